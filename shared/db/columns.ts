@@ -1,0 +1,45 @@
+import * as postgres from "drizzle-orm/pg-core";
+import * as sqlite from "drizzle-orm/sqlite-core";
+
+/**
+ * The column kinds that the schema is written in, once per dialect. The schema and all query code are typed
+ * on the SQLite kit; the Postgres kit is cast to its type, so only what both dialects have may be used.
+ * A column takes its name in the table, or the member's own name when none is given.
+ */
+const sqliteKit = {
+  table: sqlite.sqliteTable,
+  index: sqlite.index,
+  uniqueIndex: sqlite.uniqueIndex,
+  primaryKey: sqlite.primaryKey,
+  uuid: (name = "") => sqlite.text(name),
+  text: (name = "") => sqlite.text(name),
+  /** 32 bits on Postgres. */
+  integer: (name = "") => sqlite.integer(name),
+  boolean: (name = "") => sqlite.integer(name, { mode: "boolean" }),
+  /** UTC, milliseconds. */
+  time: (name = "") => sqlite.integer(name, { mode: "timestamp_ms" }),
+  json: <T>(name = "") => sqlite.text(name, { mode: "json" }).$type<T>(),
+  bytes: (name = "") => sqlite.blob(name, { mode: "buffer" }),
+};
+
+export type Kit = typeof sqliteKit;
+
+const bytea = postgres.customType<{ data: Buffer }>({ dataType: () => "bytea" });
+
+const postgresKit = {
+  table: postgres.pgTable,
+  index: postgres.index,
+  uniqueIndex: postgres.uniqueIndex,
+  primaryKey: postgres.primaryKey,
+  uuid: (name = "") => postgres.uuid(name),
+  text: (name = "") => postgres.text(name),
+  integer: (name = "") => postgres.integer(name),
+  boolean: (name = "") => postgres.boolean(name),
+  time: (name = "") => postgres.timestamp(name, { withTimezone: true, precision: 3, mode: "date" }),
+  /** `json`, not `jsonb`, which reorders keys and refuses some strings. */
+  json: (name = "") => postgres.json(name),
+  bytes: (name = "") => bytea(name),
+};
+
+export const kits = { sqlite: sqliteKit, postgres: postgresKit as unknown as Kit };
+export type Dialect = keyof typeof kits;

@@ -1,0 +1,16 @@
+import { type Db, isMissingTable } from "./database.ts";
+import { hasPendingMigrations } from "./migrate.ts";
+
+export type DatabaseState = { database: "ok" | "unavailable"; migrations: "ok" | "pending" | "unknown" };
+
+/** One small read: is the database there, and is its schema this version's? */
+export async function checkDatabase(db: Db): Promise<DatabaseState> {
+  try {
+    const pending = await hasPendingMigrations(db);
+    return { database: "ok", migrations: pending ? "pending" : "ok" };
+  } catch (error) {
+    return isMissingTable(error)
+      ? { database: "ok", migrations: "pending" }
+      : { database: "unavailable", migrations: "unknown" };
+  }
+}

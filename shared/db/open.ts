@@ -1,0 +1,26 @@
+import type { Db } from "./database.ts";
+import { openPostgres } from "./postgres.ts";
+import { openSqlite } from "./sqlite.ts";
+
+export interface DatabaseOptions {
+  /** `file:<path>` or `postgres://…`. */
+  url: string;
+  poolSize: number;
+  /** How long a write waits for a locked SQLite database, in milliseconds. */
+  timeoutMs: number;
+  onError: (error: Error) => void;
+}
+
+/** Open the database that the address names. It is not migrated here; see `migrate.ts`. */
+export function openDatabase(options: DatabaseOptions): Db {
+  const { url } = options;
+  return isSqliteUrl(url) ? openSqlite(sqliteFile(url), options) : openPostgres(url, options);
+}
+
+export function isSqliteUrl(url: string): boolean {
+  return url.startsWith("file:");
+}
+
+export function sqliteFile(url: string): string {
+  return url.slice("file:".length);
+}

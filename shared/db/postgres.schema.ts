@@ -1,0 +1,23 @@
+// The tables as drizzle-kit reads them: each under a name of its own.
+import { kits } from "./columns.ts";
+import { defineSchema } from "./schema.ts";
+
+export const {
+  settings,
+  organizations,
+  users,
+  members,
+  accessTokens,
+  clusters,
+  queues,
+  pipelines,
+  triggers,
+  deliveries,
+  payloads,
+  idempotencyKeys,
+  builds,
+  jobs,
+  metaData,
+  jobTokens,
+  auditEvents,
+} = defineSchema(kits.postgres);

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { drizzle } from "drizzle-orm/node-postgres";
+import type { PgTable } from "drizzle-orm/pg-core";
+import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { kits } from "./columns.ts";
+import { type Db, rootCause, translateError, type Tx } from "./database.ts";
+import { defineSchema } from "./schema.ts";
+import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
+
+export const postgresTables = defineSchema(kits.postgres);
+
+const connectTimeoutMs = 1000;
+const statementTimeoutMs = 2000;
+const idleTransactionTimeoutMs = 10_000;
+/** A serialization failure or a deadlock: the transaction did nothing and may be run again. */
+const retryableCodes = new Set(["40001", "40P01"]);
+const maxTries = 5;
+/** A statement takes 65,535 parameters at most. */
+const maxParameters = 60_000;
+
+export function poolConfig(url: string, max: number): PoolConfig {
+  return {
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: statementTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    application_name: "signalbox",
+  };
+}
+
+/**
+ * Postgres, shared by processes on many machines.
+ * @param options.onError hears of connections that break while idle; the pool replaces them
+ */
+export function openPostgres(url: string, options: { poolSize: number; onError: (error: Error) => void }): Db {
+  const pool = new Pool(poolConfig(url, options.poolSize));
+  pool.on("error", options.onError);
+  // Without a listener on the client itself, a backend that is terminated while in use ends the process.
+  pool.on("connect", (client) => client.on("error", options.onError));
+  const reads = drizzle({ client: pool });
+
+  const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query("BEGIN");
+      const result = await insideTransaction(() => work(transactionOn(client)));
+      await client.query("COMMIT");
+      return result;
+    } catch (error) {
+      broken = await client.query("ROLLBACK").then(
+        () => undefined,
+        (failure: Error) => failure,
+      );
+      throw error;
+    } finally {
+      client.release(broken); // a connection that cannot roll back is thrown away
+    }
+  };
+
+  return {
+    tables: postgresTables,
+    dialect: "postgres",
+    select: ((...fields: Parameters<typeof reads.select>) => {
+      refuseInsideTransaction("A read through db");
+      return reads.select(...fields);
+    }) as unknown as Db["select"],
+    async transaction(work) {
+      refuseInsideTransaction("A transaction");
+      for (let tries = 1; ; tries++) {
+        try {
+          return await attempt(work);
+        } catch (error) {
+          const code = (rootCause(error) as { code?: string } | undefined)?.code ?? "";
+          if (!retryableCodes.has(code) || tries === maxTries) throw translateError(error);
+          await sleep(Math.random() * 20 * tries);
+        }
+      }
+    },
+    giveBackSpace: async () => 0, // autovacuum's work
+    close: () => pool.end(),
+  };
+}
+
+function transactionOn(client: PoolClient): Tx {
+  const queries = drizzle({ client });
+  const tx = {
+    tables: postgresTables,
+    select: queries.select.bind(queries),
+    insert: queries.insert.bind(queries),
+    update: queries.update.bind(queries),
+    delete: queries.delete.bind(queries),
+    async insertMany(table: PgTable, rows: Record<string, unknown>[]) {
+      const [first] = rows;
+      if (!first) return;
+      const perStatement = Math.floor(maxParameters / Object.keys(first).length);
+      for (let start = 0; start < rows.length; start += perStatement) {
+        await queries.insert(table).values(rows.slice(start, start + perStatement) as never);
+      }
+    },
+  };
+  return tx as unknown as Tx;
+}

@@ -1,0 +1,366 @@
+import { isNull } from "drizzle-orm";
+import type { Kit } from "./columns.ts";
+
+export type Role = "admin" | "member";
+export type Feature = "windows_hosted_agents" | "custom_agent_images" | "webhook_filtering";
+export type BuildState = "scheduled" | "running" | "passed" | "failed" | "canceled";
+export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed" | "canceled" | "expired";
+export type DeliveryStatus = "build_created" | "not_run" | "failed";
+export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
+export type RetryAgentAffinity = "prefer-warmest" | "prefer-different";
+
+export interface Step {
+  label?: string;
+  command: string;
+  agents?: { queue?: string };
+}
+
+/** A request header as it is kept: null where the value is a secret, which is never stored. */
+export type StoredHeader = [name: string, value: string | null];
+
+/**
+ * All tables, for both dialects. Ids are UUIDv7, so rows of a table sort by age and new ones stay on one page.
+ * What a timestamp implies is not stored beside it: a queue is paused when `dispatchPausedAt` is set.
+ */
+export function defineSchema(kit: Kit) {
+  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, boolean, time, json, bytes } = kit;
+
+  /** Facts about the database itself, such as which SECRET_KEY its secrets were stored under. */
+  const settings = table("settings", {
+    name: text().primaryKey(),
+    value: text().notNull(),
+  });
+
+  const organizations = table("organizations", {
+    id: uuid().primaryKey(),
+    slug: text().notNull().unique(),
+    name: text().notNull(),
+    deliveriesPerHour: integer("deliveries_per_hour").notNull(),
+    features: json<Feature[]>().notNull(),
+    createdAt: time("created_at").notNull(),
+  });
+
+  /** People, and one built-in `Operator` an organization, who made what the operator's command made. */
+  const users = table("users", {
+    id: uuid().primaryKey(),
+    email: text().notNull().unique(),
+    name: text().notNull(),
+    passwordHash: text("password_hash"),
+    operatorOfId: uuid("operator_of_id")
+      .unique()
+      .references(() => organizations.id),
+    deactivatedAt: time("deactivated_at"),
+    createdAt: time("created_at").notNull(),
+  });
+
+  const members = table(
+    "members",
+    {
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      userId: uuid("user_id")
+        .notNull()
+        .references(() => users.id),
+      role: text().$type<Role>().notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.organizationId, t.userId] }), index("members_user").on(t.userId)],
+  );
+
+  const accessTokens = table(
+    "access_tokens",
+    {
+      id: uuid().primaryKey(),
+      tokenHash: text("token_hash").notNull().unique(),
+      userId: uuid("user_id")
+        .notNull()
+        .references(() => users.id),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      scopes: json<string[]>().notNull(),
+      description: text().notNull(),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at"),
+      revokedAt: time("revoked_at"),
+    },
+    (t) => [index("access_tokens_user").on(t.userId)],
+  );
+
+  const clusters = table(
+    "clusters",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      name: text().notNull(),
+      description: text(),
+      emoji: text(),
+      color: text(),
+      /** No foreign key: queues refer to clusters already. The domain keeps it within the cluster. */
+      defaultQueueId: uuid("default_queue_id"),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+    },
+    (t) => [uniqueIndex("clusters_name").on(t.organizationId, t.name)],
+  );
+
+  const queues = table(
+    "queues",
+    {
+      id: uuid().primaryKey(),
+      clusterId: uuid("cluster_id")
+        .notNull()
+        .references(() => clusters.id),
+      key: text().notNull(),
+      description: text(),
+      retryAgentAffinity: text("retry_agent_affinity").$type<RetryAgentAffinity>().notNull(),
+      dispatchPausedAt: time("dispatch_paused_at"),
+      dispatchPausedById: uuid("dispatch_paused_by_id").references(() => users.id),
+      dispatchPausedNote: text("dispatch_paused_note"),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+    },
+    (t) => [uniqueIndex("queues_key").on(t.clusterId, t.key)],
+  );
+
+  const pipelines = table(
+    "pipelines",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      clusterId: uuid("cluster_id")
+        .notNull()
+        .references(() => clusters.id),
+      slug: text().notNull(),
+      name: text().notNull(),
+      defaultBranch: text("default_branch").notNull(),
+      steps: json<Step[]>().notNull(),
+      lastBuildNumber: integer("last_build_number").notNull(),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+    },
+    (t) => [uniqueIndex("pipelines_slug").on(t.organizationId, t.slug), index("pipelines_cluster").on(t.clusterId)],
+  );
+
+  /** A deleted trigger keeps its row for the deliveries that it accepted, but no token leads to it. */
+  const triggers = table(
+    "triggers",
+    {
+      id: uuid().primaryKey(),
+      pipelineId: uuid("pipeline_id")
+        .notNull()
+        .references(() => pipelines.id),
+      type: text().notNull(),
+      label: text().notNull(),
+      enabled: boolean().notNull(),
+      /** Rises with every change, so that who read an older one notices. */
+      version: integer().notNull(),
+      /** Null: the default of spec §2.6. */
+      buildMessage: text("build_message"),
+      buildCommit: text("build_commit"),
+      buildBranch: text("build_branch"),
+      environmentSealed: text("environment_sealed"),
+      secretSealed: text("secret_sealed"),
+      tokenHash: text("token_hash").notNull().unique(),
+      tokenHint: text("token_hint").notNull(),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+      updatedAt: time("updated_at").notNull(),
+      updatedById: uuid("updated_by_id")
+        .notNull()
+        .references(() => users.id),
+      deletedAt: time("deleted_at"),
+    },
+    (t) => [index("triggers_pipeline").on(t.pipelineId, t.id)],
+  );
+
+  /** A webhook that was answered 201. Until a worker has judged it, `status` is null. */
+  const deliveries = table(
+    "deliveries",
+    {
+      id: uuid().primaryKey(),
+      triggerId: uuid("trigger_id")
+        .notNull()
+        .references(() => triggers.id),
+      receivedAt: time("received_at").notNull(),
+      contentType: text("content_type").notNull(),
+      externalId: text("external_id"),
+      size: integer().notNull(),
+      status: text().$type<DeliveryStatus>(),
+      reason: text().$type<DeliveryReason>(),
+      /** When a job was last sent for it: a lost job is sent again some time after. */
+      enqueuedAt: time("enqueued_at").notNull(),
+    },
+    (t) => [
+      index("deliveries_trigger").on(t.triggerId, t.id),
+      index("deliveries_waiting").on(t.enqueuedAt).where(isNull(t.status)),
+    ],
+  );
+
+  /** The bytes of a delivery exactly as they came, until they are evicted. */
+  const payloads = table(
+    "payloads",
+    {
+      deliveryId: uuid("delivery_id")
+        .primaryKey()
+        .references(() => deliveries.id, { onDelete: "cascade" }),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      size: integer().notNull(),
+      headers: json<StoredHeader[]>().notNull(),
+      body: bytes().notNull(),
+    },
+    (t) => [index("payloads_organization").on(t.organizationId, t.deliveryId, t.size)],
+  );
+
+  const idempotencyKeys = table(
+    "idempotency_keys",
+    {
+      triggerId: uuid("trigger_id")
+        .notNull()
+        .references(() => triggers.id),
+      key: text().notNull(),
+      deliveryId: uuid("delivery_id").notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.triggerId, t.key] }), index("idempotency_keys_age").on(t.createdAt)],
+  );
+
+  const builds = table(
+    "builds",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      pipelineId: uuid("pipeline_id")
+        .notNull()
+        .references(() => pipelines.id),
+      number: integer().notNull(),
+      /** Unique: however often a delivery's job runs, it makes one build. */
+      deliveryId: uuid("delivery_id")
+        .unique()
+        .references(() => deliveries.id, { onDelete: "set null" }),
+      state: text().$type<BuildState>().notNull(),
+      message: text().notNull(),
+      commit: text().notNull(),
+      branch: text().notNull(),
+      environment: json<Record<string, string>>().notNull(),
+      source: text().notNull(),
+      creatorId: uuid("creator_id").references(() => users.id),
+      createdAt: time("created_at").notNull(),
+      startedAt: time("started_at"),
+      finishedAt: time("finished_at"),
+    },
+    (t) => [
+      uniqueIndex("builds_number").on(t.pipelineId, t.number),
+      index("builds_organization").on(t.organizationId, t.id),
+    ],
+  );
+
+  const jobs = table(
+    "jobs",
+    {
+      id: uuid().primaryKey(),
+      buildId: uuid("build_id")
+        .notNull()
+        .references(() => builds.id, { onDelete: "cascade" }),
+      queueId: uuid("queue_id")
+        .notNull()
+        .references(() => queues.id),
+      label: text(),
+      command: text().notNull(),
+      state: text().$type<JobState>().notNull(),
+      exitStatus: integer("exit_status"),
+      createdAt: time("created_at").notNull(),
+      startedAt: time("started_at"),
+      finishedAt: time("finished_at"),
+    },
+    (t) => [index("jobs_build").on(t.buildId), index("jobs_queue").on(t.queueId, t.state, t.id)],
+  );
+
+  const metaData = table(
+    "meta_data",
+    {
+      buildId: uuid("build_id")
+        .notNull()
+        .references(() => builds.id, { onDelete: "cascade" }),
+      key: text().notNull(),
+      value: text().notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.buildId, t.key] })],
+  );
+
+  const jobTokens = table(
+    "job_tokens",
+    {
+      tokenHash: text("token_hash").primaryKey(),
+      jobId: uuid("job_id")
+        .notNull()
+        .references(() => jobs.id, { onDelete: "cascade" }),
+      readOnly: boolean("read_only").notNull(),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+    },
+    (t) => [index("job_tokens_job").on(t.jobId), index("job_tokens_expiry").on(t.expiresAt)],
+  );
+
+  /** Who did what to what, and when. `subject` stays readable after the row it names is gone. */
+  const auditEvents = table(
+    "audit_events",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      actorId: uuid("actor_id")
+        .notNull()
+        .references(() => users.id),
+      action: text().notNull(),
+      subjectType: text("subject_type").notNull(),
+      subjectId: uuid("subject_id").notNull(),
+      subject: text().notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [
+      index("audit_events_subject").on(t.organizationId, t.subjectType, t.subjectId, t.id),
+      index("audit_events_age").on(t.createdAt),
+    ],
+  );
+
+  return {
+    settings,
+    organizations,
+    users,
+    members,
+    accessTokens,
+    clusters,
+    queues,
+    pipelines,
+    triggers,
+    deliveries,
+    payloads,
+    idempotencyKeys,
+    builds,
+    jobs,
+    metaData,
+    jobTokens,
+    auditEvents,
+  };
+}
+
+export type Tables = ReturnType<typeof defineSchema>;

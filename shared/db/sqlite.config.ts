@@ -1,0 +1,7 @@
+import { defineConfig } from "drizzle-kit";
+
+export default defineConfig({
+  dialect: "sqlite",
+  schema: "./shared/db/sqlite.schema.ts",
+  out: "./shared/db/migrations/sqlite",
+});

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { defineJob } from "./define.ts";
+
+// All asynchronous work. Every job may run twice, late or not at all: what it does is decided by rows,
+// and the second run changes nothing.
+
+const seconds = 1000;
+const minutes = 60 * seconds;
+
+/** Build what these deliveries ask for. */
+export const createBuilds = defineJob({
+  name: "create-builds",
+  queue: "deliveries",
+  data: z.object({ deliveryIds: z.array(z.uuid()).min(1) }),
+  attempts: 8,
+});
+
+/** Send a new job for deliveries whose own was lost. */
+export const requeueStrandedDeliveries = defineJob({
+  name: "requeue-stranded-deliveries",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 5 * seconds,
+});
+
+/** Drop payloads that are too old or, in an organization that has too many bytes of them, the oldest. */
+export const evictPayloads = defineJob({
+  name: "evict-payloads",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 10 * minutes,
+});
+
+/** Delete deliveries, finished builds, audit entries and spent keys and tokens past their retention. */
+export const sweepRetention = defineJob({
+  name: "sweep-retention",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 60 * minutes,
+});

@@ -1,0 +1,56 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+/** What Prometheus can read. Labels are from small closed sets: never ids, tokens or paths as they came. */
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+
+  return {
+    registry,
+    /** Collect what Node knows of this process as well. */
+    collectProcess: () => collectDefaultMetrics({ register: registry }),
+    requests: new Counter({
+      name: "signalbox_http_requests_total",
+      help: "Requests answered, by route pattern, method and status",
+      labelNames: ["route", "method", "status"] as const,
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: "signalbox_http_request_seconds",
+      help: "Time from the request's first byte to its answer",
+      labelNames: ["route"] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    deliveriesAccepted: new Counter({
+      name: "signalbox_deliveries_accepted_total",
+      help: "Webhooks kept and answered 201",
+      registers,
+    }),
+    deliveriesRefused: new Counter({
+      name: "signalbox_deliveries_refused_total",
+      help: "Webhooks refused, by cause",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
+    deliveriesJudged: new Counter({
+      name: "signalbox_deliveries_judged_total",
+      help: "Deliveries that a worker has decided, by status",
+      labelNames: ["status"] as const,
+      registers,
+    }),
+    limitsFromMemory: new Counter({
+      name: "signalbox_limits_from_memory_total",
+      help: "Rate-limit decisions taken in memory because Redis was away",
+      registers,
+    }),
+    jobs: new Counter({
+      name: "signalbox_jobs_total",
+      help: "Job runs, by job and outcome",
+      labelNames: ["job", "outcome"] as const,
+      registers,
+    }),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;

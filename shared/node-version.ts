@@ -1,0 +1,13 @@
+/**
+ * The first import of every entry point. better-sqlite3 crashes without a word on an older Node,
+ * so this module, which imports nothing, must be evaluated before anything that loads it.
+ */
+const major = Number(process.versions.node.split(".")[0]);
+
+if (major < 24) {
+  process.stderr.write(
+    `Signalbox needs Node 24 or newer, and this is Node ${process.versions.node}. ` +
+      "Start it through npm (npm start, npm run …), which finds the project's own Node in node_modules/.bin.\n",
+  );
+  process.exit(1);
+}

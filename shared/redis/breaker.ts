@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Redis } from "ioredis";
+import type { Log } from "../log.ts";
+
+const openMs = 1000;
+
+/**
+ * Stands between Redis and the hot paths. After a failed or timed-out command nothing is tried for a second,
+ * then a single PING decides: so a frozen Redis costs one time-out a second and not one a request.
+ */
+export interface Breaker {
+  /** The command's reply, or undefined when Redis is away. A command that timed out may still happen later. */
+  attempt<T>(command: () => Promise<T>): Promise<T | undefined>;
+  isOpen(): boolean;
+}
+
+export function createBreaker(redis: Redis, log: Log): Breaker {
+  let open = false;
+
+  const probe = async () => {
+    while (redis.status !== "end") {
+      await sleep(openMs, undefined, { ref: false });
+      try {
+        await redis.ping();
+        open = false;
+        log.info("Redis answers again");
+        return;
+      } catch {
+        // still away
+      }
+    }
+  };
+
+  const trip = (error: unknown) => {
+    if (open) return;
+    open = true;
+    log.warn({ err: error }, "Redis does not answer: limits are counted in memory and jobs follow later");
+    void probe();
+  };
+
+  return {
+    async attempt(command) {
+      if (open || redis.status !== "ready") return undefined;
+      try {
+        return await command();
+      } catch (error) {
+        trip(error);
+        return undefined;
+      }
+    },
+    isOpen: () => open || redis.status !== "ready",
+  };
+}

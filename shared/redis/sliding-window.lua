@@ -1,0 +1,53 @@
+-- Take slots in a sliding window, or give one back. The window is kept as 61 buckets, each a 60th of it
+-- long: the current one and the 60 before it. So no span of the window's length ever holds more than the limit.
+--
+-- KEYS[1]  hash: bucket number modulo 61 → slots taken in it; "n" newest and "o" oldest bucket; "t" total
+-- ARGV[1]  limit
+-- ARGV[2]  length of a bucket, milliseconds
+-- ARGV[3]  1 takes a slot, -1 gives one back
+-- Returns  { admitted (1 or 0), slots that remain, milliseconds until the next slot returns }
+local key, limit, bucketMs, change = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local current = math.floor(now / bucketMs)
+
+local function count(bucket) return tonumber(redis.call('HGET', key, bucket % 61)) or 0 end
+
+local state = redis.call('HMGET', key, 'n', 'o', 't')
+local newest, oldest, total = tonumber(state[1]) or current, tonumber(state[2]) or current, tonumber(state[3]) or 0
+if newest > current then -- the server's clock was set back: stay where we were
+  current = newest
+  now = current * bucketMs
+end
+
+if current - newest > 60 then
+  redis.call('DEL', key)
+  total, oldest = 0, current
+else
+  for bucket = oldest, current - 61 do
+    total = total - count(bucket)
+    redis.call('HDEL', key, bucket % 61)
+  end
+  if total == 0 then oldest = current else oldest = math.max(oldest, current - 60) end
+  while oldest < current and count(oldest) == 0 do oldest = oldest + 1 end
+end
+
+local admitted = total + change <= limit
+if change == -1 then
+  for bucket = current, oldest, -1 do
+    local taken = count(bucket)
+    if taken > 0 then
+      redis.call('HSET', key, bucket % 61, taken - 1)
+      total = total - 1
+      break
+    end
+  end
+elseif admitted then
+  redis.call('HINCRBY', key, current % 61, 1)
+  total = total + 1
+end
+if admitted or newest ~= current then
+  redis.call('HSET', key, 'n', current, 'o', oldest, 't', total)
+  redis.call('PEXPIRE', key, 62 * bucketMs)
+end
+return { admitted and 1 or 0, math.max(0, limit - total), (oldest + 61) * bucketMs - now }

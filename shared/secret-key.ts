@@ -1,0 +1,34 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+const secretKeyFile = "data/secret-key";
+
+/** The key of an installation that was given none: made on first use, readable by its owner only. */
+export function readOrCreateSecretKey(): string {
+  return readSecretKey() ?? createSecretKey();
+}
+
+function readSecretKey(): string | undefined {
+  try {
+    return readFileSync(secretKeyFile, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Several processes may start at once: a link appears whole or not at all, and the first one wins. */
+function createSecretKey(): string {
+  mkdirSync(dirname(secretKeyFile), { recursive: true, mode: 0o700 });
+  const draft = `${secretKeyFile}.${process.pid}`;
+  writeFileSync(draft, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
+  try {
+    linkSync(draft, secretKeyFile);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  return readFileSync(secretKeyFile, "utf8").trim();
+}

@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+
+/**
+ * Secrets that must be read again (webhook signing secrets, trigger environments) rest as AES-256-GCM
+ * under keys derived from SECRET_KEY. The text form is `v1.<nonce>.<tag>.<ciphertext>`, base64url.
+ */
+export interface Cipher {
+  encrypt(plain: string): string;
+  /** Throws when neither the current nor the previous SECRET_KEY opens it. */
+  decrypt(sealed: string): string;
+  /** Fingerprints of the current key and the previous one, to recognise a database of another key. */
+  fingerprints: string[];
+}
+
+const nonceBytes = 12;
+
+export function createCipher(secretKey: string, previousSecretKey?: string): Cipher {
+  const secrets = previousSecretKey ? [secretKey, previousSecretKey] : [secretKey];
+  const keys = secrets.map((secret) => derive(secret, "encryption"));
+  const [currentKey] = keys as [Buffer];
+
+  return {
+    encrypt(plain) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", currentKey, nonce);
+      const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+      return ["v1", ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(".");
+    },
+
+    decrypt(sealed) {
+      for (const key of keys) {
+        const plain = open(sealed, key);
+        if (plain !== undefined) return plain;
+      }
+      throw new Error("A stored secret cannot be opened with SECRET_KEY: it was stored under another key.");
+    },
+
+    fingerprints: secrets.map((secret) =>
+      createHmac("sha256", derive(secret, "fingerprint")).update("signalbox").digest("base64url"),
+    ),
+  };
+}
+
+function derive(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secret, "signalbox", purpose, 32));
+}
+
+function open(sealed: string, key: Buffer): string | undefined {
+  const [version, nonce, tag, body] = sealed.split(".");
+  if (version !== "v1" || nonce === undefined || tag === undefined || body === undefined) return undefined;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(nonce, "base64url"));
+    decipher.setAuthTag(Buffer.from(tag, "base64url"));
+    return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString("utf8");
+  } catch {
+    return undefined; // sealed under another key, or damaged
+  }
+}

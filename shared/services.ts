@@ -1,0 +1,72 @@
+import { type Clock, systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { Db } from "./db/database.ts";
+import { openDatabase } from "./db/open.ts";
+import { type Jobs, openJobs } from "./jobs/queues.ts";
+import type { Log } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { createBreaker } from "./redis/breaker.ts";
+import { connectFast } from "./redis/connect.ts";
+import { checkRedis, type RedisState, warnOfUnfitRedis } from "./redis/health.ts";
+import { redisKeys } from "./redis/keys.ts";
+import { memoryWindows } from "./redis/memory-windows.ts";
+import { slidingWindows, type Windows } from "./redis/sliding-window.ts";
+import { type Cipher, createCipher } from "./secrets.ts";
+
+/** Everything that the domain needs from outside, opened once a process. */
+export interface Services {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  db: Db;
+  windows: Windows;
+  jobs: Jobs;
+  cipher: Cipher;
+  metrics: Metrics;
+  checkRedis: () => Promise<RedisState>;
+  /** Whoever opened the services closes them, after whatever uses them: queues, then Redis, then the database. */
+  close: () => Promise<void>;
+}
+
+/** Open the services of a process. Neither Redis nor the database need be there yet. */
+export function openServices(options: { config: Config; log: Log; clock?: Clock }): Services {
+  const { config, log, clock = systemClock } = options;
+  const metrics = createMetrics();
+  const keys = redisKeys(config.redisPrefix);
+
+  const db = openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    timeoutMs: config.databaseTimeoutMs,
+    onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
+  });
+
+  const redis = connectFast(config.redisUrl);
+  warnOfUnfitRedis(redis, log);
+  const breaker = createBreaker(redis, log);
+  const windows = slidingWindows({
+    redis,
+    keys,
+    breaker,
+    fallback: memoryWindows(clock),
+    onFallback: () => metrics.limitsFromMemory.inc(),
+  });
+  const jobs = openJobs({ redis, keys, breaker, log });
+
+  return {
+    config,
+    log,
+    clock,
+    db,
+    windows,
+    jobs,
+    metrics,
+    cipher: createCipher(config.secretKey, config.previousSecretKey),
+    checkRedis: () => checkRedis(redis),
+    async close() {
+      await jobs.close();
+      redis.disconnect();
+      await db.close();
+    },
+  };
+}
