@@ -67,7 +67,9 @@ export const settings = {
     .string()
     .regex(/^(rediss?:\/\/.+|\/.+|[^:]+\.sock)$/, "must be redis://…, rediss://… or the path of a socket")
     .optional()
-    .describe(`Redis or Valkey; default: the private one of \`npm start\` (\`${privateRedisSocket}\`), else port 6379`),
+    .describe(
+      `Redis or Valkey; default: the private one of \`npm start\` (\`${privateRedisSocket}\`), else port 6379`,
+    ),
   REDIS_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9_-]+$/, "must be letters, digits, - and _")
@@ -75,7 +77,9 @@ export const settings = {
     .describe("What every Redis key starts with, for a Redis shared by several installations"),
   SECRET_KEY: secret
     .optional()
-    .describe("At least 32 characters; encrypts stored secrets. Default: made once and kept in `data/secret-key`"),
+    .describe(
+      "At least 32 characters; encrypts stored secrets. Default: made once and kept in `data/secret-key`",
+    ),
   SECRET_KEY_PREVIOUS: secret.optional().describe("The key before this one: still decrypts after a change"),
   SERVICE_NAME: z
     .string()
@@ -86,7 +90,9 @@ export const settings = {
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9]*$/, "must be letters and digits")
     .default("Linear")
-    .describe("Issue tracker: its headers are `<name>-Signature` and `<name>-Delivery`, its trigger type the name"),
+    .describe(
+      "Issue tracker: its headers are `<name>-Signature` and `<name>-Delivery`, its trigger type the name",
+    ),
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
@@ -99,8 +105,12 @@ export const settings = {
     .default(256 * 1024 * 1024)
     .describe("Request bodies that a process holds in memory at once; above it callers get a 503"),
   MAX_CONNECTIONS: wholeNumber(1).default(10_000).describe("Open connections a process"),
-  HEADERS_TIMEOUT_SECONDS: wholeNumber(1, 600).default(10).describe("How long a client may take to send headers"),
-  REQUEST_TIMEOUT_SECONDS: wholeNumber(1, 3600).default(60).describe("How long a client may take to send a request"),
+  HEADERS_TIMEOUT_SECONDS: wholeNumber(1, 600)
+    .default(10)
+    .describe("How long a client may take to send headers"),
+  REQUEST_TIMEOUT_SECONDS: wholeNumber(1, 3600)
+    .default(60)
+    .describe("How long a client may take to send a request"),
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(20).describe("How long work in hand may take after SIGTERM"),
   DELIVERIES_PER_HOUR: wholeNumber(1, 1_000_000_000)
     .default(300)
@@ -111,6 +121,7 @@ export const settings = {
   API_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000_000)
     .default(200)
     .describe("REST requests in any minute, an access token"),
+  QUEUES_PER_CLUSTER: wholeNumber(1, 1_000_000).default(50).describe("Queues in a cluster"),
   PAYLOAD_RETENTION_DAYS: wholeNumber(1, 36_500).default(7).describe("How long webhook payloads can be read"),
   PAYLOAD_BYTES_PER_ORGANIZATION: wholeNumber(1)
     .default(10 * 1024 ** 3)
@@ -153,6 +164,7 @@ export interface Config {
   deliveriesPerHour: number;
   metaDataReadsPerMinute: number;
   apiRequestsPerMinute: number;
+  queuesPerCluster: number;
   payloadRetentionDays: number;
   payloadBytesPerOrganization: number;
   deliveryRetentionDays: number;
@@ -191,7 +203,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseUrl: value.DATABASE_URL,
     databasePoolSize: value.DATABASE_POOL_SIZE,
     databaseTimeoutMs: value.DATABASE_TIMEOUT_MS,
-    redisUrl: value.REDIS_URL ?? (existsSync(privateRedisSocket) ? privateRedisSocket : "redis://127.0.0.1:6379"),
+    redisUrl:
+      value.REDIS_URL ?? (existsSync(privateRedisSocket) ? privateRedisSocket : "redis://127.0.0.1:6379"),
     redisPrefix: value.REDIS_PREFIX,
     secretKey: value.SECRET_KEY ?? readOrCreateSecretKey(),
     previousSecretKey: value.SECRET_KEY_PREVIOUS,
@@ -208,6 +221,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     deliveriesPerHour: value.DELIVERIES_PER_HOUR,
     metaDataReadsPerMinute: value.META_DATA_READS_PER_MINUTE,
     apiRequestsPerMinute: value.API_REQUESTS_PER_MINUTE,
+    queuesPerCluster: value.QUEUES_PER_CLUSTER,
     payloadRetentionDays: value.PAYLOAD_RETENTION_DAYS,
     payloadBytesPerOrganization: value.PAYLOAD_BYTES_PER_ORGANIZATION,
     deliveryRetentionDays: value.DELIVERY_RETENTION_DAYS,

@@ -50,7 +50,9 @@ export function createLog(options: { level: string; process: string }, destinati
 
 /** The last gate: tokens in URLs, messages and stack traces keep only the prefix that names their kind. */
 export function redactTokens(line: string): string {
-  return line.includes("sb") ? line.replace(anyTokenPattern, (token) => `${token.slice(0, 5)}[redacted]`) : line;
+  return line.includes("sb")
+    ? line.replace(anyTokenPattern, (token) => `${token.slice(0, 5)}[redacted]`)
+    : line;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
  * commands. Links are absolute and start with one of the four public addresses.
  */
 export const patterns = {
+  home: "/",
   healthz: "/healthz",
   readyz: "/readyz",
   deliver: "/deliver/**",

@@ -24,7 +24,9 @@ export function createCipher(secretKey: string, previousSecretKey?: string): Cip
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", currentKey, nonce);
       const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
-      return ["v1", ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(".");
+      return ["v1", ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(
+        ".",
+      );
     },
 
     decrypt(sealed) {
@@ -51,7 +53,9 @@ function open(sealed: string, key: Buffer): string | undefined {
   try {
     const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(nonce, "base64url"));
     decipher.setAuthTag(Buffer.from(tag, "base64url"));
-    return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString("utf8");
+    return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString(
+      "utf8",
+    );
   } catch {
     return undefined; // sealed under another key, or damaged
   }

@@ -46,8 +46,11 @@ export function translateError(error: unknown): unknown {
   const root = rootCause(error);
   if (!(root instanceof Error)) return error;
   const code = String((root as { code?: unknown }).code ?? "");
-  const isAway = unavailableCodes.some((pattern) => pattern.test(code)) || unavailableMessages.test(root.message);
-  return isAway ? new DatabaseUnavailable(`The database is unavailable: ${root.message}`, { cause: root }) : error;
+  const isAway =
+    unavailableCodes.some((pattern) => pattern.test(code)) || unavailableMessages.test(root.message);
+  return isAway
+    ? new DatabaseUnavailable(`The database is unavailable: ${root.message}`, { cause: root })
+    : error;
 }
 
 /** Whether a statement failed because a row with the same unique key exists, in either dialect. */

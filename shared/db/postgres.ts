@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { kits } from "./columns.ts";
-import { type Db, rootCause, translateError, type Tx } from "./database.ts";
+import { type Db, rootCause, type Tx, translateError } from "./database.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -34,7 +34,10 @@ export function poolConfig(url: string, max: number): PoolConfig {
  * Postgres, shared by processes on many machines.
  * @param options.onError hears of connections that break while idle; the pool replaces them
  */
-export function openPostgres(url: string, options: { poolSize: number; onError: (error: Error) => void }): Db {
+export function openPostgres(
+  url: string,
+  options: { poolSize: number; onError: (error: Error) => void },
+): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
   // Without a listener on the client itself, a backend that is terminated while in use ends the process.

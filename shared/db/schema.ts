@@ -1,4 +1,4 @@
-import { isNull } from "drizzle-orm";
+import { isNotNull, isNull } from "drizzle-orm";
 import type { Kit } from "./columns.ts";
 
 export type Role = "admin" | "member";
@@ -150,7 +150,10 @@ export function defineSchema(kit: Kit) {
         .notNull()
         .references(() => users.id),
     },
-    (t) => [uniqueIndex("pipelines_slug").on(t.organizationId, t.slug), index("pipelines_cluster").on(t.clusterId)],
+    (t) => [
+      uniqueIndex("pipelines_slug").on(t.organizationId, t.slug),
+      index("pipelines_cluster").on(t.clusterId),
+    ],
   );
 
   /** A deleted trigger keeps its row for the deliveries that it accepted, but no token leads to it. */
@@ -269,6 +272,7 @@ export function defineSchema(kit: Kit) {
     (t) => [
       uniqueIndex("builds_number").on(t.pipelineId, t.number),
       index("builds_organization").on(t.organizationId, t.id),
+      index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
     ],
   );
 

@@ -7,7 +7,7 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
 import { kits } from "./columns.ts";
-import { DatabaseUnavailable, type Db, translateError, type Tx } from "./database.ts";
+import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -134,7 +134,9 @@ function rowByRow(writer: Client.Database): Tx["insertMany"] {
     const marks = columns.map(() => "?").join(", ");
     const statement = writer.prepare(`insert into "${getTableName(table)}" (${names}) values (${marks})`);
     return (row: Record<string, unknown>) => {
-      statement.run(columns.map(([key, column]) => (row[key] == null ? null : column.mapToDriverValue(row[key]))));
+      statement.run(
+        columns.map(([key, column]) => (row[key] == null ? null : column.mapToDriverValue(row[key]))),
+      );
     };
   };
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import { bucketsPerWindow, type Windows, type WindowState } from "./sliding-window.ts";
+import { bucketsPerWindow, type WindowState, type Windows } from "./sliding-window.ts";
 
 const span = bucketsPerWindow + 1;
 const maxKeys = 100_000;

@@ -227,6 +227,7 @@ CREATE INDEX "audit_events_subject" ON "audit_events" USING btree ("organization
 CREATE INDEX "audit_events_age" ON "audit_events" USING btree ("created_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "builds_number" ON "builds" USING btree ("pipeline_id","number");--> statement-breakpoint
 CREATE INDEX "builds_organization" ON "builds" USING btree ("organization_id","id");--> statement-breakpoint
+CREATE INDEX "builds_finished" ON "builds" USING btree ("finished_at") WHERE "builds"."finished_at" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "clusters_name" ON "clusters" USING btree ("organization_id","name");--> statement-breakpoint
 CREATE INDEX "deliveries_trigger" ON "deliveries" USING btree ("trigger_id","id");--> statement-breakpoint
 CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("enqueued_at") WHERE "deliveries"."status" is null;--> statement-breakpoint

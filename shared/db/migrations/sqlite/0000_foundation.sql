@@ -54,6 +54,7 @@ CREATE TABLE `builds` (
 CREATE UNIQUE INDEX `builds_delivery_id_unique` ON `builds` (`delivery_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_number` ON `builds` (`pipeline_id`,`number`);--> statement-breakpoint
 CREATE INDEX `builds_organization` ON `builds` (`organization_id`,`id`);--> statement-breakpoint
+CREATE INDEX `builds_finished` ON `builds` (`finished_at`) WHERE "builds"."finished_at" is not null;--> statement-breakpoint
 CREATE TABLE `clusters` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,

@@ -1,0 +1,69 @@
+import { defineHandler, getRouterParam, type H3Event } from "h3";
+import { z } from "zod";
+import type { JobPrincipal } from "../../shared/builds/job-tokens.ts";
+import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
+import { notFound, Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services.ts";
+import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads.ts";
+import type { Bodies } from "../body.ts";
+import { readJsonBody } from "../json-body.ts";
+import { limitPayloadReads } from "../limits.ts";
+import { requireJob } from "../principal.ts";
+
+/** What the id in the path names. */
+export type DataOwner = "job" | "build";
+
+const text = z.string({ error: "must be a string" });
+const keyBody = z.object({ key: text });
+const entryBody = z.object({ key: text, value: text });
+
+/** The meta-data endpoints of the agent API for jobs or for builds: `/v3/{jobs,builds}/:id/data/…`. */
+export function metaDataHandlers(services: Services, bodies: Bodies, owner: DataOwner) {
+  const payloadKey = `${services.config.serviceName}:webhook`;
+
+  return {
+    /** POST …/data/get {key} → {key, value}. The webhook's payload is exactly the text that came. */
+    get: defineHandler(async (event) => {
+      const { build } = await requireOwner(services, event, owner);
+      const { key } = await readJsonBody(event, bodies, keyBody);
+      if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
+
+      await limitPayloadReads(services, event, build.id);
+      const value = await readWebhookPayload(services, build);
+      if (value === undefined)
+        throw new Refusal(404, "The build has no webhook payload that can still be read");
+      return { key, value };
+    }),
+
+    /** POST …/data/set {key, value} */
+    set: defineHandler(async (event) => {
+      const principal = await requireOwner(services, event, owner);
+      const entry = await readJsonBody(event, bodies, entryBody);
+      await setMetaData(services, principal, entry);
+      return { key: entry.key };
+    }),
+
+    /** POST …/data/exists {key} → {exists} */
+    exists: defineHandler(async (event) => {
+      const { build } = await requireOwner(services, event, owner);
+      const { key } = await readJsonBody(event, bodies, keyBody);
+      if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
+      return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
+    }),
+
+    /** POST …/data/keys → [key, …] */
+    keys: defineHandler(async (event) => {
+      const { build } = await requireOwner(services, event, owner);
+      const keys = await listMetaDataKeys(services, build.id);
+      return (await canReadWebhookPayload(services, build)) ? [...keys, payloadKey] : keys;
+    }),
+  };
+}
+
+/** The caller's own job or build; any other, though its token is valid, is not found. */
+async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
+  const principal = await requireJob(services, event);
+  const ownId = owner === "job" ? principal.jobId : principal.build.id;
+  if (getRouterParam(event, "id") !== ownId) throw notFound(owner);
+  return principal;
+}

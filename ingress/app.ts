@@ -1,0 +1,65 @@
+import { defineHandler, H3 } from "h3";
+import { patterns } from "../shared/paths.ts";
+import type { Services } from "../shared/services.ts";
+import { openIntake } from "../shared/triggers/intake.ts";
+import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
+import { metaDataHandlers } from "./agent/meta-data.ts";
+import { getBuildHandler, listBuildsHandler } from "./api/builds.ts";
+import { getPipelineHandler, listPipelinesHandler } from "./api/pipelines.ts";
+import { openBodies } from "./body.ts";
+import { renderErrors } from "./errors.ts";
+import { healthz, readyz } from "./health.ts";
+import { home } from "./pages/home.tsx";
+import { requestHooks } from "./request-context.ts";
+import { restRoute, route } from "./routing.ts";
+import { deliver } from "./webhooks/deliver.ts";
+
+/**
+ * The route table.
+ * @param isClosing whether the process shuts down, so that clients let go of their connections
+ */
+export function createApp(services: Services, isClosing: () => boolean = () => false): H3 {
+  const app = new H3({
+    silent: true,
+    onError: renderErrors(services),
+    ...requestHooks(services, isClosing),
+  });
+  const bodies = openBodies(services.config.maxBodyBytesInFlight);
+  const intake = openIntake(services);
+
+  route(app, patterns.healthz, { GET: healthz() });
+  route(app, patterns.readyz, { GET: readyz(services) });
+  route(app, patterns.home, { GET: home(services.config) });
+
+  app.post(patterns.deliver, deliver(services, intake, bodies));
+  app.all(patterns.deliver, () => {
+    throw new DeliveryRefusal("wrong_method", { headers: { Allow: "POST" } });
+  });
+
+  restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
+  restRoute(app, patterns.builds, { GET: listBuildsHandler(services) });
+  restRoute(app, patterns.pipelines, { GET: listPipelinesHandler(services) });
+  restRoute(app, patterns.pipeline, { GET: getPipelineHandler(services) });
+  restRoute(app, patterns.pipelineBuilds, { GET: listBuildsHandler(services) });
+  restRoute(app, patterns.build, { GET: getBuildHandler(services) });
+
+  for (const [owner, base] of [
+    ["job", patterns.jobData],
+    ["build", patterns.buildData],
+  ] as const) {
+    const data = metaDataHandlers(services, bodies, owner);
+    route(app, `${base}/get`, { POST: data.get });
+    route(app, `${base}/set`, { POST: data.set });
+    route(app, `${base}/exists`, { POST: data.exists });
+    route(app, `${base}/keys`, { POST: data.keys });
+  }
+  return app;
+}
+
+/** GET /v2/: something to see for whoever tries the address. */
+function apiRoot({ clock }: Services) {
+  return defineHandler(() => ({
+    message: "This is the Signalbox REST API.",
+    timestamp: Math.floor(clock.now().getTime() / 1000),
+  }));
+}

@@ -1,0 +1,50 @@
+import type { H3Event, HTTPError, HTTPResponse } from "h3";
+import { DatabaseUnavailable, translateError } from "../shared/db/database.ts";
+import { Refusal, unavailable } from "../shared/refusal.ts";
+import type { Services } from "../shared/services.ts";
+import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
+import { ClientGone } from "./body.ts";
+import { errorPage } from "./pages/error-page.tsx";
+import { requestId } from "./request-context.ts";
+import { html, json, setHeader, setHeaders } from "./respond.ts";
+
+/** Seconds after which trying again makes sense when a part of ours is away. */
+const retryAfterSeconds = 5;
+/** Where callers are programs, so that every answer, errors too, is JSON. */
+const programPaths = /^\/(v2|v3|deliver|oauth|\.well-known|healthz|readyz)(\/|$)/;
+
+/** Whatever a handler throws, as the caller sees it. Only our own refusals speak; a bug says nothing but 500. */
+export function renderErrors(services: Services) {
+  return (error: HTTPError, event: H3Event): HTTPResponse => {
+    setHeader(event, "X-Request-Id", requestId(event));
+    const refusal = toRefusal(services, error, event);
+    if (refusal instanceof DeliveryRefusal)
+      services.metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
+    setHeaders(event, refusal.headers);
+    return programPaths.test(event.url.pathname)
+      ? json(refusal.status, { message: refusal.message, ...refusal.details })
+      : html(refusal.status, errorPage(refusal.status, refusal.message));
+  };
+}
+
+function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
+  const thrown = error.cause instanceof Error ? error.cause : error;
+  if (thrown instanceof Refusal) return thrown;
+  if (thrown instanceof ClientGone) return new Refusal(499, "Client closed the connection");
+  if (!error.unhandled) return ofFramework(error, event);
+
+  const id = requestId(event);
+  if (translateError(thrown) instanceof DatabaseUnavailable) {
+    services.log.error({ err: thrown, requestId: id }, "the database is unavailable");
+    return unavailable(retryAfterSeconds);
+  }
+  services.log.error({ err: thrown, requestId: id }, "unexpected error");
+  return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");
+}
+
+/** What h3 itself refuses: no route, or a path with a broken percent escape. */
+function ofFramework(error: HTTPError, event: H3Event): Refusal {
+  if (error.status === 404) return new Refusal(404, "Not Found");
+  if (event.url.pathname.startsWith("/deliver/")) return new DeliveryRefusal("invalid_token");
+  return new Refusal(error.status, "The address is malformed");
+}

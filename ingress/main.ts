@@ -1,0 +1,8 @@
+import "../shared/node-version.ts";
+import { runProcess } from "../shared/process.ts";
+import { startIngress } from "./server.ts";
+
+await runProcess("ingress", async (services) => {
+  const ingress = await startIngress(services);
+  return { description: { url: ingress.url }, close: ingress.close };
+});

@@ -1,0 +1,60 @@
+import type { Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { serve } from "h3";
+import type { Services } from "../shared/services.ts";
+import { createApp } from "./app.ts";
+
+export interface Ingress {
+  /** Where it listens, without a trailing slash. */
+  url: string;
+  /** Stop: no new connections, then what is in hand within the deadline, then the rest is cut off. */
+  close(): Promise<void>;
+}
+
+/** How long clients with an idle connection get to notice `Connection: close` before the port closes. */
+const drainMs = 500;
+const keepAliveMs = 65_000;
+const checkConnectionsEveryMs = 1000;
+
+/**
+ * Serve the app on the configured host and port; port 0 picks a free one.
+ * @throws when the port cannot be had
+ */
+export async function startIngress(services: Services): Promise<Ingress> {
+  const { config } = services;
+  let isClosing = false;
+  const server = serve(
+    createApp(services, () => isClosing),
+    {
+      hostname: config.host,
+      port: config.port,
+      // Several processes on one port, where the platform can share it.
+      reusePort: process.platform === "linux" && config.port !== 0,
+      gracefulShutdown: false,
+      silent: true,
+      node: {
+        headersTimeout: config.headersTimeoutMs,
+        requestTimeout: config.requestTimeoutMs,
+        keepAliveTimeout: keepAliveMs,
+        connectionsCheckingInterval: checkConnectionsEveryMs,
+        maxHeaderSize: 16 * 1024,
+      },
+    },
+  );
+  await server.ready();
+  const node = server.node?.server as Server;
+  node.maxConnections = config.maxConnections;
+
+  return {
+    url: (server.url ?? "").replace(/\/$/, ""),
+    async close() {
+      isClosing = true;
+      await sleep(drainMs);
+      const closed = server.close();
+      node.closeIdleConnections();
+      await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
+      node.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { defineHandler, type H3Event, type HTTPResponse } from "h3";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services.ts";
+import { isWellFormedToken } from "../../shared/tokens.ts";
+import { type Arrival, findReplayedDelivery } from "../../shared/triggers/delivery.ts";
+import type { EnabledTrigger, Intake } from "../../shared/triggers/intake.ts";
+import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { isSignedBy } from "../../shared/triggers/types.ts";
+import type { Bodies } from "../body.ts";
+import { giveBackDelivery, limitDeliveries } from "../limits.ts";
+import { json, setHeader } from "../respond.ts";
+import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
+import { requireWellFormed } from "./payload.ts";
+
+/** POST /deliver/:token. Keep the webhook now; a worker builds from it. */
+export function deliver(services: Services, intake: Intake, bodies: Bodies) {
+  const { maxPayloadBytes, maxPayloadDepth } = services.config;
+  const tooLarge = () =>
+    new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes(maxPayloadBytes)} MB` });
+
+  return defineHandler(async (event) => {
+    const token = requireToken(event);
+    const { headers } = event.req;
+    let trigger = await intake.requireEnabledTrigger(token);
+    const contentType = requireJson(headers);
+    using held = await bodies.read(event, maxPayloadBytes, tooLarge);
+    const body = held.bytes;
+
+    /** What is remembered of a trigger may be a second old: before it refuses, its row is asked. */
+    const check = async (rule: (trigger: EnabledTrigger) => void | Promise<void>): Promise<void> => {
+      try {
+        await rule(trigger);
+      } catch (refusal) {
+        if (!(refusal instanceof Refusal) || !trigger.isHint) throw refusal;
+        trigger = await intake.requireEnabledTrigger(token, { fresh: true });
+        await rule(trigger);
+      }
+    };
+
+    await check((current) => requireSignature(current, headers, body));
+    const idempotencyKey = readIdempotencyKey(headers);
+    const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
+    if (first) return replayed(event, first);
+    await check((current) => limitDeliveries(services, event, current));
+    requireWellFormed(body, maxPayloadDepth);
+
+    for (;;) {
+      const arrival: Arrival = {
+        trigger,
+        contentType,
+        externalId: readExternalId(headers, trigger.type.deliveryIdHeader),
+        headers: storedHeaders(event),
+        idempotencyKey,
+        body,
+      };
+      const acceptance = await intake.accept(arrival);
+      if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
+      if (acceptance.outcome === "replayed") {
+        await giveBackDelivery(services, trigger);
+        return replayed(event, acceptance.id);
+      }
+      trigger = await intake.requireEnabledTrigger(token, { fresh: true });
+      requireSignature(trigger, headers, body);
+    }
+  });
+}
+
+/** The rest of the path, if it can be a trigger's token at all: no I/O. */
+function requireToken(event: H3Event): string {
+  const token = event.url.pathname.slice("/deliver/".length);
+  if (!isWellFormedToken("trigger", token)) throw new DeliveryRefusal("invalid_token");
+  return token;
+}
+
+function requireSignature({ type, secret }: EnabledTrigger, headers: Headers, body: Buffer): void {
+  if (secret === undefined || !type.signature) return;
+  const given = headers.get(type.signature.header) ?? "";
+  if (!isSignedBy(secret, body, given, type.signature.prefix)) throw new DeliveryRefusal("invalid_signature");
+}
+
+function replayed(event: H3Event, id: string): HTTPResponse {
+  setHeader(event, "Idempotent-Replayed", "true");
+  return json(201, { id });
+}
+
+function megabytes(bytes: number): string {
+  return String(Math.round((bytes / 1024 / 1024) * 100) / 100);
+}

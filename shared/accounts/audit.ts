@@ -1,0 +1,27 @@
+import type { Tx } from "../db/database.ts";
+import { newId } from "../ids.ts";
+import type { Services } from "../services.ts";
+import { deleteAuditEventsBefore, insertAuditEvent } from "./store.ts";
+
+export interface Audited {
+  organizationId: string;
+  actorId: string;
+  /** Past tense: `created`, `enabled`, `deleted`. */
+  action: string;
+  subjectType: "cluster" | "queue" | "pipeline" | "trigger" | "access_token" | "member" | "organization";
+  subjectId: string;
+  /** What people call it: a label, key, slug or address. Never a secret. */
+  subject: string;
+}
+
+/** Write down who did what, in the transaction that does it. */
+export async function recordAudit(tx: Tx, event: Audited, now: Date): Promise<void> {
+  await insertAuditEvent(tx, { id: newId(now), ...event, createdAt: now });
+}
+
+/** Forget entries past their retention. */
+export async function purgeAuditEvents(services: Services): Promise<number> {
+  const { db, clock, config } = services;
+  const before = new Date(clock.now().getTime() - config.auditRetentionDays * 86_400_000);
+  return db.transaction((tx) => deleteAuditEventsBefore(tx, before));
+}

@@ -1,0 +1,53 @@
+/** Every scope that an access token can carry. */
+export const scopes = [
+  "read_pipelines",
+  "write_pipelines",
+  "read_builds",
+  "write_builds",
+  "read_build_logs",
+  "write_build_logs",
+  "read_job_env",
+  "read_artifacts",
+  "write_artifacts",
+  "read_agents",
+  "write_agents",
+  "read_clusters",
+  "write_clusters",
+  "read_pipeline_templates",
+  "write_pipeline_templates",
+  "read_rules",
+  "write_rules",
+  "read_organizations",
+  "write_organizations",
+  "read_organization_invitations",
+  "write_organization_invitations",
+  "read_organization_settings",
+  "write_organization_settings",
+  "read_organization_repository_connections",
+  "read_notification_services",
+  "write_notification_services",
+  "read_teams",
+  "write_teams",
+  "read_user",
+  "read_audit_events",
+  "read_secrets_details",
+  "write_secrets",
+  "read_suites",
+  "write_suites",
+  "read_test_plan",
+  "write_test_plan",
+  "read_registries",
+  "write_registries",
+  "delete_registries",
+  "read_packages",
+  "write_packages",
+  "delete_packages",
+  "read_portals",
+  "write_portals",
+] as const;
+
+export type Scope = (typeof scopes)[number];
+
+export function isScope(text: string): text is Scope {
+  return (scopes as readonly string[]).includes(text);
+}

@@ -1,0 +1,194 @@
+import { and, asc, eq, gt, isNull, lt, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Feature, Role, Tables } from "../db/schema.ts";
+
+export type Organization = Tables["organizations"]["$inferSelect"];
+export type User = Tables["users"]["$inferSelect"];
+export type AccessToken = Tables["accessTokens"]["$inferSelect"];
+export type AuditEvent = Tables["auditEvents"]["$inferSelect"];
+
+export async function findOrganization(db: Db | Tx, slug: string): Promise<Organization | undefined> {
+  const { organizations } = db.tables;
+  const [found] = await db.select().from(organizations).where(eq(organizations.slug, slug));
+  return found;
+}
+
+export async function listOrganizations(db: Db): Promise<Organization[]> {
+  return db.select().from(db.tables.organizations).orderBy(asc(db.tables.organizations.slug));
+}
+
+export async function insertOrganization(tx: Tx, organization: Organization): Promise<void> {
+  await tx.insert(tx.tables.organizations).values(organization);
+}
+
+export async function setOrganizationLimits(
+  tx: Tx,
+  id: string,
+  change: { deliveriesPerHour: number; features: Feature[] },
+): Promise<void> {
+  await tx.update(tx.tables.organizations).set(change).where(eq(tx.tables.organizations.id, id));
+}
+
+/** The organization's built-in user, maker of what the operator's command makes. */
+export async function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
+  const { users } = db.tables;
+  const [found] = await db.select().from(users).where(eq(users.operatorOfId, organizationId));
+  return found;
+}
+
+export async function findUser(db: Db | Tx, email: string): Promise<User | undefined> {
+  const { users } = db.tables;
+  const [found] = await db.select().from(users).where(eq(users.email, email));
+  return found;
+}
+
+export async function listUsers(db: Db): Promise<User[]> {
+  const { users } = db.tables;
+  return db.select().from(users).where(isNull(users.operatorOfId)).orderBy(asc(users.email));
+}
+
+export async function insertUser(tx: Tx, user: User): Promise<void> {
+  await tx.insert(tx.tables.users).values(user);
+}
+
+export async function setPasswordHash(tx: Tx, userId: string, passwordHash: string): Promise<void> {
+  await tx.update(tx.tables.users).set({ passwordHash }).where(eq(tx.tables.users.id, userId));
+}
+
+export async function deactivateIfActive(tx: Tx, userId: string, now: Date): Promise<void> {
+  const { users } = tx.tables;
+  await tx
+    .update(users)
+    .set({ deactivatedAt: now })
+    .where(and(eq(users.id, userId), isNull(users.deactivatedAt)));
+}
+
+export async function findRole(
+  db: Db | Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Role | undefined> {
+  const { members } = db.tables;
+  const [found] = await db
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
+  return found?.role;
+}
+
+export async function listMembers(db: Db, organizationId: string) {
+  const { members, users } = db.tables;
+  return db
+    .select({ email: users.email, name: users.name, role: members.role, deactivatedAt: users.deactivatedAt })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(eq(members.organizationId, organizationId))
+    .orderBy(asc(users.email));
+}
+
+export async function insertMember(
+  tx: Tx,
+  member: { organizationId: string; userId: string; role: Role; createdAt: Date },
+): Promise<void> {
+  await tx.insert(tx.tables.members).values(member);
+}
+
+export async function setRoleIfMember(tx: Tx, organizationId: string, userId: string, role: Role) {
+  const { members } = tx.tables;
+  const changed = await tx
+    .update(members)
+    .set({ role })
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)))
+    .returning();
+  return changed.length > 0;
+}
+
+export async function deleteMember(tx: Tx, organizationId: string, userId: string) {
+  const { members } = tx.tables;
+  const gone = await tx
+    .delete(members)
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)))
+    .returning();
+  return gone.length > 0;
+}
+
+export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<void> {
+  await tx.insert(tx.tables.accessTokens).values(token);
+}
+
+/** Revokes once: the time of the first revocation stays. Undefined when no such token is in force. */
+export async function revokeAccessTokenIfActive(
+  tx: Tx,
+  id: string,
+  now: Date,
+): Promise<AccessToken | undefined> {
+  const { accessTokens } = tx.tables;
+  const [revoked] = await tx
+    .update(accessTokens)
+    .set({ revokedAt: now })
+    .where(and(eq(accessTokens.id, id), isNull(accessTokens.revokedAt)))
+    .returning();
+  return revoked;
+}
+
+export async function listAccessTokens(db: Db, organizationId: string) {
+  const { accessTokens, users } = db.tables;
+  return db
+    .select({ token: accessTokens, email: users.email })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .where(eq(accessTokens.organizationId, organizationId))
+    .orderBy(asc(accessTokens.id));
+}
+
+/** Who an access token speaks for, if it is in force and its user is still active and a member. */
+export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
+  const { accessTokens, users, members, organizations } = db.tables;
+  const [found] = await db
+    .select({ token: accessTokens, user: users, organization: organizations, role: members.role })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
+    .innerJoin(
+      members,
+      and(eq(members.organizationId, accessTokens.organizationId), eq(members.userId, accessTokens.userId)),
+    )
+    .where(
+      and(
+        eq(accessTokens.tokenHash, tokenHash),
+        isNull(accessTokens.revokedAt),
+        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
+        isNull(users.deactivatedAt),
+      ),
+    );
+  return found;
+}
+
+export type TokenHolder = NonNullable<Awaited<ReturnType<typeof findTokenHolder>>>;
+
+export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void> {
+  await tx.insert(tx.tables.auditEvents).values(event);
+}
+
+export async function deleteAuditEventsBefore(tx: Tx, time: Date): Promise<number> {
+  const { auditEvents } = tx.tables;
+  const gone = await tx
+    .delete(auditEvents)
+    .where(lt(auditEvents.createdAt, time))
+    .returning({ id: auditEvents.id });
+  return gone.length;
+}
+
+export async function findSetting(db: Db | Tx, name: string): Promise<string | undefined> {
+  const { settings } = db.tables;
+  const [found] = await db.select().from(settings).where(eq(settings.name, name));
+  return found?.value;
+}
+
+export async function putSetting(tx: Tx, name: string, value: string): Promise<void> {
+  const { settings } = tx.tables;
+  await tx
+    .insert(settings)
+    .values({ name, value })
+    .onConflictDoUpdate({ target: settings.name, set: { value } });
+}

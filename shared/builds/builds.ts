@@ -1,0 +1,71 @@
+import type { Db } from "../db/database.ts";
+import { notFound } from "../refusal.ts";
+import type { Services } from "../services.ts";
+import { listPipelinesById, type Pipeline } from "./pipeline-store.ts";
+import {
+  type Build,
+  type BuildFilter,
+  countBuilds,
+  deleteBuildsFinishedBefore,
+  deleteJobTokensExpiredBefore,
+  findBuild,
+  listBuilds,
+  listJobs,
+  listMetaData,
+} from "./store.ts";
+
+/** A build with all that its presentation needs. */
+export interface BuildDetails {
+  build: Build;
+  pipeline: Pipeline;
+  jobs: Awaited<ReturnType<typeof listJobs>>;
+  metaData: Record<string, string>;
+}
+
+/** A page of builds, newest first, and how many there are in all. */
+export async function listBuildDetails(
+  db: Db,
+  filter: BuildFilter,
+  page: { limit: number; offset: number },
+): Promise<{ items: BuildDetails[]; total: number }> {
+  const total = await countBuilds(db, filter);
+  const builds = page.offset < total ? await listBuilds(db, filter, page) : [];
+  return { items: await withDetails(db, builds), total };
+}
+
+/** @throws Refusal 404 */
+export async function requireBuild(db: Db, pipeline: Pipeline, number: number): Promise<BuildDetails> {
+  const build = await findBuild(db, pipeline.id, number);
+  const [details] = build ? await withDetails(db, [build]) : [];
+  if (!details) throw notFound("build");
+  return details;
+}
+
+async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
+  const ids = builds.map((build) => build.id);
+  const pipelines = await listPipelinesById(db, [...new Set(builds.map((build) => build.pipelineId))]);
+  const pipelineById = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
+  const jobs = Map.groupBy(await listJobs(db, ids), ({ job }) => job.buildId);
+  const metaData = Map.groupBy(await listMetaData(db, ids), (row) => row.buildId);
+
+  return builds.flatMap((build) => {
+    const pipeline = pipelineById.get(build.pipelineId);
+    if (!pipeline) return []; // deleted since its builds were read
+    const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
+    return [{ build, pipeline, jobs: jobs.get(build.id) ?? [], metaData: Object.fromEntries(entries) }];
+  });
+}
+
+const purgedAtOnce = 200;
+
+/** Forget finished builds past their retention, and job tokens past their use. Returns how many builds went. */
+export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
+  const now = clock.now();
+  const before = new Date(now.getTime() - config.buildRetentionDays * 86_400_000);
+  await db.transaction((tx) => deleteJobTokensExpiredBefore(tx, now));
+  for (let total = 0; ; ) {
+    const gone = await db.transaction((tx) => deleteBuildsFinishedBefore(tx, before, purgedAtOnce));
+    total += gone;
+    if (gone < purgedAtOnce) return total;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Tx } from "../db/database.ts";
+import { newIds } from "../ids.ts";
+import { listPipelinesById, type Pipeline, takeBuildNumbers } from "./pipeline-store.ts";
+import { type QueueOfStep, resolveStepQueues } from "./step-queues.ts";
+import type { Build, Job } from "./store.ts";
+
+/** What is to be built. */
+export interface BuildRequest {
+  pipelineId: string;
+  deliveryId: string | null;
+  source: "webhook";
+  message: string;
+  commit: string;
+  branch: string;
+  environment: Record<string, string>;
+}
+
+/**
+ * Create a build for each request, numbered in their order within a pipeline, with one job per step.
+ * @returns the requests that cannot be built, now or later: their pipeline is gone or a step has no queue
+ */
+export async function createBuilds(tx: Tx, requests: BuildRequest[], now: Date): Promise<BuildRequest[]> {
+  const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
+  const pipelines = await listPipelinesById(tx, [...byPipeline.keys()]);
+  const queueOf = await resolveStepQueues(tx, pipelines);
+  const buildable = pipelines.filter((pipeline) => canRun(pipeline, queueOf));
+  // Always in the same order: two transactions that lock several pipelines must not wait for each other.
+  buildable.sort((a, b) => (a.id < b.id ? -1 : 1));
+
+  const builds: Build[] = [];
+  const jobs: Job[] = [];
+  for (const pipeline of buildable) {
+    const wanted = byPipeline.get(pipeline.id) ?? [];
+    byPipeline.delete(pipeline.id);
+    const firstNumber = await takeBuildNumbers(tx, pipeline.id, wanted.length);
+    if (firstNumber === undefined) continue;
+    const ids = newIds(now, wanted.length);
+    wanted.forEach((request, index) => {
+      const build = newBuild({
+        request,
+        pipeline,
+        id: ids[index] as string,
+        number: firstNumber + index,
+        now,
+      });
+      builds.push(build);
+      jobs.push(...newJobs(build, pipeline, queueOf));
+    });
+  }
+
+  await tx.insertMany(tx.tables.builds, builds);
+  await tx.insertMany(tx.tables.jobs, jobs);
+  return [...byPipeline.values()].flat();
+}
+
+function canRun(pipeline: Pipeline, queueOf: QueueOfStep): boolean {
+  return pipeline.steps.every((step) => queueOf(pipeline.clusterId, step) !== undefined);
+}
+
+function newBuild(of: {
+  request: BuildRequest;
+  pipeline: Pipeline;
+  id: string;
+  number: number;
+  now: Date;
+}): Build {
+  const { request, pipeline, id, number, now } = of;
+  return {
+    id,
+    organizationId: pipeline.organizationId,
+    pipelineId: pipeline.id,
+    number,
+    deliveryId: request.deliveryId,
+    state: "scheduled",
+    message: request.message,
+    commit: request.commit,
+    branch: request.branch,
+    environment: request.environment,
+    source: request.source,
+    creatorId: null,
+    createdAt: now,
+    startedAt: null,
+    finishedAt: null,
+  };
+}
+
+function newJobs(build: Build, pipeline: Pipeline, queueOf: QueueOfStep): Job[] {
+  const ids = newIds(build.createdAt, pipeline.steps.length);
+  return pipeline.steps.map((step, index) => ({
+    id: ids[index] as string,
+    buildId: build.id,
+    queueId: queueOf(pipeline.clusterId, step) as string,
+    label: step.label ?? null,
+    command: step.command,
+    state: "scheduled",
+    exitStatus: null,
+    createdAt: build.createdAt,
+    startedAt: null,
+    finishedAt: null,
+  }));
+}

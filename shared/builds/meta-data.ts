@@ -1,0 +1,48 @@
+import { Refusal } from "../refusal.ts";
+import type { Services } from "../services.ts";
+import type { JobPrincipal } from "./job-tokens.ts";
+import { findMetaData, listMetaData, putMetaData } from "./store.ts";
+
+const longestKey = 1024;
+const largestValueBytes = 100 * 1024;
+
+/** @throws Refusal 404 */
+export async function requireMetaData(services: Services, buildId: string, key: string): Promise<string> {
+  const value = await findMetaData(services.db, buildId, key);
+  if (value === undefined) throw new Refusal(404, `No meta-data found with the key ${JSON.stringify(key)}`);
+  return value;
+}
+
+export async function listMetaDataKeys(services: Services, buildId: string): Promise<string[]> {
+  const rows = await listMetaData(services.db, [buildId]);
+  return rows.map((row) => row.key);
+}
+
+/**
+ * Set one entry of a build's meta-data; the last write wins.
+ * @throws Refusal 403 for a token that may only read, 422 for a key or value that cannot be kept
+ */
+export async function setMetaData(
+  services: Services,
+  principal: JobPrincipal,
+  entry: { key: string; value: string },
+): Promise<void> {
+  if (principal.readOnly) throw new Refusal(403, "This token can only read meta-data");
+  const problem = entryProblem(entry, `${services.config.serviceName}:`);
+  if (problem) throw new Refusal(422, problem);
+  await services.db.transaction((tx) => putMetaData(tx, { buildId: principal.build.id, ...entry }));
+}
+
+function entryProblem(
+  { key, value }: { key: string; value: string },
+  reservedPrefix: string,
+): string | undefined {
+  if (key === "") return "Key can't be blank";
+  if (key.length > longestKey) return `Key is too long (maximum is ${longestKey} characters)`;
+  if (key.startsWith(reservedPrefix)) return `Keys starting with ${reservedPrefix} are reserved`;
+  if (Buffer.byteLength(value) > largestValueBytes) return "Value is larger than 100 KB";
+  // Postgres text holds no NUL, and a lone half of a surrogate pair has no UTF-8.
+  const isStorable = (text: string) => !text.includes("\0") && text.isWellFormed();
+  if (!isStorable(key) || !isStorable(value)) return "Keys and values must be Unicode text without NUL";
+  return undefined;
+}

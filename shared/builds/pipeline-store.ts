@@ -1,0 +1,76 @@
+import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Pipeline = Tables["pipelines"]["$inferSelect"];
+
+export async function findPipeline(
+  db: Db | Tx,
+  organizationId: string,
+  slug: string,
+): Promise<Pipeline | undefined> {
+  const { pipelines } = db.tables;
+  const [found] = await db
+    .select()
+    .from(pipelines)
+    .where(and(eq(pipelines.organizationId, organizationId), eq(pipelines.slug, slug)));
+  return found;
+}
+
+export async function listPipelines(
+  db: Db,
+  organizationId: string,
+  page: { limit: number; offset: number },
+): Promise<Pipeline[]> {
+  const { pipelines } = db.tables;
+  return db
+    .select()
+    .from(pipelines)
+    .where(eq(pipelines.organizationId, organizationId))
+    .orderBy(asc(pipelines.createdAt), asc(pipelines.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export async function countPipelines(db: Db, organizationId: string): Promise<number> {
+  const { pipelines } = db.tables;
+  const [row] = await db
+    .select({ total: count() })
+    .from(pipelines)
+    .where(eq(pipelines.organizationId, organizationId));
+  return row?.total ?? 0;
+}
+
+export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pipeline[]> {
+  if (ids.length === 0) return [];
+  return db.select().from(db.tables.pipelines).where(inArray(db.tables.pipelines.id, ids));
+}
+
+export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> {
+  await tx.insert(tx.tables.pipelines).values(pipeline);
+}
+
+/** Takes the pipeline's row, so that whoever counts its triggers next waits for this transaction. */
+export async function lockPipeline(tx: Tx, pipeline: Pipeline): Promise<void> {
+  const { pipelines } = tx.tables;
+  await tx.update(pipelines).set({ name: pipeline.name }).where(eq(pipelines.id, pipeline.id));
+}
+
+/**
+ * Reserve the next `amount` build numbers of a pipeline. The row stays locked until the transaction ends, so
+ * numbers are without gaps and without duplicates.
+ * @returns the first of them; undefined when the pipeline is gone
+ */
+export async function takeBuildNumbers(
+  tx: Tx,
+  pipelineId: string,
+  amount: number,
+): Promise<number | undefined> {
+  const { pipelines } = tx.tables;
+  const [updated] = await tx
+    .update(pipelines)
+    .set({ lastBuildNumber: sql`${pipelines.lastBuildNumber} + ${amount}` })
+    .where(eq(pipelines.id, pipelineId))
+    .returning({ last: pipelines.lastBuildNumber });
+  return updated && updated.last - amount + 1;
+}

@@ -1,0 +1,165 @@
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  exists,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  notExists,
+  or,
+  type SQL,
+} from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { BuildState, Tables } from "../db/schema.ts";
+
+export type Build = Tables["builds"]["$inferSelect"];
+export type Job = Tables["jobs"]["$inferSelect"];
+export type JobToken = Tables["jobTokens"]["$inferSelect"];
+
+export const finishedStates: BuildState[] = ["passed", "failed", "canceled"];
+
+export interface BuildFilter {
+  organizationId: string;
+  pipelineId?: string | undefined;
+  states?: BuildState[] | undefined;
+  branches?: string[] | undefined;
+  commit?: string | undefined;
+  createdFrom?: Date | undefined;
+  createdTo?: Date | undefined;
+  /** False drops builds whose waiting jobs all sit on paused queues. */
+  includePaused: boolean;
+}
+
+function matching(db: Db, filter: BuildFilter): SQL | undefined {
+  const { builds } = db.tables;
+  return and(
+    eq(builds.organizationId, filter.organizationId),
+    filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : undefined,
+    filter.states ? inArray(builds.state, filter.states) : undefined,
+    filter.branches ? inArray(builds.branch, filter.branches) : undefined,
+    filter.commit ? eq(builds.commit, filter.commit) : undefined,
+    filter.createdFrom ? gte(builds.createdAt, filter.createdFrom) : undefined,
+    filter.createdTo ? lte(builds.createdAt, filter.createdTo) : undefined,
+    filter.includePaused ? undefined : notHeldBack(db),
+  );
+}
+
+/** Not every waiting job of the build sits on a paused queue. */
+function notHeldBack(db: Db): SQL | undefined {
+  const { builds, jobs, queues } = db.tables;
+  const waiting = and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"));
+  return or(
+    notExists(db.select({ id: jobs.id }).from(jobs).where(waiting)),
+    exists(
+      db
+        .select({ id: jobs.id })
+        .from(jobs)
+        .innerJoin(queues, eq(queues.id, jobs.queueId))
+        .where(and(waiting, isNull(queues.dispatchPausedAt))),
+    ),
+  );
+}
+
+/** Newest first. */
+export async function listBuilds(
+  db: Db,
+  filter: BuildFilter,
+  page: { limit: number; offset: number },
+): Promise<Build[]> {
+  const { builds } = db.tables;
+  return db
+    .select()
+    .from(builds)
+    .where(matching(db, filter))
+    .orderBy(filter.pipelineId ? desc(builds.number) : desc(builds.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export async function countBuilds(db: Db, filter: BuildFilter): Promise<number> {
+  const [row] = await db.select({ total: count() }).from(db.tables.builds).where(matching(db, filter));
+  return row?.total ?? 0;
+}
+
+export async function findBuild(db: Db, pipelineId: string, number: number): Promise<Build | undefined> {
+  const { builds } = db.tables;
+  const [found] = await db
+    .select()
+    .from(builds)
+    .where(and(eq(builds.pipelineId, pipelineId), eq(builds.number, number)));
+  return found;
+}
+
+export async function listJobs(db: Db, buildIds: string[]) {
+  const { jobs, queues } = db.tables;
+  if (buildIds.length === 0) return [];
+  return db
+    .select({ job: jobs, queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
+    .from(jobs)
+    .innerJoin(queues, eq(queues.id, jobs.queueId))
+    .where(inArray(jobs.buildId, buildIds))
+    .orderBy(asc(jobs.id));
+}
+
+export async function listMetaData(db: Db, buildIds: string[]) {
+  const { metaData } = db.tables;
+  if (buildIds.length === 0) return [];
+  return db.select().from(metaData).where(inArray(metaData.buildId, buildIds)).orderBy(asc(metaData.key));
+}
+
+export async function findMetaData(db: Db, buildId: string, key: string): Promise<string | undefined> {
+  const { metaData } = db.tables;
+  const [found] = await db
+    .select({ value: metaData.value })
+    .from(metaData)
+    .where(and(eq(metaData.buildId, buildId), eq(metaData.key, key)));
+  return found?.value;
+}
+
+export async function putMetaData(
+  tx: Tx,
+  row: { buildId: string; key: string; value: string },
+): Promise<void> {
+  const { metaData } = tx.tables;
+  await tx
+    .insert(metaData)
+    .values(row)
+    .onConflictDoUpdate({ target: [metaData.buildId, metaData.key], set: { value: row.value } });
+}
+
+export async function insertJobToken(tx: Tx, token: JobToken): Promise<void> {
+  await tx.insert(tx.tables.jobTokens).values(token);
+}
+
+/** The job and build that a job token in force speaks for. */
+export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
+  const { jobTokens, jobs, builds } = db.tables;
+  const [found] = await db
+    .select({ jobId: jobs.id, readOnly: jobTokens.readOnly, expiresAt: jobTokens.expiresAt, build: builds })
+    .from(jobTokens)
+    .innerJoin(jobs, eq(jobs.id, jobTokens.jobId))
+    .innerJoin(builds, eq(builds.id, jobs.buildId))
+    .where(eq(jobTokens.tokenHash, tokenHash));
+  return found && found.expiresAt > now ? found : undefined;
+}
+
+export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date): Promise<void> {
+  await tx.delete(tx.tables.jobTokens).where(lt(tx.tables.jobTokens.expiresAt, time));
+}
+
+/** Finished builds that ended before a time, with their jobs and meta-data; at most `limit`. */
+export async function deleteBuildsFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { builds } = tx.tables;
+  const old = tx
+    .select({ id: builds.id })
+    .from(builds)
+    .where(and(inArray(builds.state, finishedStates), lt(builds.finishedAt, time)))
+    .limit(limit);
+  const gone = await tx.delete(builds).where(inArray(builds.id, old)).returning({ id: builds.id });
+  return gone.length;
+}

@@ -1,0 +1,126 @@
+// A delivery's life: it is accepted (committed, `status` null, "waiting"), then decided by a worker, once.
+//
+//   waiting → build_created   a build was made of it
+//   waiting → failed          build_creation_failed: no retry can mend it (its pipeline is gone, a step has no queue)
+//
+// While a fault of the database, Redis or a worker lasts it stays waiting, and a sweep sends its job again.
+
+import type { Tx } from "../db/database.ts";
+import type { StoredHeader } from "../db/schema.ts";
+import { newIds } from "../ids.ts";
+import { createBuilds } from "../jobs/contracts.ts";
+import type { Services } from "../services.ts";
+import {
+  claimKeyIfFree,
+  type Delivery,
+  findIdempotencyKey,
+  listEnabledVersions,
+  type Payload,
+} from "./store.ts";
+
+/** A webhook that passed every check. */
+export interface Arrival {
+  trigger: { id: string; version: number; organizationId: string };
+  contentType: string;
+  /** The sender's own id of the delivery. */
+  externalId: string | null;
+  headers: StoredHeader[];
+  idempotencyKey: string | undefined;
+  /** Exactly as it came. */
+  body: Buffer;
+}
+
+export type Acceptance =
+  | { outcome: "accepted"; id: string }
+  /** The same Idempotency-Key came before: the first delivery's id. */
+  | { outcome: "replayed"; id: string }
+  /** The trigger was changed, disabled or deleted since it was read: check the request again. */
+  | { outcome: "stale" };
+
+const idempotencyMs = 24 * 3_600_000;
+
+/**
+ * Commit a group of deliveries with their bytes, then ask for their builds. Nobody waits for the asking: a job
+ * that is lost is found by `requeueStranded`.
+ */
+export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
+  const { db, clock, jobs, metrics, log } = services;
+  const now = clock.now();
+  const ids = newIds(now, arrivals.length);
+  const acceptances = await db.transaction((tx) => writeArrivals(tx, arrivals, ids, now));
+
+  const deliveryIds = acceptances.flatMap((each) => (each.outcome === "accepted" ? each.id : []));
+  if (deliveryIds.length === 0) return acceptances;
+  metrics.deliveriesAccepted.inc(deliveryIds.length);
+  void jobs.send(createBuilds, { deliveryIds }).then((sent) => {
+    if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
+  });
+  return acceptances;
+}
+
+async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {
+  const triggerIds = [...new Set(arrivals.map((arrival) => arrival.trigger.id))];
+  const versions = await listEnabledVersions(tx, triggerIds);
+  const acceptances: Acceptance[] = [];
+  const deliveries: Delivery[] = [];
+  const payloads: Payload[] = [];
+
+  for (const [index, arrival] of arrivals.entries()) {
+    const id = ids[index] as string;
+    const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
+    const acceptance: Acceptance = isCurrent ? await claimKey(tx, arrival, id, now) : { outcome: "stale" };
+    acceptances.push(acceptance);
+    if (acceptance.outcome !== "accepted") continue;
+    deliveries.push(newDelivery(arrival, id, now));
+    payloads.push({
+      deliveryId: id,
+      organizationId: arrival.trigger.organizationId,
+      size: arrival.body.length,
+      headers: arrival.headers,
+      body: arrival.body,
+    });
+  }
+
+  await tx.insertMany(tx.tables.deliveries, deliveries);
+  await tx.insertMany(tx.tables.payloads, payloads);
+  return acceptances;
+}
+
+async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promise<Acceptance> {
+  const { idempotencyKey: key, trigger } = arrival;
+  if (key === undefined) return { outcome: "accepted", id };
+  const claim = { triggerId: trigger.id, key, deliveryId: id, createdAt: now };
+  if (await claimKeyIfFree(tx, claim, idempotentSince(now))) return { outcome: "accepted", id };
+  const first = await findIdempotencyKey(tx, trigger.id, key);
+  if (!first) throw new Error("An idempotency key was neither free nor taken.");
+  return { outcome: "replayed", id: first.deliveryId };
+}
+
+/** The delivery that this key already made in the last 24 hours, if any. */
+export async function findReplayedDelivery(
+  services: Services,
+  triggerId: string,
+  key: string,
+): Promise<string | undefined> {
+  const first = await findIdempotencyKey(services.db, triggerId, key);
+  return first && first.createdAt > idempotentSince(services.clock.now()) ? first.deliveryId : undefined;
+}
+
+/** Keys taken at or before this time are free again. */
+export function idempotentSince(now: Date): Date {
+  return new Date(now.getTime() - idempotencyMs);
+}
+
+function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {
+  return {
+    id,
+    triggerId: arrival.trigger.id,
+    receivedAt: now,
+    contentType: arrival.contentType,
+    externalId: arrival.externalId,
+    size: arrival.body.length,
+    status: null,
+    reason: null,
+    enqueuedAt: now,
+  };
+}

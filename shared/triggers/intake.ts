@@ -1,0 +1,78 @@
+import { LRUCache } from "lru-cache";
+import { createGroupCommit } from "../db/group-commit.ts";
+import type { Services } from "../services.ts";
+import { hashToken } from "../tokens.ts";
+import { type Acceptance, type Arrival, commitArrivals } from "./delivery.ts";
+import { DeliveryRefusal } from "./refusals.ts";
+import { findTriggerByToken } from "./store.ts";
+import { findTriggerType, type TriggerType } from "./types.ts";
+
+/** A trigger that accepts deliveries, as far as this process knows. */
+export interface EnabledTrigger {
+  id: string;
+  version: number;
+  type: TriggerType;
+  /** Signing secret; undefined: deliveries are not verified. */
+  secret: string | undefined;
+  organizationId: string;
+  deliveriesPerHour: number;
+  /** From memory: a reason to accept for now, never a reason to refuse. */
+  isHint: boolean;
+}
+
+/** What deliveries pass through in one process. */
+export interface Intake {
+  /**
+   * The trigger that a token leads to. With `fresh` from its row, else possibly from memory.
+   * @throws Refusal 404, 403 (spec §7.3)
+   */
+  requireEnabledTrigger(token: string, options?: { fresh: boolean }): Promise<EnabledTrigger>;
+  /** Keep a delivery for good, together with those that arrive at the same time. */
+  accept(arrival: Arrival): Promise<Acceptance>;
+}
+
+const hintTtlMs = 1000;
+const mostHints = 10_000;
+const groupItems = 500;
+const groupBytes = 8 * 1024 * 1024;
+
+/** Open the intake of a process. It holds nothing that another process must know of. */
+export function openIntake(services: Services): Intake {
+  const hints = new LRUCache<string, EnabledTrigger>({ max: mostHints, ttl: hintTtlMs });
+  const group = createGroupCommit<Arrival, Acceptance>({
+    commit: (arrivals) => commitArrivals(services, arrivals),
+    maxItems: groupItems,
+    maxWeight: groupBytes,
+    weigh: (arrival) => arrival.body.length,
+  });
+
+  return {
+    async requireEnabledTrigger(token, { fresh } = { fresh: false }) {
+      const tokenHash = hashToken(token);
+      const hint = fresh ? undefined : hints.get(tokenHash);
+      if (hint) return hint;
+      hints.delete(tokenHash);
+      const trigger = await readEnabledTrigger(services, tokenHash);
+      hints.set(tokenHash, { ...trigger, isHint: true });
+      return trigger;
+    },
+    accept: (arrival) => group.add(arrival),
+  };
+}
+
+async function readEnabledTrigger(services: Services, tokenHash: string): Promise<EnabledTrigger> {
+  const found = await findTriggerByToken(services.db, tokenHash);
+  const type = found && findTriggerType(services.config.issueTracker, found.trigger.type);
+  if (!found || !type) throw new DeliveryRefusal("not_found");
+  const { trigger, organizationId, deliveriesPerHour } = found;
+  if (!trigger.enabled) throw new DeliveryRefusal("disabled");
+  return {
+    id: trigger.id,
+    version: trigger.version,
+    type,
+    secret: trigger.secretSealed === null ? undefined : services.cipher.decrypt(trigger.secretSealed),
+    organizationId,
+    deliveriesPerHour,
+    isHint: false,
+  };
+}

@@ -1,0 +1,34 @@
+import { Refusal } from "../refusal.ts";
+
+/** Why a delivery can be refused: what the caller reads, and the cause that is counted (spec §7.3). */
+const vocabulary = {
+  wrong_method: [405, "Deliveries are sent with POST"],
+  invalid_token: [400, "Invalid pipeline trigger token"],
+  not_found: [404, "Pipeline trigger not found"],
+  disabled: [403, "Pipeline trigger is disabled"],
+  wrong_content_type: [415, "Content-Type must be application/json"],
+  form_content_type: [
+    415,
+    "Content-Type must be application/json. Choose application/json as the content type in the sender's settings",
+  ],
+  wrong_encoding: [415, "Content-Encoding must be identity: send the payload uncompressed"],
+  too_large: [413, "Payload is larger than 5 MB"],
+  invalid_signature: [401, "Invalid webhook signature"],
+  long_idempotency_key: [400, "Idempotency-Key is longer than 255 characters"],
+  rate_limited: [429, "Too many deliveries"],
+  invalid_json: [400, "Payload is not valid JSON"],
+  too_deep: [400, "Payload is nested too deeply"],
+} as const;
+
+export type RefusalCause = keyof typeof vocabulary;
+
+/** A delivery that is refused. It leaves no record, but is counted by cause. */
+export class DeliveryRefusal extends Refusal {
+  readonly refusalCause: RefusalCause;
+
+  constructor(cause: RefusalCause, more: { message?: string; headers?: Record<string, string> } = {}) {
+    const [status, text] = vocabulary[cause];
+    super(status, more.message ?? text, more.headers ? { headers: more.headers } : {});
+    this.refusalCause = cause;
+  }
+}

@@ -1,0 +1,46 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** What a sender of this type is like. The names of the types and headers are part of the wire contract. */
+export interface TriggerType {
+  name: string;
+  /** What people read. */
+  title: string;
+  /** Header that carries the sender's own id of a delivery. */
+  deliveryIdHeader?: string;
+  /** Header that names the event. */
+  eventHeader?: string;
+  /** Present when deliveries can be signed (spec §5 rule 4). */
+  signature?: { header: string; prefix: string };
+}
+
+/** The three types of spec §2.6; the issue tracker's is named by configuration. */
+export function triggerTypes(issueTracker: string): TriggerType[] {
+  return [
+    { name: "webhook", title: "Webhook" },
+    {
+      name: "github",
+      title: "GitHub",
+      deliveryIdHeader: "X-GitHub-Delivery",
+      eventHeader: "X-GitHub-Event",
+      signature: { header: "X-Hub-Signature-256", prefix: "sha256=" },
+    },
+    {
+      name: issueTracker.toLowerCase(),
+      title: issueTracker,
+      deliveryIdHeader: `${issueTracker}-Delivery`,
+      eventHeader: `${issueTracker}-Event`,
+      signature: { header: `${issueTracker}-Signature`, prefix: "" },
+    },
+  ];
+}
+
+export function findTriggerType(issueTracker: string, name: string): TriggerType | undefined {
+  return triggerTypes(issueTracker).find((type) => type.name === name);
+}
+
+/** Whether the header's value is the HMAC-SHA256 of exactly these bytes. Takes the same time for any wrong value. */
+export function isSignedBy(secret: string, body: Buffer, given: string, prefix: string): boolean {
+  const hex = given.slice(prefix.length);
+  if (!given.startsWith(prefix) || !/^[0-9a-f]{64}$/i.test(hex)) return false;
+  return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(hex, "hex"));
+}
