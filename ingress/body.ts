@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { type Refusal, unavailable } from "../shared/refusal.ts";
+import { nodeRequest } from "./node.ts";
 
 /** The caller hung up before the body was complete: nobody is left to answer. */
 export class ClientGone extends Error {

@@ -4,7 +4,7 @@ import { anyTokenPattern } from "./tokens.ts";
 export type Log = Logger;
 
 /** How much may wait in memory before it is written, and for how long: a write per line halves the throughput. */
-const bufferBytes = 16 * 1024;
+const bufferBytes = 8 * 1024;
 const flushEveryMs = 200;
 
 /** A log to stdout: one JSON object per line. Whoever opens it closes it, which writes what is buffered. */

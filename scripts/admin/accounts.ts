@@ -1,0 +1,289 @@
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { createAccessToken, revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import {
+  createOrganization,
+  features,
+  requireOrganization,
+  updateOrganization,
+} from "../../shared/accounts/organizations.ts";
+import { listAccessTokens, listMembers, listOrganizations, listUsers } from "../../shared/accounts/store.ts";
+import {
+  addMember,
+  createUser,
+  deactivateUser,
+  removeMember,
+  setPassword,
+  updateMember,
+} from "../../shared/accounts/users.ts";
+import type { Feature } from "../../shared/db/schema.ts";
+import { type Act, noun, parseId, parsePositive } from "./command.ts";
+
+export function accountCommands(act: Act): Command[] {
+  return [orgCommand(act), userCommand(act), memberCommand(act), tokenCommand(act)];
+}
+
+const orgOption = ["--org <slug>", "the organization's slug"] as const;
+
+function roleOption(): Option {
+  return new Option("--role <role>", "what the user may do").choices(["admin", "member"]).default("member");
+}
+
+function orgCommand(act: Act): Command {
+  const org = noun("org", "organizations");
+
+  org
+    .command("create")
+    .description("create an organization")
+    .requiredOption("--slug <slug>", "its name in addresses")
+    .requiredOption("--name <name>", "its name for people")
+    .option("--deliveries-per-hour <number>", "webhook deliveries in any hour", parsePositive)
+    .action((options) =>
+      act(async (services) => {
+        const { id, slug, name, deliveriesPerHour } = await createOrganization(services, options);
+        return { id, slug, name, deliveries_per_hour: deliveriesPerHour };
+      }),
+    );
+
+  org
+    .command("update <slug>")
+    .description("change an organization's limits and features")
+    .option("--deliveries-per-hour <number>", "webhook deliveries in any hour", parsePositive)
+    .option(
+      "--feature <name=true|false>",
+      `switch a feature: ${features.join(", ")} (repeatable)`,
+      parseFeature,
+      {},
+    )
+    .action((slug, options) =>
+      act(async (services) => {
+        const updated = await updateOrganization(services, slug, {
+          deliveriesPerHour: options.deliveriesPerHour,
+          features: options.feature,
+        });
+        return {
+          id: updated.id,
+          slug: updated.slug,
+          deliveries_per_hour: updated.deliveriesPerHour,
+          features: updated.features,
+        };
+      }),
+    );
+
+  org
+    .command("list")
+    .description("list all organizations")
+    .action(() =>
+      act(async (services) => ({
+        organizations: (await listOrganizations(services.db)).map((each) => ({
+          id: each.id,
+          slug: each.slug,
+          name: each.name,
+          deliveries_per_hour: each.deliveriesPerHour,
+          features: each.features,
+        })),
+      })),
+    );
+  return org;
+}
+
+function parseFeature(
+  value: string,
+  previous: Partial<Record<Feature, boolean>>,
+): Partial<Record<Feature, boolean>> {
+  const [name, state] = value.split("=");
+  if (!features.includes(name as Feature) || (state !== "true" && state !== "false")) {
+    throw new InvalidArgumentError(`It must be one of ${features.join(", ")}, then =true or =false.`);
+  }
+  return { ...previous, [name as Feature]: state === "true" };
+}
+
+interface PasswordOptions {
+  password?: string;
+  passwordStdin?: boolean;
+}
+
+function withPassword(command: Command): Command {
+  return command
+    .option(
+      "--password <password>",
+      "the password; better: --password-stdin, or neither, to have one generated",
+    )
+    .option("--password-stdin", "read the password from standard input");
+}
+
+/** The password to set, and what to print of it: only one that nobody has seen yet. */
+async function choosePassword(options: PasswordOptions): Promise<{ password: string; printed: object }> {
+  if (options.passwordStdin)
+    return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), printed: {} };
+  if (options.password !== undefined) return { password: options.password, printed: {} };
+  const password = randomBytes(15).toString("base64url");
+  return { password, printed: { password } };
+}
+
+function userCommand(act: Act): Command {
+  const user = noun("user", "people");
+
+  withPassword(user.command("create"))
+    .description("create a user in an organization")
+    .requiredOption("--email <email>", "what the user signs in with")
+    .requiredOption("--name <name>", "the user's name")
+    .requiredOption(...orgOption)
+    .addOption(roleOption())
+    .action((options) =>
+      act(async (services) => {
+        const { password, printed } = await choosePassword(options);
+        const { id, email, name } = await createUser(services, {
+          ...options,
+          password,
+          organization: options.org,
+        });
+        return { id, email, name, organization: options.org, role: options.role, ...printed };
+      }),
+    );
+
+  withPassword(user.command("set-password <email>"))
+    .description("replace a user's password")
+    .action((email, options) =>
+      act(async (services) => {
+        const { password, printed } = await choosePassword(options);
+        const { id } = await setPassword(services, email, password);
+        return { id, email, ...printed };
+      }),
+    );
+
+  user
+    .command("disable <email>")
+    .description("end a user's access: no sign-in, no tokens")
+    .action((email) =>
+      act(async (services) => {
+        const { id } = await deactivateUser(services, email);
+        return { id, email, disabled: true };
+      }),
+    );
+
+  user
+    .command("list")
+    .description("list all users")
+    .action(() =>
+      act(async (services) => ({
+        users: (await listUsers(services.db)).map(({ id, email, name, deactivatedAt }) => ({
+          id,
+          email,
+          name,
+          disabled: deactivatedAt !== null,
+        })),
+      })),
+    );
+  return user;
+}
+
+function memberCommand(act: Act): Command {
+  const member = noun("member", "who belongs to an organization");
+  const ofUser = (name: string, description: string) =>
+    member
+      .command(name)
+      .description(description)
+      .requiredOption(...orgOption)
+      .requiredOption("--user <email>", "the user's email address");
+
+  ofUser("add", "add a user to an organization")
+    .addOption(roleOption())
+    .action(({ org, user, role }) =>
+      act((services) => addMember(services, { organization: org, email: user, role })),
+    );
+
+  ofUser("update", "change a member's role")
+    .addOption(roleOption().makeOptionMandatory())
+    .action(({ org, user, role }) =>
+      act((services) => updateMember(services, { organization: org, email: user, role })),
+    );
+
+  ofUser("remove", "remove a user from an organization").action(({ org, user }) =>
+    act(async (services) => {
+      await removeMember(services, { organization: org, email: user });
+      return { organization: org, email: user, removed: true };
+    }),
+  );
+
+  member
+    .command("list")
+    .description("list the members of an organization")
+    .requiredOption(...orgOption)
+    .action(({ org }) =>
+      act(async ({ db }) => {
+        const members = await listMembers(db, (await requireOrganization(db, org)).id);
+        return {
+          members: members.map(({ deactivatedAt, ...each }) => ({
+            ...each,
+            disabled: deactivatedAt !== null,
+          })),
+        };
+      }),
+    );
+  return member;
+}
+
+function tokenCommand(act: Act): Command {
+  const token = noun("token", "API access tokens");
+
+  token
+    .command("create")
+    .description("create an API access token; its text is shown this once")
+    .requiredOption("--user <email>", "whom it speaks for")
+    .requiredOption(...orgOption)
+    .requiredOption("--scopes <scopes>", "what it may do, separated by spaces or commas")
+    .option("--description <text>", "what it is for", "")
+    .option(
+      "--expires-in-hours <number>",
+      "how long it works; without this it does not expire",
+      parsePositive,
+    )
+    .action((options) =>
+      act(async (services) => {
+        const created = await createAccessToken(services, {
+          email: options.user,
+          organization: options.org,
+          scopes: options.scopes.split(/[\s,]+/).filter((scope: string) => scope !== ""),
+          description: options.description,
+          expiresInHours: options.expiresInHours,
+        });
+        const { id, scopes, expiresAt } = created.accessToken;
+        return { id, token: created.token, scopes, expires_at: expiresAt };
+      }),
+    );
+
+  token
+    .command("revoke")
+    .description("end a token; the very next request with it is refused")
+    .argument("<id>", "the token's id", parseId)
+    .action((id) =>
+      act(async (services) => {
+        const revoked = await revokeAccessToken(services, id);
+        return { id, revoked_at: revoked.revokedAt };
+      }),
+    );
+
+  token
+    .command("list")
+    .description("list the tokens of an organization")
+    .requiredOption(...orgOption)
+    .action(({ org }) =>
+      act(async ({ db }) => {
+        const rows = await listAccessTokens(db, (await requireOrganization(db, org)).id);
+        return {
+          tokens: rows.map(({ token: each, email }) => ({
+            id: each.id,
+            user: email,
+            description: each.description,
+            scopes: each.scopes,
+            created_at: each.createdAt,
+            expires_at: each.expiresAt,
+            revoked_at: each.revokedAt,
+          })),
+        };
+      }),
+    );
+  return token;
+}

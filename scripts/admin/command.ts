@@ -1,0 +1,22 @@
+import { Command, InvalidArgumentError } from "commander";
+import { isId } from "../../shared/ids.ts";
+import type { Services } from "../../shared/services.ts";
+
+/** Runs a command's work with open services and prints the object that it returns. */
+export type Act = (command: (services: Services) => Promise<unknown>) => Promise<void>;
+
+export function noun(name: string, description: string): Command {
+  return new Command(name).description(description);
+}
+
+/** Parsers of option values; what they refuse commander turns into one sentence. */
+export function parseId(value: string): string {
+  if (!isId(value.toLowerCase())) throw new InvalidArgumentError("It must be an id (a UUID).");
+  return value.toLowerCase();
+}
+
+export function parsePositive(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value))
+    throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  return Number(value);
+}
