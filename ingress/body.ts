@@ -28,80 +28,103 @@ const discardFactor = 4;
 const retryAfterSeconds = 5;
 
 export function openBodies(maxBytesInFlight: number): Bodies {
-  let inFlight = 0;
-  const budget: Budget = {
-    take(bytes) {
-      inFlight += bytes;
-      return inFlight <= maxBytesInFlight;
-    },
-    release(bytes) {
-      inFlight -= bytes;
-    },
+  const budget: Budget = { left: maxBytesInFlight };
+  return {
+    read: (event, maxBytes, tooLarge) =>
+      new Promise((resolve, reject) => {
+        new Reader(nodeRequest(event), { maxBytes, tooLarge, budget, resolve, reject }).start();
+      }),
   };
-  return { read: (event, maxBytes, tooLarge) => read(nodeRequest(event), { maxBytes, tooLarge, budget }) };
 }
 
 interface Budget {
-  take(bytes: number): boolean;
-  release(bytes: number): void;
+  left: number;
 }
 
-function read(
-  request: IncomingMessage,
-  rules: { maxBytes: number; tooLarge: () => Refusal; budget: Budget },
-): Promise<HeldBody> {
-  const { maxBytes, tooLarge, budget } = rules;
-  // Plain events on Node's stream: three times faster than `event.req.arrayBuffer()`.
-  return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
-    let size = 0;
-    let held = 0;
-    let refusal: Refusal | undefined;
-
-    const release = () => {
-      budget.release(held);
-      held = 0;
-    };
-    const stop = () => {
-      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
-    };
-    const fail = (error: Error) => {
-      stop();
-      release();
-      reject(error);
-    };
-    const refuse = (reason: Refusal) => {
-      refusal = withConnectionClose(reason);
-      chunks = [];
-      release();
-      setTimeout(() => refusal && fail(refusal), discardMs).unref();
-    };
-
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (refusal) {
-        if (size > maxBytes * discardFactor) fail(refusal);
-        return;
-      }
-      if (size > maxBytes) return refuse(tooLarge());
-      held += chunk.length;
-      if (!budget.take(chunk.length)) return refuse(unavailable(retryAfterSeconds));
-      chunks.push(chunk);
-    };
-    const onEnd = () => {
-      if (refusal) return fail(refusal);
-      stop();
-      const [first = Buffer.alloc(0)] = chunks;
-      resolve({ bytes: chunks.length > 1 ? Buffer.concat(chunks) : first, [Symbol.dispose]: release });
-    };
-    const onClose = () => fail(new ClientGone("The client closed the connection"));
-
-    if (request.destroyed) return onClose();
-    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) refuse(tooLarge());
-  });
+interface Reading {
+  maxBytes: number;
+  tooLarge: () => Refusal;
+  budget: Budget;
+  resolve: (body: HeldBody) => void;
+  reject: (error: Error) => void;
 }
 
-function withConnectionClose(refusal: Refusal): Refusal {
-  return Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
+/**
+ * One body on its way in. Plain events on Node's stream are three times faster than `event.req.arrayBuffer()`,
+ * and methods cheaper than closures made for each request.
+ */
+class Reader implements HeldBody {
+  bytes: Buffer = Buffer.alloc(0);
+  readonly #request: IncomingMessage;
+  readonly #reading: Reading;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #held = 0;
+  #refusal: Refusal | undefined;
+  #isDone = false;
+
+  constructor(request: IncomingMessage, reading: Reading) {
+    this.#request = request;
+    this.#reading = reading;
+  }
+
+  start(): void {
+    const request = this.#request;
+    if (request.destroyed) return this.#gone();
+    request
+      .on("data", (chunk: Buffer) => this.#add(chunk))
+      .on("end", () => this.#end())
+      .on("close", () => this.#gone())
+      .on("error", () => this.#gone());
+    const { maxBytes, tooLarge } = this.#reading;
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) this.#refuse(tooLarge());
+  }
+
+  [Symbol.dispose](): void {
+    this.#reading.budget.left += this.#held;
+    this.#held = 0;
+  }
+
+  #add(chunk: Buffer): void {
+    if (this.#isDone) return;
+    const { maxBytes, tooLarge, budget } = this.#reading;
+    this.#size += chunk.length;
+    if (this.#refusal) {
+      if (this.#size > maxBytes * discardFactor) this.#fail(this.#refusal);
+      return;
+    }
+    if (this.#size > maxBytes) return this.#refuse(tooLarge());
+    if (budget.left < chunk.length) return this.#refuse(unavailable(retryAfterSeconds));
+    budget.left -= chunk.length;
+    this.#held += chunk.length;
+    this.#chunks.push(chunk);
+  }
+
+  #end(): void {
+    if (this.#isDone) return;
+    if (this.#refusal) return this.#fail(this.#refusal);
+    this.#isDone = true;
+    const [first] = this.#chunks;
+    if (first) this.bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#reading.resolve(this);
+  }
+
+  /** From here on bytes are thrown away until the sender is through, or enough is enough. */
+  #refuse(refusal: Refusal): void {
+    this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
+    this.#chunks = [];
+    this[Symbol.dispose]();
+    setTimeout(() => this.#fail(refusal), discardMs).unref();
+  }
+
+  #gone(): void {
+    this.#fail(new ClientGone("The client closed the connection"));
+  }
+
+  #fail(error: Error): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this[Symbol.dispose]();
+    this.#reading.reject(error);
+  }
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { customAlphabet } from "nanoid";
 
@@ -37,7 +37,7 @@ export function isWellFormedToken(kind: TokenKind, text: string): boolean {
 
 /** What is stored and looked up instead of the token: SHA-256, base64url, 43 characters. */
 export function hashToken(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
+  return hash("sha256", token, "base64url");
 }
 
 function checksum(text: string): string {

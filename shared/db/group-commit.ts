@@ -6,6 +6,9 @@ export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
 }
 
+/** A commit costs as much as a dozen rows, so a little patience under load pays. */
+const gatheringTurns = 4;
+
 interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
@@ -28,6 +31,14 @@ export function createGroupCommit<Item, Result>(options: {
   const { commit, maxItems, maxWeight, weigh } = options;
   const waiting: Waiting<Item, Result>[] = [];
   let isRunning = false;
+
+  /** A lone item waits one turn of the event loop; while more keep coming, the group may grow for a few. */
+  const gather = async () => {
+    for (let turn = 0, before = 0; turn < gatheringTurns && waiting.length > before; turn++) {
+      before = waiting.length;
+      await nextTurn();
+    }
+  };
 
   const nextGroup = () => {
     let weight = 0;
@@ -53,7 +64,7 @@ export function createGroupCommit<Item, Result>(options: {
   const run = async () => {
     isRunning = true;
     while (waiting.length > 0) {
-      await nextTurn(); // let what arrived in this turn of the event loop join
+      await gather();
       const group = nextGroup();
       try {
         await commitAll(group);

@@ -48,14 +48,17 @@ export function openSqlite(file: string, options: { timeoutMs: number }): Db {
     return result;
   };
 
+  const begin = writer.prepare("BEGIN IMMEDIATE");
+  const commit = writer.prepare("COMMIT");
+  const rollback = writer.prepare("ROLLBACK");
   const transaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    await begin(writer, options.timeoutMs);
+    await untilNotBusy(() => begin.run(), options.timeoutMs);
     try {
       const result = await insideTransaction(() => work(tx));
-      writer.exec("COMMIT");
+      commit.run();
       return result;
     } catch (error) {
-      if (writer.inTransaction) writer.exec("ROLLBACK");
+      if (writer.inTransaction) rollback.run();
       throw translateError(error);
     }
   };
@@ -92,12 +95,11 @@ function connect(file: string): Client.Database {
   return client;
 }
 
-async function begin(writer: Client.Database, timeoutMs: number): Promise<void> {
+async function untilNotBusy(begin: () => void, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (let tries = 1; ; tries++) {
     try {
-      writer.exec("BEGIN IMMEDIATE");
-      return;
+      return begin();
     } catch (error) {
       const failure = translateError(error);
       const isBusy = (error as { code?: string }).code?.startsWith("SQLITE_BUSY");

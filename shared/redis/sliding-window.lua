@@ -4,8 +4,8 @@
 -- KEYS[1]  hash: bucket number modulo 61 → slots taken in it; "n" newest and "o" oldest bucket; "t" total
 -- ARGV[1]  limit
 -- ARGV[2]  length of a bucket, milliseconds
--- ARGV[3]  1 takes a slot, -1 gives one back
--- Returns  { admitted (1 or 0), slots that remain, milliseconds until the next slot returns }
+-- ARGV[3]  how many slots to take; -1 gives one back
+-- Returns  { slots taken, slots that remain, milliseconds until the next slot returns }
 local key, limit, bucketMs, change = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -32,22 +32,23 @@ else
   while oldest < current and count(oldest) == 0 do oldest = oldest + 1 end
 end
 
-local admitted = total + change <= limit
+local taken = 0
 if change == -1 then
   for bucket = current, oldest, -1 do
-    local taken = count(bucket)
-    if taken > 0 then
-      redis.call('HSET', key, bucket % 61, taken - 1)
-      total = total - 1
+    local held = count(bucket)
+    if held > 0 then
+      redis.call('HSET', key, bucket % 61, held - 1)
+      taken = -1
       break
     end
   end
-elseif admitted then
-  redis.call('HINCRBY', key, current % 61, 1)
-  total = total + 1
+else
+  taken = math.max(0, math.min(change, limit - total))
+  if taken > 0 then redis.call('HINCRBY', key, current % 61, taken) end
 end
-if admitted or newest ~= current then
+total = total + taken
+if taken ~= 0 or newest ~= current then
   redis.call('HSET', key, 'n', current, 'o', oldest, 't', total)
   redis.call('PEXPIRE', key, 62 * bucketMs)
 end
-return { admitted and 1 or 0, math.max(0, limit - total), (oldest + 61) * bucketMs - now }
+return { taken, math.max(0, limit - total), (oldest + 61) * bucketMs - now }

@@ -31,9 +31,15 @@ export interface Windows {
 
 const script = readFileSync(join(import.meta.dirname, "sliding-window.lua"), "utf8");
 
-type Reply = [admitted: number, remaining: number, resetMs: number];
+type Reply = [taken: number, remaining: number, resetMs: number];
 interface WithScript {
-  slidingWindow(key: string, limit: number, bucketMs: number, change: 1 | -1): Promise<Reply>;
+  slidingWindow(key: string, limit: number, bucketMs: number, change: number): Promise<Reply>;
+}
+
+/** Calls for the same window that arrive in the same turn of the event loop: one trip to Redis serves them all. */
+interface Batch {
+  window: Window;
+  waiting: ((state: WindowState | Promise<WindowState>) => void)[];
 }
 
 /** Windows in Redis, shared by all processes; while Redis is away, those of `fallback`. */
@@ -47,29 +53,41 @@ export function slidingWindows(options: {
   const { redis, keys, breaker, fallback, onFallback } = options;
   redis.defineCommand("slidingWindow", { numberOfKeys: 1, lua: script });
   const scripted = redis as unknown as WithScript;
+  const batches = new Map<string, Batch>();
 
-  const run = (window: Window, change: 1 | -1) =>
+  const keyOf = ({ name, subject }: Window) => keys.window(name, subject);
+  const change = (window: Window, by: number) =>
     breaker.attempt(() =>
-      scripted.slidingWindow(
-        keys.window(window.name, window.subject),
-        window.limit,
-        window.windowMs / bucketsPerWindow,
-        change,
-      ),
+      scripted.slidingWindow(keyOf(window), window.limit, window.windowMs / bucketsPerWindow, by),
     );
 
-  return {
-    async take(window) {
-      const reply = await run(window, 1);
+  const flush = async (key: string) => {
+    const { window, waiting } = batches.get(key) as Batch;
+    batches.delete(key);
+    const reply = await change(window, waiting.length);
+    waiting.forEach((resolve, index) => {
       if (!reply) {
         onFallback();
-        return fallback.take(window);
+        return resolve(fallback.take(window));
       }
-      const [admitted, remaining, resetMs] = reply;
-      return { admitted: admitted === 1, limit: window.limit, remaining, resetMs };
-    },
+      const [taken, remaining, resetMs] = reply;
+      const stillToTake = Math.max(0, taken - 1 - index);
+      resolve({ admitted: index < taken, limit: window.limit, remaining: remaining + stillToTake, resetMs });
+    });
+  };
+
+  return {
+    take: (window) =>
+      new Promise((resolve) => {
+        // The limit is part of the key here: who knows an older one must not decide for others.
+        const key = `${keyOf(window)} ${window.limit}`;
+        const batch = batches.get(key);
+        if (batch) return batch.waiting.push(resolve);
+        batches.set(key, { window, waiting: [resolve] });
+        setImmediate(flush, key);
+      }),
     async giveBack(window) {
-      if (!(await run(window, -1))) await fallback.giveBack(window);
+      if (!(await change(window, -1))) await fallback.giveBack(window);
     },
   };
 }

@@ -48,20 +48,19 @@ export function openIntake(services: Services): Intake {
 
   return {
     async requireEnabledTrigger(token, { fresh } = { fresh: false }) {
-      const tokenHash = hashToken(token);
-      const hint = fresh ? undefined : hints.get(tokenHash);
+      const hint = fresh ? undefined : hints.get(token);
       if (hint) return hint;
-      hints.delete(tokenHash);
-      const trigger = await readEnabledTrigger(services, tokenHash);
-      hints.set(tokenHash, { ...trigger, isHint: true });
+      hints.delete(token);
+      const trigger = await readEnabledTrigger(services, token);
+      hints.set(token, { ...trigger, isHint: true });
       return trigger;
     },
     accept: (arrival) => group.add(arrival),
   };
 }
 
-async function readEnabledTrigger(services: Services, tokenHash: string): Promise<EnabledTrigger> {
-  const found = await findTriggerByToken(services.db, tokenHash);
+async function readEnabledTrigger(services: Services, token: string): Promise<EnabledTrigger> {
+  const found = await findTriggerByToken(services.db, hashToken(token));
   const type = found && findTriggerType(services.config.issueTracker, found.trigger.type);
   if (!found || !type) throw new DeliveryRefusal("not_found");
   const { trigger, organizationId, deliveriesPerHour } = found;
