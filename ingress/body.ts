@@ -70,7 +70,7 @@ class Reader implements HeldBody {
 
   start(): void {
     const request = this.#request;
-    if (request.destroyed) return this.#gone();
+    if (request.destroyed) this.#gone();
     request
       .on("data", (chunk: Buffer) => this.#add(chunk))
       .on("end", () => this.#end())
@@ -93,16 +93,20 @@ class Reader implements HeldBody {
       if (this.#size > maxBytes * discardFactor) this.#fail(this.#refusal);
       return;
     }
-    if (this.#size > maxBytes) return this.#refuse(tooLarge());
-    if (budget.left < chunk.length) return this.#refuse(unavailable(retryAfterSeconds));
-    budget.left -= chunk.length;
+    if (this.#size > maxBytes) this.#refuse(tooLarge());
+    else if (budget.left < chunk.length) this.#refuse(unavailable(retryAfterSeconds));
+    else this.#keep(chunk);
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#reading.budget.left -= chunk.length;
     this.#held += chunk.length;
     this.#chunks.push(chunk);
   }
 
   #end(): void {
+    if (this.#refusal) this.#fail(this.#refusal);
     if (this.#isDone) return;
-    if (this.#refusal) return this.#fail(this.#refusal);
     this.#isDone = true;
     const [first] = this.#chunks;
     if (first) this.bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);

@@ -42,6 +42,12 @@ interface Batch {
   waiting: ((state: WindowState | Promise<WindowState>) => void)[];
 }
 
+/** What the call at `index` of a batch learns from the reply to the whole batch. */
+function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): WindowState {
+  const takenAfterwards = Math.max(0, taken - 1 - index);
+  return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
+}
+
 /** Windows in Redis, shared by all processes; while Redis is away, those of `fallback`. */
 export function slidingWindows(options: {
   redis: Redis;
@@ -65,15 +71,13 @@ export function slidingWindows(options: {
     const { window, waiting } = batches.get(key) as Batch;
     batches.delete(key);
     const reply = await change(window, waiting.length);
-    waiting.forEach((resolve, index) => {
-      if (!reply) {
+    for (const [index, resolve] of waiting.entries()) {
+      if (reply) resolve(stateOf(reply, index, window.limit));
+      else {
         onFallback();
-        return resolve(fallback.take(window));
+        resolve(fallback.take(window));
       }
-      const [taken, remaining, resetMs] = reply;
-      const stillToTake = Math.max(0, taken - 1 - index);
-      resolve({ admitted: index < taken, limit: window.limit, remaining: remaining + stillToTake, resetMs });
-    });
+    }
   };
 
   return {
@@ -82,7 +86,10 @@ export function slidingWindows(options: {
         // The limit is part of the key here: who knows an older one must not decide for others.
         const key = `${keyOf(window)} ${window.limit}`;
         const batch = batches.get(key);
-        if (batch) return batch.waiting.push(resolve);
+        if (batch) {
+          batch.waiting.push(resolve);
+          return;
+        }
         batches.set(key, { window, waiting: [resolve] });
         setImmediate(flush, key);
       }),
