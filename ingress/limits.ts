@@ -75,7 +75,8 @@ function deliveriesWindow(trigger: EnabledTrigger) {
 
 /** The headers that clients wait by, and the pair of the IETF draft. */
 function showLimit(event: H3Event, scope: string, state: WindowState, windowMs: number): void {
-  const reset = seconds(state.resetMs);
+  // After a refusal the exact time; otherwise no longer than the window, though a bucket outlives it a little.
+  const reset = seconds(state.admitted ? Math.min(state.resetMs, windowMs) : state.resetMs);
   setHeaders(event, {
     "RateLimit-Limit": String(state.limit),
     "RateLimit-Remaining": String(state.remaining),

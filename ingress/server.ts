@@ -22,6 +22,7 @@ const checkConnectionsEveryMs = 1000;
  */
 export async function startIngress(services: Services): Promise<Ingress> {
   const { config } = services;
+  await services.awaitRedis();
   let isClosing = false;
   const server = serve(
     createApp(services, () => isClosing),

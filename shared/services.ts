@@ -6,7 +6,7 @@ import { type Jobs, openJobs } from "./jobs/queues.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createBreaker } from "./redis/breaker.ts";
-import { connectFast } from "./redis/connect.ts";
+import { connectFast, waitUntilReady } from "./redis/connect.ts";
 import { checkRedis, type RedisState, warnOfUnfitRedis } from "./redis/health.ts";
 import { redisKeys } from "./redis/keys.ts";
 import { memoryWindows } from "./redis/memory-windows.ts";
@@ -24,9 +24,13 @@ export interface Services {
   cipher: Cipher;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
+  /** Wait for Redis for a moment: who takes requests before it is there counts limits in memory. */
+  awaitRedis: () => Promise<void>;
   /** Whoever opened the services closes them, after whatever uses them: queues, then Redis, then the database. */
   close: () => Promise<void>;
 }
+
+const redisPatienceMs = 2000;
 
 /** Open the services of a process. Neither Redis nor the database need be there yet. */
 export function openServices(options: { config: Config; log: Log; clock?: Clock }): Services {
@@ -63,6 +67,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     metrics,
     cipher: createCipher(config.secretKey, config.previousSecretKey),
     checkRedis: () => checkRedis(redis),
+    awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       await jobs.close();
       redis.disconnect();

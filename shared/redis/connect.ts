@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Redis, type RedisOptions } from "ioredis";
 
 /** How long a command may take before it counts as failed: a frozen Redis would otherwise hold callers for ever. */
@@ -16,6 +17,13 @@ export function connectFast(url: string): Redis {
 /** For BullMQ workers, which block on Redis and wait for it as long as it takes. */
 export function connectPatient(url: string): Redis {
   return connect(url, { maxRetriesPerRequest: null });
+}
+
+/** Resolves when the connection is up, or after `timeoutMs` without it. */
+export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
+  if (redis.status === "ready") return;
+  const signal = AbortSignal.timeout(timeoutMs);
+  await once(redis, "ready", { signal }).catch(() => {});
 }
 
 function connect(url: string, options: RedisOptions): Redis {

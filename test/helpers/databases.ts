@@ -1,0 +1,80 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe } from "node:test";
+import { Client } from "pg";
+import type { Dialect } from "../../shared/db/columns.ts";
+import { migrate } from "../../shared/db/migrate.ts";
+
+/** A fresh, migrated database of one dialect for each call; `drop` when done. */
+export interface TestDatabase {
+  dialect: Dialect;
+  create(): Promise<{ url: string; drop: () => Promise<void> }>;
+}
+
+const postgresServer = process.env.TEST_DATABASE_URL;
+const postgresMissing = process.env.TEST_DATABASE_MISSING ?? "TEST_DATABASE_URL is not set";
+
+/** Declare the same tests once for each database that is supported. */
+export function describeOnEachDatabase(title: string, body: (database: TestDatabase) => void): void {
+  describe(`${title} (sqlite)`, () => body(sqlite));
+  const skip = postgresServer ? false : postgresMissing;
+  describe(`${title} (postgres)`, { skip }, () => body(postgres));
+}
+
+let sqliteTemplate: Promise<string> | undefined;
+
+async function makeSqliteTemplate(): Promise<string> {
+  const file = join(mkdtempSync(join(tmpdir(), "signalbox-template-")), "template.db");
+  await migrate(`file:${file}`);
+  process.on("exit", () => rmSync(join(file, ".."), { recursive: true, force: true }));
+  return file;
+}
+
+export const sqlite: TestDatabase = {
+  dialect: "sqlite",
+  async create() {
+    sqliteTemplate ??= makeSqliteTemplate();
+    const template = await sqliteTemplate;
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    const file = join(folder, "test.db");
+    copyFileSync(template, file);
+    return { url: `file:${file}`, drop: async () => rmSync(folder, { recursive: true, force: true }) };
+  },
+};
+
+let postgresTemplate: Promise<string> | undefined;
+let made = 0;
+const nextName = () => `signalbox_${process.pid}_${++made}`;
+
+export const postgres: TestDatabase = {
+  dialect: "postgres",
+  async create() {
+    postgresTemplate ??= makePostgresTemplate();
+    const template = await postgresTemplate;
+    const name = nextName();
+    await onServer(`create database ${name} template ${template}`);
+    return { url: urlOf(name), drop: () => onServer(`drop database ${name} with (force)`) };
+  },
+};
+
+async function makePostgresTemplate(): Promise<string> {
+  const name = nextName();
+  await onServer(`create database ${name}`);
+  await migrate(urlOf(name));
+  return name;
+}
+
+function urlOf(name: string): string {
+  return Object.assign(new URL(postgresServer ?? ""), { pathname: `/${name}` }).toString();
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: postgresServer });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with what is expected of them
+  body: any;
+  text: string;
+}
+
+/** One request over a socket; the body parsed when it is JSON. */
+export async function request(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** POST a webhook. */
+export function post(
+  url: string,
+  body: string | Buffer<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return request(url, { method: "POST", body, headers: { "Content-Type": "application/json", ...headers } });
+}
+
+export function get(url: string, token?: string): Promise<Answer> {
+  return request(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
+}
+
+/** Wait for something that another process or job brings about; fails after `timeoutMs`. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    const found = await look();
+    if (found) return found;
+    await sleep(20);
+  }
+  assert.fail(`${what} did not happen within ${timeoutMs} ms`);
+}

@@ -1,0 +1,74 @@
+import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { createOrganization } from "../../shared/accounts/organizations.ts";
+import type { Scope } from "../../shared/accounts/scopes.ts";
+import { createUser } from "../../shared/accounts/users.ts";
+import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createCluster } from "../../shared/queues/clusters.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
+import type { NewTrigger } from "../../shared/triggers/input.ts";
+import { createTrigger } from "../../shared/triggers/triggers.ts";
+import type { World } from "./world.ts";
+
+export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;
+
+/** An organization with a cluster, a default queue and the pipeline `web`. */
+export async function setUpOrganization(
+  { services }: Pick<World, "services">,
+  slug = "acme",
+  deliveriesPerHour = 1_000_000,
+) {
+  const organization = await createOrganization(services, { slug, name: slug, deliveriesPerHour });
+  const cluster = await createCluster(services, { organization: slug, name: "Primary" });
+  const queue = await createQueue(services, { clusterId: cluster.id, key: "default", isDefault: true });
+  const pipeline = await createPipeline(services, {
+    organization: slug,
+    clusterId: cluster.id,
+    slug: "web",
+    name: "Web",
+    command: "make test",
+  });
+  const user = await createUser(services, {
+    email: `ada@${slug}.example.com`,
+    name: "Ada",
+    password: "correct horse battery",
+    organization: slug,
+    role: "member",
+  });
+
+  return {
+    ...organization,
+    cluster,
+    queue,
+    pipeline,
+    user,
+    /** The text of a new access token of the user. */
+    async token(...scopes: Scope[]) {
+      const { token } = await createAccessToken(services, {
+        email: user.email,
+        organization: slug,
+        scopes,
+        description: "",
+      });
+      return token;
+    },
+    /** A new trigger of the pipeline, and the path that its webhooks are posted to. */
+    async trigger(input: Partial<NewTrigger> = {}) {
+      const { trigger, token } = await createTrigger(
+        services,
+        { organization: slug, pipeline: "web" },
+        {
+          type: "webhook",
+          label: "Test",
+          enabled: true,
+          message: null,
+          commit: null,
+          branch: null,
+          environment: {},
+          secret: null,
+          ...input,
+        },
+      );
+      return { ...trigger, token, path: `/deliver/${token}` };
+    },
+  };
+}

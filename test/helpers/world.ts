@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { startIngress } from "../../ingress/server.ts";
+import { type Config, readConfig } from "../../shared/config.ts";
+import { createLog } from "../../shared/log.ts";
+import { openServices, type Services } from "../../shared/services.ts";
+import { startWorkers } from "../../workers/run.ts";
+import { type TestClock, testClock } from "./clock.ts";
+import type { TestDatabase } from "./databases.ts";
+
+/** An installation of its own for a test: database, Redis keys, clock, and what it logged. */
+export interface World {
+  services: Services;
+  config: Config;
+  clock: TestClock;
+  /** Where its ingress listens. */
+  url: string;
+  /** The lines logged so far. */
+  logged: string[];
+  startWorkers: () => Promise<void>;
+  /** Another process of the same installation: services and ingress of its own. */
+  another: () => Promise<{ services: Services; url: string }>;
+  close: () => Promise<void>;
+}
+
+export const secretKey = "a key for tests that is at least 32 characters";
+
+/** Start an installation. Settings are environment variables, as they are outside. */
+export async function startWorld(
+  database: TestDatabase,
+  settings: Record<string, string> = {},
+): Promise<World> {
+  const { url: databaseUrl, drop } = await database.create();
+  const clock = testClock();
+  const logged: string[] = [];
+  const closers: (() => Promise<void>)[] = [];
+  const environment = {
+    HOST: "127.0.0.1",
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    REDIS_PREFIX: `test-${randomUUID()}`,
+    SECRET_KEY: secretKey,
+    SHUTDOWN_SECONDS: "5",
+    LOG_LEVEL: "debug",
+    ...settings,
+  };
+
+  const open = async () => {
+    const config = { ...readConfig(environment), port: 0 };
+    const log = createLog(
+      { level: config.logLevel, process: "test" },
+      { write: (line) => void logged.push(line) },
+    );
+    const services = openServices({ config, log, clock });
+    const ingress = await startIngress(services);
+    closers.unshift(async () => {
+      await ingress.close();
+      await services.close();
+    });
+    return { services, url: ingress.url };
+  };
+
+  const first = await open();
+  return {
+    ...first,
+    config: first.services.config,
+    clock,
+    logged,
+    async startWorkers() {
+      const workers = await startWorkers(first.services);
+      closers.unshift(() => workers.close());
+    },
+    another: open,
+    async close() {
+      for (const close of closers) await close();
+      await drop();
+    },
+  };
+}
