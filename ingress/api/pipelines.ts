@@ -1,9 +1,11 @@
 import { defineHandler, getRouterParam, type H3Event } from "h3";
+import { slugProblems } from "../../shared/accounts/organizations.ts";
 import type { Organization } from "../../shared/accounts/store.ts";
 import { countPipelines, listPipelines, type Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { requirePipeline } from "../../shared/builds/pipelines.ts";
 import type { Config } from "../../shared/config.ts";
 import { api, web } from "../../shared/paths.ts";
+import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { requireCaller } from "../principal.ts";
 import { graphqlId } from "./graphql-id.ts";
@@ -32,12 +34,14 @@ export function getPipelineHandler(services: Services) {
 }
 
 /** @throws Refusal 404 */
-export function pipelineOfPath(
+export async function pipelineOfPath(
   { db }: Services,
   event: H3Event,
   organization: Organization,
 ): Promise<Pipeline> {
-  return requirePipeline(db, organization.id, getRouterParam(event, "slug", { decode: true }) ?? "");
+  const slug = getRouterParam(event, "slug", { decode: true }) ?? "";
+  if (slugProblems(slug).length > 0) throw notFound("pipeline");
+  return requirePipeline(db, organization.id, slug);
 }
 
 export function presentPipeline(config: Config, organization: Organization, pipeline: Pipeline) {

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Redis, type RedisOptions } from "ioredis";
 
 /** How long a command may take before it counts as failed: a frozen Redis would otherwise hold callers for ever. */
@@ -22,8 +21,10 @@ export function connectPatient(url: string): Redis {
 /** Resolves when the connection is up, or after `timeoutMs` without it. */
 export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === "ready") return;
-  const signal = AbortSignal.timeout(timeoutMs);
-  await once(redis, "ready", { signal }).catch(() => {});
+  await new Promise<void>((resolve) => {
+    redis.once("ready", resolve);
+    setTimeout(resolve, timeoutMs);
+  });
 }
 
 function connect(url: string, options: RedisOptions): Redis {

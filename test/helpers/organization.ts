@@ -51,11 +51,11 @@ export async function setUpOrganization(
       });
       return token;
     },
-    /** A new trigger of the pipeline, and the path that its webhooks are posted to. */
-    async trigger(input: Partial<NewTrigger> = {}) {
+    /** A new trigger, and the path that its webhooks are posted to. */
+    async trigger(input: Partial<NewTrigger> = {}, pipeline = "web") {
       const { trigger, token } = await createTrigger(
         services,
-        { organization: slug, pipeline: "web" },
+        { organization: slug, pipeline },
         {
           type: "webhook",
           label: "Test",

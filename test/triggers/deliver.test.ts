@@ -160,7 +160,11 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
 
   describe("404 and 403", () => {
     it("refuses a token that was never issued", async () => {
-      await assertRefused(send("{}", {}, `/deliver/${issueToken("trigger")}`), 404, "Pipeline trigger not found");
+      await assertRefused(
+        send("{}", {}, `/deliver/${issueToken("trigger")}`),
+        404,
+        "Pipeline trigger not found",
+      );
     });
 
     it("refuses a disabled trigger at once in every process, and accepts again when it is enabled", async () => {

@@ -1,0 +1,403 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { listAccessTokens } from "../../shared/accounts/store.ts";
+import { deactivateUser, removeMember } from "../../shared/accounts/users.ts";
+import { createBuilds } from "../../shared/builds/create.ts";
+import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { issueToken } from "../../shared/tokens.ts";
+import { allBuilds } from "../helpers/builds.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { get, request } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describeOnEachDatabase("GET builds and pipelines", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let other: TestOrganization;
+  let token: string;
+
+  before(async () => {
+    world = await startWorld(database, {
+      PUBLIC_URL: "https://ci.example.com",
+      API_REQUESTS_PER_MINUTE: "100000",
+    });
+    acme = await setUpOrganization(world);
+    other = await setUpOrganization(world, "other");
+    token = await acme.token("read_builds", "read_pipelines");
+    await build(acme, 45);
+    await build(other, 1);
+  });
+  after(() => world.close());
+
+  async function build(organization: TestOrganization, amount: number, more = {}) {
+    const request = {
+      pipelineId: organization.pipeline.id,
+      deliveryId: null,
+      source: "webhook" as const,
+      message: "m",
+      commit: "HEAD",
+      branch: "main",
+      environment: {},
+      ...more,
+    };
+    await world.services.db.transaction((tx) =>
+      createBuilds(
+        tx,
+        Array.from({ length: amount }, () => request),
+        world.clock.now(),
+      ),
+    );
+  }
+  const acmeGet = (path: string, bearer = token) => get(`${world.url}/v2/organizations/acme${path}`, bearer);
+  const numbers = (body: { number: number }[]) => body.map((each) => each.number);
+
+  describe("a build", () => {
+    it("has every member, links built from the public address, and times in milliseconds", async () => {
+      const { status, body } = await acmeGet("/pipelines/web/builds/7");
+
+      assert.equal(status, 200);
+      const base = "https://ci.example.com/v2/organizations/acme/pipelines/web";
+      const [row] = (await allBuilds(world)).filter((each) => each.number === 7);
+      assert.deepEqual(Object.keys(body), [
+        ...[
+          "id",
+          "graphql_id",
+          "url",
+          "web_url",
+          "number",
+          "state",
+          "blocked",
+          "message",
+          "commit",
+          "branch",
+          "env",
+        ],
+        ...[
+          "source",
+          "creator",
+          "created_at",
+          "scheduled_at",
+          "started_at",
+          "finished_at",
+          "meta_data",
+          "pipeline",
+        ],
+        "jobs",
+      ]);
+      assert.equal(body.id, row?.id);
+      assert.equal(Buffer.from(body.graphql_id, "base64").toString(), `Build---${row?.id}`);
+      assert.equal(body.url, `${base}/builds/7`);
+      assert.equal(body.web_url, "https://ci.example.com/organizations/acme/pipelines/web/builds/7");
+      assert.match(body.created_at, timestamp);
+      assert.deepEqual(
+        [body.creator, body.started_at, body.finished_at, body.blocked],
+        [null, null, null, false],
+      );
+      assert.equal(body.pipeline.url, base);
+      assert.deepEqual(body.jobs[0].agent_query_rules, ["queue=default"]);
+    });
+
+    it("is 404 for numbers that are none", async () => {
+      for (const number of ["0", "46", "-1", "1e3", "abc", "99999999999999999999", "7.0", "%00"]) {
+        const { status, body } = await acmeGet(`/pipelines/web/builds/${number}`);
+        assert.deepEqual([status, body], [404, { message: "No build found" }], number);
+      }
+    });
+  });
+
+  describe("lists", () => {
+    it("are newest first, 30 a page, with links to the other pages", async () => {
+      const first = await acmeGet("/pipelines/web/builds");
+      const second = await acmeGet("/pipelines/web/builds?page=2");
+
+      assert.deepEqual(
+        numbers(first.body),
+        Array.from({ length: 30 }, (_, at) => 45 - at),
+      );
+      assert.deepEqual(
+        numbers(second.body),
+        Array.from({ length: 15 }, (_, at) => 15 - at),
+      );
+      const at = (page: number) =>
+        `<https://ci.example.com/v2/organizations/acme/pipelines/web/builds?page=${page}&per_page=30>`;
+      assert.equal(first.headers.get("link"), `${at(2)}; rel="next", ${at(2)}; rel="last"`);
+      assert.equal(second.headers.get("link"), `${at(1)}; rel="first", ${at(1)}; rel="prev"`);
+    });
+
+    it("clamp page and per_page, and answer [] past the end", async () => {
+      const length = async (query: string) => (await acmeGet(`/builds?${query}`)).body.length;
+      assert.equal(await length("per_page=1000"), 45);
+      assert.equal(await length("per_page=0"), 1);
+      assert.equal(await length("per_page=-5"), 1);
+      assert.equal(await length("per_page=abc"), 30);
+      assert.equal(await length("page=0&per_page=2"), 2);
+      assert.equal(await length("page=99999999999999999999"), 0);
+      const past = await acmeGet("/builds?page=9");
+      assert.deepEqual([past.status, past.body], [200, []]);
+    });
+
+    it("keep the caller's other parameters in their links", async () => {
+      const { headers } = await acmeGet("/builds?branch=main&per_page=10");
+      assert.match(headers.get("link") ?? "", /builds\?branch=main&per_page=10&page=2>; rel="next"/);
+    });
+
+    it("show only the organization's own builds", async () => {
+      const { body } = await acmeGet("/builds?per_page=100");
+      assert.equal(body.length, 45);
+      assert.deepEqual(
+        new Set(body.map((each: { pipeline: { id: string } }) => each.pipeline.id)),
+        new Set([acme.pipeline.id]),
+      );
+    });
+
+    it("filter by state, branch, commit and time", async () => {
+      await build(acme, 2, { branch: "release", commit: "abc" });
+      const { db } = world.services;
+      await db.transaction(async (tx) => {
+        const { builds } = tx.tables;
+        await tx.update(builds).set({ state: "failed" }).where(eq(builds.number, 1));
+        await tx.update(builds).set({ state: "running" }).where(eq(builds.number, 2));
+      });
+      const found = async (query: string) => numbers((await acmeGet(`/pipelines/web/builds?${query}`)).body);
+
+      assert.deepEqual(await found("state=finished"), [1]);
+      assert.deepEqual(await found("state[]=failed&state[]=running"), [2, 1]);
+      assert.deepEqual(await found("branch=release"), [47, 46]);
+      assert.deepEqual(await found("branch[]=release&branch[]=x&commit=abc"), [47, 46]);
+      assert.deepEqual(await found("commit=nope"), []);
+      assert.deepEqual(await found("created_from=2999-01-01T00:00:00Z"), []);
+      assert.deepEqual(await found("created_to=2001-01-01"), []);
+      assert.equal((await found("created_from=2001-01-01T00:00:00%2B02:00&per_page=100")).length, 47);
+    });
+
+    it("leave out builds that only paused queues hold, with include_paused=false", async () => {
+      const { db } = world.services;
+      const pause = (at: Date | null) =>
+        db.transaction(async (tx) => {
+          const { queues } = tx.tables;
+          await tx.update(queues).set({ dispatchPausedAt: at }).where(eq(queues.id, acme.queue.id));
+        });
+
+      assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 47);
+      await pause(new Date());
+      assert.equal((await acmeGet("/builds?per_page=100")).body.length, 47);
+      assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 0);
+      await pause(null);
+    });
+
+    it("refuse filters that mean nothing", async () => {
+      for (const query of [
+        "state=nope",
+        "created_from=yesterday",
+        "created_to=2026-13-01",
+        "commit=%00",
+        "branch=%00",
+      ]) {
+        const { status, body } = await acmeGet(`/builds?${query}`);
+        assert.equal(status, 422, query);
+        assert.match(body.message, /^Validation failed: /);
+      }
+    });
+  });
+
+  describe("pipelines", () => {
+    it("are listed oldest first, and each can be read", async () => {
+      await createPipeline(world.services, {
+        organization: "acme",
+        clusterId: acme.cluster.id,
+        slug: "api",
+        name: "API",
+      });
+
+      const list = await acmeGet("/pipelines");
+      const one = await acmeGet("/pipelines/web");
+
+      assert.deepEqual(
+        list.body.map((each: { slug: string }) => each.slug),
+        ["web", "api"],
+      );
+      assert.deepEqual(one.body, list.body[0]);
+      assert.deepEqual(one.body, {
+        id: acme.pipeline.id,
+        graphql_id: Buffer.from(`Pipeline---${acme.pipeline.id}`).toString("base64"),
+        url: "https://ci.example.com/v2/organizations/acme/pipelines/web",
+        web_url: "https://ci.example.com/organizations/acme/pipelines/web",
+        name: "Web",
+        slug: "web",
+        cluster_id: acme.cluster.id,
+        default_branch: "main",
+        steps: [{ command: "make test" }],
+        created_at: one.body.created_at,
+      });
+    });
+
+    it("are 404 when there is no such slug", async () => {
+      for (const slug of ["nope", "WEB", "%00", "a%2Fb"]) {
+        const { status, body } = await acmeGet(`/pipelines/${slug}`);
+        assert.deepEqual([status, body], [404, { message: "No pipeline found" }], slug);
+        assert.equal((await acmeGet(`/pipelines/${slug}/builds`)).status, 404);
+      }
+    });
+  });
+
+  describe("who may call", () => {
+    const unauthenticated = { message: "Authentication required. Please supply a valid API Access Token" };
+
+    it("answers 401 without credentials, and says more about a token that is not in force", async () => {
+      const none = await get(`${world.url}/v2/organizations/acme/builds`);
+      assert.deepEqual([none.status, none.body], [401, unauthenticated]);
+      assert.equal(none.headers.get("www-authenticate"), 'Bearer realm="service"');
+
+      for (const bad of ["x", issueToken("access"), issueToken("job"), `${token}x`]) {
+        const { status, body, headers } = await acmeGet("/builds", bad);
+        assert.deepEqual([status, body], [401, unauthenticated]);
+        assert.equal(headers.get("www-authenticate"), 'Bearer realm="service", error="invalid_token"');
+      }
+      for (const header of ["Basic eDp5", token, "Bearer", `Bearer  `, `Bearer a b`]) {
+        const { status } = await request(`${world.url}/v2/organizations/acme/builds`, {
+          headers: { Authorization: header },
+        });
+        assert.equal(status, 401, header);
+      }
+      assert.equal(
+        (await get(`${world.url}/v2/organizations/acme/builds?access_token=${token}`)).status,
+        401,
+      );
+    });
+
+    it("takes the scheme in any case", async () => {
+      const { status } = await request(`${world.url}/v2/organizations/acme/builds`, {
+        headers: { Authorization: `bEaReR ${token}` },
+      });
+      assert.equal(status, 200);
+    });
+
+    it("answers 403 without the scope, naming it", async () => {
+      const narrow = await acme.token("read_pipelines");
+      const { status, body, headers } = await acmeGet("/builds", narrow);
+      assert.deepEqual(
+        [status, body],
+        [403, { message: "Your access token doesn't have the read_builds scope" }],
+      );
+      assert.equal(
+        headers.get("www-authenticate"),
+        'Bearer realm="service", error="insufficient_scope", scope="read_builds"',
+      );
+      assert.equal((await acmeGet("/pipelines", narrow)).status, 200);
+    });
+
+    it("answers 404 for any organization but the token's, whatever its scopes", async () => {
+      const narrow = await acme.token("read_user");
+      for (const slug of ["other", "nope", "ACME", "%00"]) {
+        for (const bearer of [token, narrow]) {
+          const { status, body } = await get(`${world.url}/v2/organizations/${slug}/builds`, bearer);
+          assert.deepEqual([status, body], [404, { message: "No organization found" }], slug);
+        }
+      }
+      assert.equal((await acmeGet("/pipelines/web/builds/1", await other.token("read_builds"))).status, 404);
+    });
+
+    it("refuses a revoked token on the very next request, and one that has expired", async () => {
+      const doomed = await acme.token("read_builds");
+      assert.equal((await acmeGet("/builds", doomed)).status, 200);
+      const all = await listAccessTokens(world.services.db, acme.id);
+      await revokeAccessToken(world.services, all.at(-1)?.token.id ?? "");
+      assert.equal((await acmeGet("/builds", doomed)).status, 401);
+    });
+
+    it("refuses the tokens of who is removed or deactivated", async () => {
+      const leaving = await setUpOrganization(world, "leaving");
+      const one = await leaving.token("read_builds");
+      const read = () => get(`${world.url}/v2/organizations/leaving/builds`, one);
+      assert.equal((await read()).status, 200);
+      await removeMember(world.services, { organization: "leaving", email: leaving.user.email });
+      assert.equal((await read()).status, 401);
+
+      const going = await setUpOrganization(world, "going");
+      const two = await going.token("read_builds");
+      await deactivateUser(world.services, going.user.email);
+      assert.equal((await get(`${world.url}/v2/organizations/going/builds`, two)).status, 401);
+    });
+  });
+
+  describe("the protocol around it", () => {
+    it("answers HEAD as GET without a body", async () => {
+      const response = await fetch(`${world.url}/v2/organizations/acme/builds`, {
+        method: "HEAD",
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      assert.deepEqual([response.status, await response.text()], [200, ""]);
+      assert.ok(response.headers.get("link"));
+    });
+
+    it("answers OPTIONS without authentication", async () => {
+      const { status, headers, text } = await request(`${world.url}/v2/organizations/acme/builds`, {
+        method: "OPTIONS",
+      });
+      assert.deepEqual([status, text], [204, ""]);
+      assert.equal(headers.get("access-control-allow-origin"), "*");
+      assert.equal(headers.get("access-control-allow-methods"), "GET, HEAD");
+      assert.equal(headers.get("access-control-allow-headers"), "Authorization, Content-Type");
+      assert.equal(headers.get("content-length"), null);
+    });
+
+    it("answers 405 with Allow to a method that the path does not have", async () => {
+      const { status, headers, body } = await request(`${world.url}/v2/organizations/acme/builds`, {
+        method: "DELETE",
+      });
+      assert.deepEqual([status, headers.get("allow"), typeof body.message], [405, "GET, HEAD", "string"]);
+    });
+
+    it("answers 404 in JSON for unknown paths of the API and in HTML elsewhere", async () => {
+      for (const path of ["/v2/nope", "/v3/nope", "/oauth/nope/nope", "/.well-known/nope"]) {
+        const { status, body } = await get(world.url + path);
+        assert.deepEqual([status, body], [404, { message: "Not Found" }], path);
+      }
+      const page = await get(`${world.url}/nope`);
+      assert.equal(page.status, 404);
+      assert.match(page.text, /^<!doctype html>.*Page not found/s);
+    });
+
+    it("greets at /v2/ without authentication, and lets browsers read what they need", async () => {
+      const { status, body, headers } = await get(`${world.url}/v2/`);
+      assert.deepEqual([status, typeof body.message, typeof body.timestamp], [200, "string", "number"]);
+      assert.match(headers.get("access-control-expose-headers") ?? "", /Link.*RateLimit-Reset/);
+    });
+  });
+});
+
+describeOnEachDatabase("the REST rate limit", (database) => {
+  it("refuses what exceeds it, a token for itself, and says when to come back", async () => {
+    const world = await startWorld(database, { API_REQUESTS_PER_MINUTE: "5" });
+    const acme = await setUpOrganization(world);
+    const [one, two] = [await acme.token("read_builds"), await acme.token("read_builds")];
+    const read = (token: string) => get(`${world.url}/v2/organizations/acme/builds`, token);
+
+    const answers = [];
+    for (let sent = 0; sent < 6; sent++) answers.push(await read(one));
+
+    assert.deepEqual(
+      answers.map((answer) => [answer.status, answer.headers.get("ratelimit-remaining")]),
+      [..."43210"].map((left) => [200, left] as const).concat([[429, "0"] as never]),
+    );
+    const { headers, body } = answers[5] as (typeof answers)[number];
+    const reset = Number(headers.get("retry-after"));
+    assert.ok(reset >= 1 && reset <= 61);
+    assert.deepEqual(body, {
+      message: `You have exceeded your API rate limit. Please wait ${reset} seconds before making more requests.`,
+      scope: "rest",
+      limit: 5,
+      current: 5,
+      reset,
+    });
+    assert.equal(headers.get("ratelimit-scope"), "rest");
+    assert.equal(headers.get("ratelimit-policy"), '"rest";q=5;w=60');
+    assert.equal((await read(two)).status, 200);
+    await world.close();
+  });
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import { Redis } from "ioredis";
+import { createLog } from "../../shared/log.ts";
+import { createBreaker } from "../../shared/redis/breaker.ts";
+import { redisKeys } from "../../shared/redis/keys.ts";
+import { memoryWindows } from "../../shared/redis/memory-windows.ts";
+import { slidingWindows, type Windows } from "../../shared/redis/sliding-window.ts";
+
+const log = createLog({ level: "silent", process: "test" }, { write: () => {} });
+const windowMs = 60_000;
+
+function clockAt(start: number) {
+  let now = start;
+  return { now: () => new Date(now), advance: (ms: number) => (now += ms) };
+}
+
+describe("a sliding window in memory", () => {
+  const steps = fc.array(
+    fc.record({ wait: fc.integer({ min: 0, max: 30_000 }), takes: fc.integer({ min: 1, max: 6 }) }),
+    {
+      minLength: 1,
+      maxLength: 60,
+    },
+  );
+
+  it("never admits more than the limit in any window, and always admits what a window and a 60th has room for", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 10 }), async (sequence, limit) => {
+        const clock = clockAt(1_700_000_000_000);
+        const windows = memoryWindows(clock);
+        const admittedAt: number[] = [];
+        for (const { wait, takes } of sequence) {
+          clock.advance(wait);
+          const now = clock.now().getTime();
+          for (let take = 0; take < takes; take++) {
+            const state = await windows.take({ name: "w", subject: "s", limit, windowMs });
+            const within = (ms: number) => admittedAt.filter((at) => at > now - ms).length;
+            if (state.admitted) {
+              assert.ok(within(windowMs) < limit);
+              admittedAt.push(now);
+            } else assert.ok(within(windowMs + windowMs / 60) >= limit);
+          }
+        }
+      }),
+    );
+  });
+
+  it("has room exactly at the reset that a refusal names", async () => {
+    const clock = clockAt(1_700_000_012_345);
+    const windows = memoryWindows(clock);
+    const take = () => windows.take({ name: "w", subject: "s", limit: 2, windowMs });
+    await take();
+    clock.advance(7_000);
+    await take();
+
+    const refused = await take();
+    assert.deepEqual([refused.admitted, refused.remaining], [false, 0]);
+    clock.advance(refused.resetMs - 1);
+    assert.equal((await take()).admitted, false);
+    clock.advance(1);
+    assert.equal((await take()).admitted, true);
+  });
+
+  it("stays right when the clock is set back", async () => {
+    const clock = clockAt(1_700_000_000_000);
+    const windows = memoryWindows(clock);
+    const take = () => windows.take({ name: "w", subject: "s", limit: 1, windowMs });
+    assert.equal((await take()).admitted, true);
+    clock.advance(-3_600_000);
+    assert.equal((await take()).admitted, false);
+  });
+});
+
+const url = process.env.TEST_REDIS_URL;
+const skip = url ? false : (process.env.TEST_REDIS_MISSING ?? "TEST_REDIS_URL is not set");
+
+describe("a sliding window in Redis", { skip }, () => {
+  let redis: Redis;
+  let windows: Windows;
+  let fallbacks = 0;
+  const prefix = `test-${randomUUID()}`;
+
+  before(async () => {
+    redis = new Redis(url ?? "");
+    windows = slidingWindows({
+      redis,
+      keys: redisKeys(prefix),
+      breaker: createBreaker(redis, log),
+      fallback: memoryWindows({ now: () => new Date() }),
+      onFallback: () => fallbacks++,
+    });
+    await redis.ping();
+  });
+  after(() => redis.quit());
+
+  const window = (limit: number, ms = windowMs) => ({
+    name: "w",
+    subject: randomUUID(),
+    limit,
+    windowMs: ms,
+  });
+
+  it("admits exactly the limit of any number of simultaneous callers", async () => {
+    const one = window(300);
+    const states = await Promise.all(Array.from({ length: 1000 }, () => windows.take(one)));
+
+    assert.equal(states.filter((state) => state.admitted).length, 300);
+    assert.deepEqual(
+      states.filter((state) => state.admitted).map((state) => state.remaining),
+      Array.from({ length: 300 }, (_, at) => 299 - at),
+    );
+    assert.equal(fallbacks, 0);
+  });
+
+  it("admits again when the reset that it named has come", async () => {
+    const short = window(2, 600);
+    await windows.take(short);
+    await windows.take(short);
+
+    const refused = await windows.take(short);
+    assert.equal(refused.admitted, false);
+    assert.ok(refused.resetMs > 0 && refused.resetMs <= 610);
+    await redis.call("CLIENT", "PAUSE", "0");
+    const deadline = performance.now() + refused.resetMs + 50;
+    let admitted = 0;
+    while (admitted === 0 && performance.now() < deadline)
+      admitted += Number((await windows.take(short)).admitted);
+    assert.equal(admitted, 1);
+  });
+
+  it("takes back a slot that did not count", async () => {
+    const one = window(1);
+    await windows.take(one);
+    assert.equal((await windows.take(one)).admitted, false);
+    await windows.giveBack(one);
+    assert.equal((await windows.take(one)).admitted, true);
+    assert.equal((await windows.take(one)).admitted, false);
+  });
+
+  it("never holds less than nothing, however often a slot is given back", async () => {
+    const one = window(1);
+    for (let times = 0; times < 5; times++) await windows.giveBack(one);
+    assert.equal((await windows.take(one)).admitted, true);
+    assert.equal((await windows.take(one)).admitted, false);
+  });
+
+  it("costs little memory whatever the limit, and leaves nothing behind", async () => {
+    const huge = window(1_000_000, 120_000);
+    await Promise.all(Array.from({ length: 5000 }, () => windows.take(huge)));
+
+    const key = redisKeys(prefix).window(huge.name, huge.subject);
+    assert.ok(Number(await redis.call("MEMORY", "USAGE", key)) < 1500);
+    const ttl = await redis.pttl(key);
+    assert.ok(ttl > 120_000 && ttl <= 62 * 2000);
+  });
+
+  it("costs nothing when it refuses", async () => {
+    const one = window(1, 60_000 * 60);
+    await windows.take(one);
+    const key = redisKeys(prefix).window(one.name, one.subject);
+    const before = await redis.dump(key);
+    await windows.take(one);
+    assert.equal(await redis.dump(key), before);
+  });
+});

@@ -1,0 +1,280 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { requeueStranded } from "../../shared/triggers/requeue.ts";
+import { deleteTrigger } from "../../shared/triggers/triggers.ts";
+import { allBuilds, buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
+import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
+import { eventually, get, post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeOnEachDatabase("a delivery's build", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+    await world.startWorkers();
+  });
+  after(() => world.close());
+
+  const deliver = async (path: string, body = "{}", headers?: Record<string, string>) => {
+    const answer = await post(world.url + path, body, headers);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body.id as string;
+  };
+  const built = (deliveryId: string) => eventually("the build", () => buildOfDelivery(world, deliveryId));
+
+  it("exists a moment later, with the trigger's branch, commit, message and variables", async () => {
+    const { path } = await acme.trigger({
+      branch: "release",
+      commit: "abc123",
+      message: "From outside",
+      environment: { COLOUR: "blue", EMPTY: "" },
+    });
+
+    const build = await built(await deliver(path));
+
+    const { body } = await get(
+      `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
+      await acme.token("read_builds"),
+    );
+    assert.equal(body.id, build.id);
+    assert.equal(body.state, "scheduled");
+    assert.equal(body.source, "webhook");
+    assert.deepEqual([body.branch, body.commit, body.message], ["release", "abc123", "From outside"]);
+    assert.deepEqual(body.env, {
+      COLOUR: "blue",
+      EMPTY: "",
+      SIGNALBOX: "true",
+      SIGNALBOX_ORGANIZATION_SLUG: "acme",
+      SIGNALBOX_PIPELINE_SLUG: "web",
+      SIGNALBOX_BUILD_ID: build.id,
+      SIGNALBOX_BUILD_NUMBER: String(build.number),
+      SIGNALBOX_BRANCH: "release",
+      SIGNALBOX_COMMIT: "abc123",
+      SIGNALBOX_MESSAGE: "From outside",
+      SIGNALBOX_SOURCE: "webhook",
+    });
+    assert.equal(body.jobs.length, 1);
+    assert.deepEqual(
+      [body.jobs[0].state, body.jobs[0].command, body.jobs[0].cluster_queue_id],
+      ["scheduled", "make test", acme.queue.id],
+    );
+  });
+
+  it("has the defaults of the specification when the trigger names none", async () => {
+    const build = await built(await deliver((await acme.trigger()).path));
+
+    assert.deepEqual([build.branch, build.commit, build.message], ["main", "HEAD", "Triggered build"]);
+  });
+
+  it("is not changed by message, branch, commit or env in the payload, nor by headers", async () => {
+    const { path } = await acme.trigger();
+    const payload = {
+      message: "evil",
+      branch: "evil",
+      commit: "evil",
+      env: { EVIL: "1" },
+      environment: { EVIL: "1" },
+    };
+
+    const build = await built(
+      await deliver(path, JSON.stringify(payload), {
+        "X-Evil": "evil-header",
+        "X-GitHub-Event": "evil-event",
+      }),
+    );
+
+    const { text, body } = await get(
+      `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
+      await acme.token("read_builds"),
+    );
+    assert.doesNotMatch(text, /evil/i);
+    assert.deepEqual(body.meta_data, {});
+  });
+
+  it("does not let a trigger replace our own variables", async () => {
+    const { path } = await acme.trigger({
+      environment: { SIGNALBOX_BUILD_NUMBER: "99999", SIGNALBOX_FAKE: "1" },
+    });
+    const build = await built(await deliver(path));
+
+    const { body } = await get(
+      `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
+      await acme.token("read_builds"),
+    );
+    assert.equal(body.env.SIGNALBOX_BUILD_NUMBER, String(build.number));
+    assert.equal(body.env.SIGNALBOX_FAKE, undefined);
+  });
+
+  it("runs each step on the queue that the step names", async () => {
+    const gpu = await createQueue(world.services, {
+      clusterId: acme.cluster.id,
+      key: "gpu",
+      isDefault: false,
+    });
+    const pipeline = await createPipeline(world.services, {
+      organization: "acme",
+      clusterId: acme.cluster.id,
+      slug: "train",
+      name: "Train",
+      queue: "gpu",
+    });
+    const trigger = await acme.trigger({}, "train");
+
+    const build = await built(await deliver(trigger.path));
+
+    const { db } = world.services;
+    const jobs = await db.select().from(db.tables.jobs).where(eq(db.tables.jobs.buildId, build.id));
+    assert.equal(build.pipelineId, pipeline.id);
+    assert.equal(build.number, 1);
+    assert.deepEqual(
+      jobs.map((job) => job.queueId),
+      [gpu.id],
+    );
+  });
+
+  it("makes 1,000 builds with 1,000 numbers of 1,000 simultaneous webhooks", async () => {
+    const { path } = await acme.trigger();
+    const before = await countBuilds(world);
+
+    const ids = await Promise.all(Array.from({ length: 1000 }, () => deliver(path)));
+    await eventually("1,000 builds", async () => (await countBuilds(world)) === before + 1000, 30_000);
+
+    const builds = (await allBuilds(world)).filter((build) => ids.includes(build.deliveryId ?? ""));
+    const numbers = builds.map((build) => build.number).sort((a, b) => a - b);
+    assert.equal(new Set(builds.map((build) => build.deliveryId)).size, 1000);
+    assert.equal(new Set(numbers).size, 1000);
+    assert.equal((numbers.at(-1) ?? 0) - (numbers[0] ?? 0), 999, "numbers have no gaps");
+  });
+
+  it("is made once, however many workers are told of it at the same time", async () => {
+    const { path } = await acme.trigger();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => deliver(path)));
+    const before = await countBuilds(world);
+    const other = await world.another();
+    const builders = [world.services, other.services, other.services].map((services) =>
+      openDeliveryBuilder(services),
+    );
+
+    await Promise.all(builders.flatMap((builder) => [...ids, ...ids].map((id) => builder.add(id))));
+
+    const builds = (await allBuilds(world)).filter((build) => ids.includes(build.deliveryId ?? ""));
+    assert.equal(builds.length, 20);
+    assert.ok((await countBuilds(world)) <= before + 20);
+  });
+
+  it("is still made when the trigger is deleted after its webhook was accepted", async () => {
+    const trigger = await acme.trigger({ branch: "kept" });
+    const id = await deliver(trigger.path);
+    await deleteTrigger(world.services, trigger.id);
+
+    assert.equal((await built(id)).branch, "kept");
+  });
+});
+
+describeOnEachDatabase("a delivery without a worker", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  it("waits, and is sent again once it has waited too long, at most every ten seconds", async () => {
+    const { path } = await acme.trigger();
+    const { body } = await post(world.url + path, "{}");
+
+    assert.equal(await requeueStranded(world.services), 0);
+    world.clock.advance(11_000);
+    assert.equal(await requeueStranded(world.services), 1);
+    assert.equal(await requeueStranded(world.services), 0);
+    world.clock.advance(11_000);
+    assert.equal(await requeueStranded(world.services), 1);
+
+    await openDeliveryBuilder(world.services).add(body.id);
+    world.clock.advance(11_000);
+    assert.equal(await requeueStranded(world.services), 0);
+    assert.equal((await findDelivery(world, body.id))?.status, "build_created");
+  });
+
+  it("fails alone when no retry can mend it, and the rest of its group is built", async () => {
+    const broken = await createPipeline(world.services, {
+      organization: "acme",
+      clusterId: acme.cluster.id,
+      slug: "broken",
+      name: "Broken",
+    });
+    const bad = (await post(world.url + (await acme.trigger({}, "broken")).path, "{}")).body.id;
+    const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;
+    await world.services.db.transaction(async (tx) => {
+      const { pipelines } = tx.tables;
+      const steps = [{ command: "x", agents: { queue: "gone" } }];
+      await tx.update(pipelines).set({ steps }).where(eq(pipelines.id, broken.id));
+    });
+
+    const builder = openDeliveryBuilder(world.services);
+    await Promise.all([builder.add(bad), builder.add(good)]);
+
+    const [failed, fine] = [await findDelivery(world, bad), await findDelivery(world, good)];
+    assert.deepEqual([failed?.status, failed?.reason], ["failed", "build_creation_failed"]);
+    assert.deepEqual([fine?.status, fine?.reason], ["build_created", null]);
+    assert.equal(await buildOfDelivery(world, bad), undefined);
+    assert.ok(await buildOfDelivery(world, good));
+  });
+
+  it("stays waiting through a fault, while others of its group are built", async () => {
+    const trigger = await acme.trigger({ environment: { A: "1" } });
+    const sealed = (await post(world.url + trigger.path, "{}")).body.id;
+    const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;
+    const { db, cipher } = world.services;
+    const decrypt = cipher.decrypt;
+    cipher.decrypt = () => {
+      throw new Error("the key is away");
+    };
+
+    const builder = openDeliveryBuilder(world.services);
+    const outcomes = await Promise.allSettled([builder.add(sealed), builder.add(good)]);
+
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.status),
+      ["rejected", "fulfilled"],
+    );
+    assert.equal((await findDelivery(world, sealed))?.status, null);
+    cipher.decrypt = decrypt;
+    await builder.add(sealed);
+    assert.equal((await findDelivery(world, sealed))?.status, "build_created");
+    assert.equal(
+      (await db.select().from(db.tables.builds)).filter((row) => row.deliveryId === sealed).length,
+      1,
+    );
+  });
+});
+
+describe("the numbers of a pipeline's builds", () => {
+  it("follow the order in which the webhooks came", async () => {
+    const world = await startWorld(sqlite);
+    const acme = await setUpOrganization(world);
+    const { path } = await acme.trigger();
+    const ids: string[] = [];
+    for (let sent = 0; sent < 10; sent++) ids.push((await post(world.url + path, "{}")).body.id);
+
+    const builder = openDeliveryBuilder(world.services);
+    await Promise.all(ids.toReversed().map((id) => builder.add(id)));
+
+    const builds = (await allBuilds(world)).sort((a, b) => a.number - b.number);
+    assert.deepEqual(
+      builds.map((build) => build.deliveryId),
+      ids,
+    );
+    await world.close();
+  });
+});
