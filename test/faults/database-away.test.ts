@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import Sqlite from "better-sqlite3";
+import { Client } from "pg";
+import { allBuilds } from "../helpers/builds.ts";
+import { postgres, sqlite } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { startLoad } from "../helpers/load.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { runIngress } from "../helpers/processes.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+/** Deliveries and payloads are there in pairs, and just those that were answered 201. */
+async function assertWholeAndKnown(world: World, accepted: string[]): Promise<void> {
+  const { db } = world.services;
+  const deliveries = (await db.select().from(db.tables.deliveries)).map((row) => row.id);
+  const payloads = (await db.select().from(db.tables.payloads)).map((row) => row.deliveryId);
+  assert.deepEqual(deliveries.sort(), accepted.sort());
+  assert.deepEqual(payloads.sort(), accepted.sort());
+}
+
+describe("a SQLite database locked by another process", () => {
+  it("is a 503 with Retry-After, and nothing half-written; a moment's lock is only a wait", async () => {
+    const world = await startWorld(sqlite, { DATABASE_TIMEOUT_MS: "300" });
+    const { path } = await (await setUpOrganization(world)).trigger();
+    const first = await post(world.url + path, "{}");
+    const locker = new Sqlite(world.config.databaseUrl.slice("file:".length));
+
+    locker.exec("BEGIN IMMEDIATE");
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(world.url + path, "{}")));
+    const waiting = post(world.url + path, "{}");
+    await post(`${world.url}/deliver/x`, "{}"); // a round trip: the one above is waiting by now
+    locker.exec("COMMIT");
+    const waited = await waiting;
+    locker.close();
+
+    for (const { status, body, headers } of answers) {
+      assert.equal(status, 503);
+      assert.match(body.message, /temporarily unavailable/);
+      assert.equal(headers.get("retry-after"), "5");
+    }
+    assert.equal(waited.status, 201);
+    await assertWholeAndKnown(world, [first.body.id, waited.body.id]);
+    assert.ok(!world.logged.some((line) => line.includes("unexpected error")));
+    await world.close();
+  });
+});
+
+describe("a full disk", () => {
+  it("is a 503, nothing half-written, and what was accepted before stays", { timeout: 60_000 }, async () => {
+    const world = await startWorld(sqlite);
+    const { path } = await (await setUpOrganization(world)).trigger();
+    // No file of this process may grow beyond 3 MB, which is what a full disk looks like to SQLite.
+    const ingress = await runIngress(
+      {
+        DATABASE_URL: world.config.databaseUrl,
+        REDIS_URL: process.env.TEST_REDIS_URL ?? "",
+        REDIS_PREFIX: world.config.redisPrefix,
+      },
+      "-f 6144",
+    );
+    const payload = JSON.stringify("x".repeat(200_000));
+
+    const accepted: string[] = [];
+    const refused = await eventually("a 503", async () => {
+      const answer = await post(ingress.url + path, payload);
+      if (answer.status === 201) accepted.push(answer.body.id);
+      return answer.status !== 201 && answer;
+    });
+    await ingress.kill("SIGTERM");
+
+    assert.equal(refused.status, 503, refused.text);
+    assert.ok(accepted.length > 3);
+    await assertWholeAndKnown(world, accepted);
+    await world.close();
+  });
+});
+
+const skip = process.env.TEST_DATABASE_URL ? false : (process.env.TEST_DATABASE_MISSING ?? "no Postgres");
+
+describe("Postgres that drops its connections", { skip }, () => {
+  it("costs at most the requests in hand, and no process", async () => {
+    const world = await startWorld(postgres);
+    const { path } = await (await setUpOrganization(world)).trigger();
+    await world.startWorkers();
+    const load = startLoad([world.url + path], { most: 100_000 });
+    await eventually("some deliveries", async () => load.accepted.length > 100);
+
+    const admin = new Client({ connectionString: process.env.TEST_DATABASE_URL });
+    await admin.connect();
+    const name = new URL(world.config.databaseUrl).pathname.slice(1);
+    for (let times = 0; times < 5; times++) {
+      await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+      const soFar = load.accepted.length;
+      await eventually("more deliveries", async () => load.accepted.length > soFar + 20);
+    }
+    await load.stop();
+    await admin.end();
+
+    assert.ok(
+      load.others.every((status) => status === 503),
+      String(new Set(load.others)),
+    );
+    assert.equal(load.broken, 0);
+    world.clock.advance(11_000);
+    await eventually("all builds", async () => {
+      const built = new Set((await allBuilds(world)).map((build) => build.deliveryId));
+      return load.accepted.every((id) => built.has(id));
+    });
+    await world.close();
+  });
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { allBuilds, countBuilds } from "../helpers/builds.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+import { startLoad } from "../helpers/load.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { redisServerMissing, runIngress, runWorker, startRedis } from "../helpers/processes.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+/** Every delivery that was answered 201 has exactly one build; no build is of a delivery that nobody knows. */
+async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> {
+  await eventually(
+    `${accepted.length} builds`,
+    async () => (await countBuilds(world)) >= accepted.length,
+    50_000,
+  );
+  const builtIds = (await allBuilds(world)).map((build) => build.deliveryId);
+  assert.equal(new Set(builtIds).size, builtIds.length);
+  const missing = accepted.filter((id) => !builtIds.includes(id));
+  assert.deepEqual(missing, []);
+}
+
+describeOnEachDatabase("every 201 has exactly one build", (database) => {
+  it("when the worker is killed in the middle of its work, and Redis flushed", {
+    skip: redisServerMissing,
+    timeout: 120_000,
+  }, async () => {
+    const redis = await startRedis();
+    const world = await startWorld(database, { REDIS_URL: redis.url });
+    const { path } = await (await setUpOrganization(world)).trigger();
+    const settings = {
+      DATABASE_URL: world.config.databaseUrl,
+      REDIS_URL: redis.url,
+      REDIS_PREFIX: world.config.redisPrefix,
+    };
+    let worker = await runWorker(settings);
+
+    const load = startLoad([world.url + path], { senders: 20, most: 3000 });
+    await eventually("some builds", async () => (await countBuilds(world)) > 50);
+    await worker.kill("SIGKILL");
+    await eventually("a backlog", async () => load.accepted.length > (await countBuilds(world)) + 50);
+    worker = await runWorker(settings);
+    await redis.command("flushall");
+    await load.stop();
+
+    assert.deepEqual(load.others, []);
+    await assertBuiltOnce(world, load.accepted);
+    await worker.kill("SIGTERM");
+    await world.close();
+    await redis.close();
+  });
+
+  it("when the ingress is killed after the commit", { timeout: 120_000 }, async () => {
+    const world = await startWorld(database);
+    const { path } = await (await setUpOrganization(world)).trigger();
+    const settings = {
+      DATABASE_URL: world.config.databaseUrl,
+      REDIS_URL: process.env.TEST_REDIS_URL ?? "",
+      REDIS_PREFIX: world.config.redisPrefix,
+    };
+    const ingress = await runIngress(settings);
+
+    const load = startLoad([ingress.url + path], { senders: 20, most: 3000 });
+    await eventually("some deliveries", async () => load.accepted.length > 100);
+    await ingress.kill("SIGKILL");
+    await load.stop();
+    world.clock.advance(11_000);
+    await world.startWorkers();
+
+    assert.ok(load.broken > 0);
+    await assertBuiltOnce(world, load.accepted);
+    await world.close();
+  });
+});

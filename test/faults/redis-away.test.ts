@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { countBuilds } from "../helpers/builds.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { eventually, get, post, request } from "../helpers/http.ts";
+import { startLoad } from "../helpers/load.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { redisServerMissing, startRedis } from "../helpers/processes.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describe("while Redis is away", { skip: redisServerMissing, timeout: 120_000 }, () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>;
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    redis = await startRedis();
+    world = await startWorld(sqlite, { REDIS_URL: redis.url });
+    acme = await setUpOrganization(world);
+    await world.startWorkers();
+  });
+  after(async () => {
+    await world.close();
+    await redis.close();
+  });
+
+  const isDegraded = async () => {
+    const { status, body } = await request(`${world.url}/readyz`);
+    return status === 200 && body.status === "degraded";
+  };
+
+  for (const [how, away, back] of [
+    ["stopped", () => redis.stop(), () => redis.start()],
+    ["frozen", async () => void redis.freeze(), async () => void redis.thaw()],
+  ] as const) {
+    it(`webhooks are still answered 201, and their builds follow: ${how}`, async () => {
+      const { path } = await acme.trigger();
+      const before = await countBuilds(world);
+      const load = startLoad([world.url + path], { most: 1_000_000 });
+      await eventually("some builds", async () => (await countBuilds(world)) > before + 20);
+
+      await away();
+      await eventually("the degraded state", isDegraded);
+      const whenAway = load.accepted.length;
+      await sleep(10_000); // the time that it is away is what is tested
+      const acceptedMeanwhile = load.accepted.length - whenAway;
+      await load.stop();
+      await back();
+
+      assert.deepEqual(load.others, []);
+      assert.equal(load.broken, 0);
+      assert.ok(acceptedMeanwhile > 500, `accepted ${acceptedMeanwhile} in ten seconds`);
+      world.clock.advance(11_000);
+      await eventually(
+        "all builds",
+        async () => (await countBuilds(world)) === before + load.accepted.length,
+        50_000,
+      );
+      assert.ok(!(await isDegraded()));
+    });
+  }
+
+  it("limits still hold, counted in this process", async () => {
+    const small = await setUpOrganization(world, "small", 20);
+    const { path } = await small.trigger();
+    await redis.stop();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => post(world.url + path, "{}")));
+    const metric = await world.services.metrics.registry.getSingleMetricAsString(
+      "signalbox_limits_from_memory_total",
+    );
+    await redis.start();
+
+    assert.equal(answers.filter((answer) => answer.status === 201).length, 20);
+    assert.equal(answers.filter((answer) => answer.status === 429).length, 10);
+    assert.match(metric, /signalbox_limits_from_memory_total \d\d/);
+  });
+
+  it("the API still answers", async () => {
+    const token = await acme.token("read_builds");
+    await redis.stop();
+    const { status, headers } = await get(`${world.url}/v2/organizations/acme/builds`, token);
+    await redis.start();
+    assert.deepEqual([status, headers.get("ratelimit-remaining")], [200, "199"]);
+  });
+
+  it("a Redis that may evict keys is degraded, and said in the log", async () => {
+    await redis.command("config", "set", "maxmemory-policy", "allkeys-lru");
+    const { body } = await eventually("the state", async () => {
+      const answer = await request(`${world.url}/readyz`);
+      return answer.body.parts.redis !== "unavailable" && answer;
+    });
+    const another = await world.another();
+    await request(`${another.url}/healthz`);
+    await redis.command("config", "set", "maxmemory-policy", "noeviction");
+
+    assert.deepEqual([body.status, body.parts.redis], ["degraded", "wrong-eviction-policy"]);
+    await eventually("the log line", async () =>
+      world.logged.some((line) => line.includes("may evict keys")),
+    );
+  });
+});

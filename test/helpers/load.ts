@@ -1,0 +1,39 @@
+import { post } from "./http.ts";
+
+/** What became of the webhooks of a bounded load: ids of those that were answered 201, and other statuses. */
+export interface Load {
+  accepted: string[];
+  others: number[];
+  /** Requests that broke off without an answer. */
+  broken: number;
+  stop(): Promise<void>;
+}
+
+/** Post webhooks from several senders at once until stopped, at most `most` of them. */
+export function startLoad(urls: string[], options: { senders?: number; most?: number } = {}): Load {
+  const { senders = 10, most = 5000 } = options;
+  let isStopped = false;
+  let sent = 0;
+  const load: Load = { accepted: [], others: [], broken: 0, stop };
+
+  const sender = async (url: string) => {
+    while (!isStopped && sent < most) {
+      sent++;
+      try {
+        const answer = await post(url, '{"load":true}');
+        if (answer.status === 201) load.accepted.push(answer.body.id);
+        else load.others.push(answer.status);
+      } catch {
+        load.broken++;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  };
+  const running = Array.from({ length: senders }, (_, index) => sender(urls[index % urls.length] as string));
+
+  async function stop() {
+    isStopped = true;
+    await Promise.all(running);
+  }
+  return load;
+}

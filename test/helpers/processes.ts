@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { eventually } from "./http.ts";
+import { secretKey } from "./world.ts";
+
+/** A program of ours as a process of its own, which can be killed. */
+export interface Running {
+  process: ChildProcess;
+  /** What it wrote so far. */
+  output: () => string;
+  kill(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Start a program under the project's own Node; `limit` is a shell's ulimit, for example `-f 2000`. */
+export function run(args: string[], settings: Record<string, string>, limit = ""): Running {
+  const child = spawn(
+    "sh",
+    ["-c", `${limit && `ulimit ${limit};`} exec "$0" "$@"`, process.execPath, "--import", "tsx", ...args],
+    {
+      env: { ...process.env, HOST: "127.0.0.1", SECRET_KEY: secretKey, ...settings },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let output = "";
+  const collect = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+
+  return {
+    process: child,
+    output: () => output,
+    async kill(signal = "SIGKILL") {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+/** Start an ingress process and wait until it listens. */
+export async function runIngress(
+  settings: Record<string, string>,
+  limit?: string,
+): Promise<Running & { url: string }> {
+  const port = await freePort();
+  const running = run(["ingress/main.ts"], { ...settings, PORT: String(port) }, limit);
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(`ingress: ${running.output()}`, () =>
+    fetch(`${url}/healthz`).then(
+      (response) => response.ok,
+      () => false,
+    ),
+  );
+  return { ...running, url };
+}
+
+/** Start a worker process and wait until it has begun. */
+export async function runWorker(settings: Record<string, string>): Promise<Running> {
+  const running = run(["workers/main.ts"], settings);
+  await eventually("the worker", async () => running.output().includes('"started"'));
+  return running;
+}
+
+export const redisServer = process.env.TEST_REDIS_SERVER;
+export const redisServerMissing = redisServer
+  ? false
+  : "no redis-server to stop and freeze: TEST_REDIS_SERVER is not set";
+
+/** A Redis of the test's own, to be stopped, frozen and flushed. */
+export async function startRedis() {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-redis-"));
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess;
+
+  const start = async () => {
+    child = spawn(
+      redisServer ?? "",
+      ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
+      {
+        stdio: "ignore",
+      },
+    );
+    await eventually("Redis", () => command("ping").then(Boolean, () => false));
+  };
+  const command = async (...[name, ...args]: [string, ...string[]]) => {
+    const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+    redis.on("error", () => {});
+    try {
+      await redis.connect();
+      return await redis.call(name, ...args);
+    } finally {
+      redis.disconnect();
+    }
+  };
+  await start();
+
+  return {
+    url,
+    start,
+    command,
+    freeze: () => child.kill("SIGSTOP"),
+    thaw: () => child.kill("SIGCONT"),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+    async close() {
+      child.kill("SIGCONT");
+      await this.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
