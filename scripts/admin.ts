@@ -1,4 +1,9 @@
 import "../shared/node-version.ts";
 import { runAdmin } from "./admin/run.ts";
 
-await runAdmin(process.argv.slice(2));
+process.exitCode = await runAdmin(process.argv.slice(2), {
+  env: process.env,
+  stdin: process.stdin,
+  write: (text) => process.stdout.write(text),
+  complain: (text) => process.stderr.write(text),
+});

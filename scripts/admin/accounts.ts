@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createAccessToken, revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
@@ -114,9 +115,11 @@ function withPassword(command: Command): Command {
 }
 
 /** The password to set, and what to print of it: only one that nobody has seen yet. */
-async function choosePassword(options: PasswordOptions): Promise<{ password: string; printed: object }> {
-  if (options.passwordStdin)
-    return { password: (await text(process.stdin)).replace(/\r?\n$/, ""), printed: {} };
+async function choosePassword(
+  options: PasswordOptions,
+  stdin: Readable,
+): Promise<{ password: string; printed: object }> {
+  if (options.passwordStdin) return { password: (await text(stdin)).replace(/\r?\n$/, ""), printed: {} };
   if (options.password !== undefined) return { password: options.password, printed: {} };
   const password = randomBytes(15).toString("base64url");
   return { password, printed: { password } };
@@ -132,8 +135,8 @@ function userCommand(act: Act): Command {
     .requiredOption(...orgOption)
     .addOption(roleOption())
     .action((options) =>
-      act(async (services) => {
-        const { password, printed } = await choosePassword(options);
+      act(async (services, stdin) => {
+        const { password, printed } = await choosePassword(options, stdin);
         const { id, email, name } = await createUser(services, {
           ...options,
           password,
@@ -146,8 +149,8 @@ function userCommand(act: Act): Command {
   withPassword(user.command("set-password <email>"))
     .description("replace a user's password")
     .action((email, options) =>
-      act(async (services) => {
-        const { password, printed } = await choosePassword(options);
+      act(async (services, stdin) => {
+        const { password, printed } = await choosePassword(options, stdin);
         const { id } = await setPassword(services, email, password);
         return { id, email, ...printed };
       }),

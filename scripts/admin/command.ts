@@ -1,9 +1,10 @@
+import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError } from "commander";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/services.ts";
 
 /** Runs a command's work with open services and prints the object that it returns. */
-export type Act = (command: (services: Services) => Promise<unknown>) => Promise<void>;
+export type Act = (command: (services: Services, stdin: Readable) => Promise<unknown>) => Promise<void>;
 
 export function noun(name: string, description: string): Command {
   return new Command(name).description(description);

@@ -1,0 +1,291 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
+import { eq } from "drizzle-orm";
+import { type Db, isUniqueViolation } from "../../shared/db/database.ts";
+import { createGroupCommit } from "../../shared/db/group-commit.ts";
+import { migrate } from "../../shared/db/migrate.ts";
+import { openDatabase } from "../../shared/db/open.ts";
+import { newId } from "../../shared/ids.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { run } from "../helpers/processes.ts";
+
+const landed = {
+  "sqlite/0000_foundation": "69a82d9438e48022",
+  "postgres/0000_foundation": "011ac0cedfd71ec3",
+};
+
+const open = (url: string) => openDatabase({ url, poolSize: 5, timeoutMs: 5000, onError: () => {} });
+
+describeOnEachDatabase("the database", (database) => {
+  let db: Db;
+  let url: string;
+  let drop: () => Promise<void>;
+
+  before(async () => {
+    ({ url, drop } = await database.create());
+    db = open(url);
+  });
+  after(async () => {
+    await db.close();
+    await drop();
+  });
+
+  const put = (name: string, value: string) =>
+    db.transaction(async (tx) => {
+      await tx.insert(tx.tables.settings).values({ name, value });
+    });
+  const read = async (name: string) => {
+    const { settings } = db.tables;
+    return (await db.select().from(settings).where(eq(settings.name, name)))[0]?.value;
+  };
+
+  it("keeps all of a transaction or none of it", async () => {
+    await assert.rejects(
+      db.transaction(async (tx) => {
+        await tx.insert(tx.tables.settings).values({ name: "half", value: "x" });
+        await sleep(1);
+        throw new Error("no");
+      }),
+      /^Error: no$/,
+    );
+    assert.equal(await read("half"), undefined);
+    await put("whole", "x");
+    assert.equal(await read("whole"), "x");
+  });
+
+  it("lets a transaction see its own writes, and nobody else until it commits", async () => {
+    let seenOutside: string | undefined = "not read";
+    const outside = open(url);
+    await db.transaction(async (tx) => {
+      const { settings } = tx.tables;
+      await tx.insert(settings).values({ name: "own", value: "x" });
+      const [own] = await tx.select().from(settings).where(eq(settings.name, "own"));
+      assert.equal(own?.value, "x");
+    });
+    seenOutside = (
+      await outside.select().from(outside.tables.settings).where(eq(outside.tables.settings.name, "own"))
+    )[0]?.value;
+    assert.equal(seenOutside, "x");
+    await outside.close();
+  });
+
+  it("runs many transactions at once, from two connections, without losing one", async () => {
+    const other = open(url);
+    await put("counter", "0");
+    const increment = (on: Db) =>
+      on.transaction(async (tx) => {
+        const { settings } = tx.tables;
+        await tx.update(settings).set({ value: "locked" }).where(eq(settings.name, "lock"));
+        const [row] = await tx.select().from(settings).where(eq(settings.name, "counter"));
+        const [changed] = await tx
+          .update(settings)
+          .set({ value: String(Number(row?.value) + 1) })
+          .where(eq(settings.name, "counter"))
+          .returning();
+        return changed?.value;
+      });
+    await put("lock", "free");
+    await Promise.all(Array.from({ length: 100 }, (_, at) => increment(at % 2 ? db : other)));
+
+    assert.equal(await read("counter"), "100");
+    await other.close();
+  });
+
+  it("refuses a transaction inside a transaction, and a read beside it: both would be bugs", async () => {
+    await assert.rejects(
+      db.transaction(() => put("inner", "x")),
+      /A transaction inside a transaction/,
+    );
+    await assert.rejects(
+      db.transaction(() => read("whole")),
+      /A read through db inside a transaction/,
+    );
+    await put("after", "x");
+    assert.equal(await read("after"), "x");
+  });
+
+  it("says in one way that a row exists already", async () => {
+    await put("once", "x");
+    await assert.rejects(put("once", "y"), (error) => isUniqueViolation(error));
+    await assert.rejects(
+      db.transaction((tx) => tx.insertMany(tx.tables.settings, [{ name: "once", value: "y" }])),
+      (error) => isUniqueViolation(error),
+    );
+    assert.ok(!isUniqueViolation(new Error("other")) && !isUniqueViolation(undefined));
+  });
+
+  it("gives back every kind of value as it was given", async () => {
+    const at = new Date("2026-01-31T12:34:56.789Z");
+    const id = newId(at);
+    const organization = {
+      id,
+      slug: "s",
+      name: "Zoë 😀",
+      deliveriesPerHour: 2 ** 31 - 1,
+      features: ["webhook_filtering" as const],
+      createdAt: at,
+    };
+    await db.transaction((tx) => tx.insertMany(tx.tables.organizations, [organization]));
+
+    const [found] = await db.select().from(db.tables.organizations);
+    assert.deepEqual(found, organization);
+  });
+
+  it("inserts thousands of rows at once, and nothing for none", async () => {
+    const rows = Array.from({ length: 40_000 }, (_, at) => ({ name: `many-${at}`, value: String(at) }));
+    await db.transaction(async (tx) => {
+      await tx.insertMany(tx.tables.settings, []);
+      await tx.insertMany(tx.tables.settings, rows);
+    });
+    assert.equal(await read("many-39999"), "39999");
+  });
+});
+
+describeOnEachDatabase("migrating", (database) => {
+  it("by several processes at once succeeds in all of them, and changes nothing the second time", {
+    timeout: 90_000,
+  }, async () => {
+    const { url, drop } = await database.create();
+    const fresh = database.dialect === "sqlite" ? url.replace("test.db", "fresh.db") : url;
+    if (database.dialect === "postgres") {
+      const db = open(url);
+      await db.close();
+    }
+    const processes = Array.from({ length: 4 }, () => run(["scripts/migrate.ts"], { DATABASE_URL: fresh }));
+    const codes = await Promise.all(
+      processes.map((each) => new Promise((resolve) => each.process.on("exit", resolve))),
+    );
+
+    assert.deepEqual(codes, [0, 0, 0, 0], processes.map((each) => each.output()).join(""));
+    await migrate(fresh);
+    await drop();
+  });
+});
+
+describe("the SQLite file", () => {
+  it("is durable, and gives space back to the file system", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-file-"));
+    const file = join(folder, "a.db");
+    await migrate(`file:${file}`);
+    const db = open(`file:${file}`);
+    const rows = Array.from({ length: 2000 }, (_, at) => ({ name: `n${at}`, value: "x".repeat(2000) }));
+    await db.transaction((tx) => tx.insertMany(tx.tables.settings, rows));
+    await db.transaction(async (tx) => {
+      await tx.delete(tx.tables.settings);
+    });
+    let given = 0;
+    for (let pages = 1; pages > 0; given += pages) pages = await db.giveBackSpace(200);
+    await db.close();
+
+    const client = new Sqlite(file);
+    client.pragma("wal_checkpoint(TRUNCATE)");
+    assert.equal(client.pragma("auto_vacuum", { simple: true }), 2);
+    assert.equal(client.pragma("journal_mode", { simple: true }), "wal");
+    client.close();
+    assert.ok(given > 900, `${given} pages`);
+    assert.ok(statSync(file).size < 1_000_000);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("migrations", () => {
+  const journal = (dialect: string) =>
+    JSON.parse(readFileSync(`shared/db/migrations/${dialect}/meta/_journal.json`, "utf8")).entries as {
+      tag: string;
+      when: number;
+    }[];
+
+  it("have the same names in both dialects, and rise in time", () => {
+    const [sqlite, postgres] = [journal("sqlite"), journal("postgres")];
+    assert.deepEqual(
+      sqlite.map((entry) => entry.tag),
+      postgres.map((entry) => entry.tag),
+    );
+    for (const entries of [sqlite, postgres]) {
+      const times = entries.map((entry) => entry.when);
+      assert.deepEqual(
+        times.toSorted((a, b) => a - b),
+        times,
+      );
+      assert.equal(new Set(times).size, times.length);
+    }
+  });
+
+  it("never change once they have landed", () => {
+    const hashes = Object.fromEntries(
+      ["sqlite", "postgres"].flatMap((dialect) =>
+        journal(dialect).map(({ tag }) => {
+          const text = readFileSync(`shared/db/migrations/${dialect}/${tag}.sql`);
+          return [`${dialect}/${tag}`, createHash("sha256").update(text).digest("hex").slice(0, 16)];
+        }),
+      ),
+    );
+    // A new migration adds a line here; a changed line is a migration that installations already ran otherwise.
+    assert.deepEqual(hashes, landed);
+  });
+});
+
+describe("a group commit", () => {
+  it("commits together what arrives together, and answers each item with its own result", async () => {
+    const groups: number[][] = [];
+    const group = createGroupCommit<number, number>({
+      commit: async (items) => {
+        groups.push(items);
+        await sleep(1);
+        return items.map((item) => item * 2);
+      },
+      maxItems: 10,
+      maxWeight: 1000,
+      weigh: (item) => item,
+    });
+
+    const results = await Promise.all(Array.from({ length: 25 }, (_, at) => group.add(at)));
+
+    assert.deepEqual(
+      results,
+      Array.from({ length: 25 }, (_, at) => at * 2),
+    );
+    assert.deepEqual(
+      groups.map((items) => items.length),
+      [10, 10, 5],
+    );
+  });
+
+  it("keeps groups below the weight, and takes a heavier item alone", async () => {
+    const groups: number[][] = [];
+    const group = createGroupCommit<number, number>({
+      commit: async (items) => {
+        groups.push(items);
+        return items;
+      },
+      maxItems: 100,
+      maxWeight: 10,
+      weigh: (item) => item,
+    });
+    await Promise.all([4, 4, 4, 50, 4].map((item) => group.add(item)));
+    assert.deepEqual(groups, [[4, 4], [4], [50], [4]]);
+  });
+
+  it("fails one bad item alone", async () => {
+    const group = createGroupCommit<number, number>({
+      commit: async (items) => {
+        if (items.includes(3)) throw new Error("three");
+        return items;
+      },
+      maxItems: 100,
+      maxWeight: 100,
+      weigh: () => 1,
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => group.add(item)));
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.status),
+      ["fulfilled", "fulfilled", "rejected", "fulfilled"],
+    );
+  });
+});

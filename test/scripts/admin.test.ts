@@ -1,0 +1,329 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { matchesPassword } from "../../shared/accounts/passwords.ts";
+import { findUser } from "../../shared/accounts/store.ts";
+import { allBuilds } from "../helpers/builds.ts";
+import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
+import { eventually, get, post, request } from "../helpers/http.ts";
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
+
+async function run(env: Record<string, string>, args: string[], input = "") {
+  let [stdout, stderr] = ["", ""];
+  const code = await runAdmin(args, {
+    env: { SECRET_KEY: secretKey, ...env },
+    stdin: Readable.from([input]),
+    write: (text) => (stdout += text),
+    complain: (text) => (stderr += text),
+  });
+  return { stdout, stderr, code };
+}
+
+describeOnEachDatabase("the operator's command", (database) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(database);
+    await world.startWorkers();
+  });
+  after(() => world.close());
+
+  const inHere = (args: string[], input?: string) =>
+    run({ DATABASE_URL: world.config.databaseUrl, REDIS_URL: process.env.TEST_REDIS_URL ?? "" }, args, input);
+  /** The JSON object that a command prints. */
+  const admin = async (...args: string[]) => {
+    const { stdout, stderr, code } = await inHere(args);
+    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+    return JSON.parse(stdout);
+  };
+  /** The one sentence that a refused command says. */
+  const refused = async (...args: string[]) => {
+    const { stdout, stderr, code } = await inHere(args);
+    assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
+    assert.match(stderr, /^[^\n]+\n$/);
+    return stderr.trim();
+  };
+
+  it("sets up an installation whose webhooks become builds that can be read", {
+    timeout: 90_000,
+  }, async () => {
+    const org = await admin(
+      "org",
+      "create",
+      "--slug",
+      "acme",
+      "--name",
+      "Acme",
+      "--deliveries-per-hour",
+      "500",
+    );
+    assert.deepEqual(Object.keys(org), ["id", "slug", "name", "deliveries_per_hour"]);
+    const user = await admin(
+      "user",
+      "create",
+      "--email",
+      "Ada@Example.com",
+      "--name",
+      "Ada",
+      "--org",
+      "acme",
+    );
+    assert.equal(user.email, "ada@example.com");
+    assert.match(user.password, /^[\w-]{20}$/);
+    const created = ["--user", "ada@example.com", "--org", "acme", "--scopes", "read_builds read_pipelines"];
+    const token = await admin("token", "create", ...created, "--description", "for tests");
+    assert.match(token.token, /^sbat_/);
+    assert.deepEqual(token.scopes, ["read_builds", "read_pipelines"]);
+    const cluster = await admin("cluster", "create", "--org", "acme", "--name", "Primary");
+    const queue = await admin("queue", "create", "--cluster", cluster.id, "--key", "default", "--default");
+    assert.equal(queue.key, "default");
+    const at = ["--org", "acme", "--cluster", cluster.id];
+    const pipeline = await admin(
+      "pipeline",
+      "create",
+      ...at,
+      "--slug",
+      "web",
+      "--name",
+      "Web",
+      "--command",
+      "make test",
+    );
+    assert.equal(pipeline.slug, "web");
+    const of = ["--org", "acme", "--pipeline", "web"];
+    const more = [
+      "--branch",
+      "dev",
+      "--message",
+      "Hi",
+      "--env",
+      "A=1",
+      "--env",
+      "B=x=y",
+      "--secret",
+      "s3cret",
+    ];
+    const trigger = await admin("trigger", "create", ...of, "--type", "github", "--label", "Hook", ...more);
+    assert.match(trigger.endpoint_url, /^http:\/\/localhost:3000\/deliver\/sbtr_/);
+
+    const plain = await admin(
+      "trigger",
+      "create",
+      ...of,
+      "--type",
+      "webhook",
+      "--label",
+      "Plain",
+      "--env",
+      "A=1",
+      "--env",
+      "B=x=y",
+    );
+    const path = new URL(plain.endpoint_url).pathname;
+    assert.equal((await post(world.url + path, '{"from":"outside"}')).status, 201);
+    const [build] = await eventually("the build", async () => {
+      const builds = await allBuilds(world);
+      return builds.length > 0 && builds;
+    });
+    assert.deepEqual(build?.environment, { A: "1", B: "x=y" });
+
+    const reader = await admin("job", "token", ...of, "--build", "1");
+    const data = await request(`${world.url}/v3/jobs/${reader.job_id}/data/get`, {
+      method: "POST",
+      headers: { Authorization: `Token ${reader.token}`, "Content-Type": "application/json" },
+      body: '{"key":"service:webhook"}',
+    });
+    assert.deepEqual(data.body, { key: "service:webhook", value: '{"from":"outside"}' });
+    assert.equal((await get(`${world.url}/v2/organizations/acme/builds`, token.token)).body.length, 1);
+
+    assert.equal((await admin("trigger", "disable", plain.id)).enabled, false);
+    assert.equal((await post(world.url + path, "{}")).status, 403);
+    assert.equal((await admin("trigger", "enable", plain.id)).enabled, true);
+    assert.equal((await post(world.url + path, "{}")).status, 201);
+    assert.equal((await admin("trigger", "delete", plain.id)).deleted, true);
+    assert.equal((await post(world.url + path, "{}")).status, 404);
+
+    assert.ok((await admin("token", "revoke", token.id)).revoked_at);
+    assert.equal((await get(`${world.url}/v2/organizations/acme/builds`, token.token)).status, 401);
+  });
+
+  it("lists what there is, without any secret", async () => {
+    const lists = [
+      ["org", "list"],
+      ["user", "list"],
+      ["member", "list", "--org", "acme"],
+      ["token", "list", "--org", "acme"],
+      ["cluster", "list", "--org", "acme"],
+      ["pipeline", "list", "--org", "acme"],
+      ["trigger", "list", "--org", "acme", "--pipeline", "web"],
+      ["job", "list", "--org", "acme", "--pipeline", "web", "--build", "1"],
+    ];
+    for (const args of lists) {
+      const listed = await admin(...args);
+      const [items] = Object.values(listed) as [unknown[]];
+      assert.ok(items.length >= 1, args.join(" "));
+      assert.doesNotMatch(JSON.stringify(listed), /sb[a-z]{2}_|hash|scrypt|s3cret/i);
+    }
+    const { clusters } = await admin("cluster", "list", "--org", "acme");
+    assert.equal((await admin("queue", "list", "--cluster", clusters[0].id)).queues[0].key, "default");
+  });
+
+  it("changes organizations, members and passwords", async () => {
+    const feature = (state: string) => ["--feature", `webhook_filtering=${state}`];
+    assert.deepEqual((await admin("org", "update", "acme", ...feature("true"))).features, [
+      "webhook_filtering",
+    ]);
+    const limited = await admin("org", "update", "acme", "--deliveries-per-hour", "7");
+    assert.deepEqual([limited.deliveries_per_hour, limited.features], [7, ["webhook_filtering"]]);
+    assert.deepEqual((await admin("org", "update", "acme", ...feature("false"))).features, []);
+
+    await admin("org", "create", "--slug", "second", "--name", "Second");
+    const ada = ["--org", "second", "--user", "ada@example.com"];
+    assert.equal((await admin("member", "add", ...ada)).role, "member");
+    assert.equal((await admin("member", "update", ...ada, "--role", "admin")).role, "admin");
+    assert.match(await refused("member", "add", ...ada), /already a member/);
+    assert.equal((await admin("member", "remove", ...ada)).removed, true);
+    assert.match(await refused("member", "remove", ...ada), /not a member/);
+
+    const set = await inHere(
+      ["user", "set-password", "ada@example.com", "--password-stdin"],
+      "from standard input\n",
+    );
+    assert.equal(set.code, 0);
+    assert.doesNotMatch(set.stdout, /standard input/);
+    const user = await findUser(world.services.db, "ada@example.com");
+    assert.ok(await matchesPassword("from standard input", user?.passwordHash ?? ""));
+    assert.equal((await admin("user", "disable", "ada@example.com")).disabled, true);
+  });
+
+  it("refuses bad input in one sentence that says what to do", async () => {
+    const { clusters } = await admin("cluster", "list", "--org", "acme");
+    const cluster = ["--org", "acme", "--cluster", clusters[0].id];
+    const hook = ["trigger", "create", "--org", "acme", "--pipeline", "web", "--label", "x"];
+    const cases: [RegExp, ...string[]][] = [
+      [/Slug has already been taken/, "org", "create", "--slug", "acme", "--name", "Again"],
+      [/lower-case letters/, "org", "create", "--slug", "Not A Slug", "--name", "x"],
+      [/required option '--slug/, "org", "create", "--name", "x"],
+      [/whole number/, "org", "create", "--slug", "x", "--name", "x", "--deliveries-per-hour", "-1"],
+      [/No organization found/, "org", "update", "nope"],
+      [/one of windows_hosted_agents/, "org", "update", "acme", "--feature", "nope=true"],
+      [/not an email address/, "user", "create", "--email", "x", "--name", "x", "--org", "acme"],
+      [
+        /too short/,
+        "user",
+        "create",
+        "--email",
+        "a@b.co",
+        "--name",
+        "x",
+        "--org",
+        "acme",
+        "--password",
+        "short",
+      ],
+      [
+        /Scope nope is not a known scope/,
+        "token",
+        "create",
+        "--user",
+        "ada@example.com",
+        "--org",
+        "acme",
+        "--scopes",
+        "nope",
+      ],
+      [/No access token/, "token", "revoke", "00000000-0000-7000-8000-000000000000"],
+      [/must be an id/, "queue", "create", "--cluster", "nope", "--key", "x"],
+      [
+        /No cluster found/,
+        "queue",
+        "create",
+        "--cluster",
+        "00000000-0000-7000-8000-000000000000",
+        "--key",
+        "x",
+      ],
+      [/Key has already been taken/, "queue", "create", "--cluster", clusters[0].id, "--key", "default"],
+      [/only contain letters/, "queue", "create", "--cluster", clusters[0].id, "--key", "a b"],
+      [/the queue gpu/, "pipeline", "create", ...cluster, "--slug", "p", "--name", "P", "--queue", "gpu"],
+      [/Type must be webhook, github or linear/, ...hook, "--type", "gitlab"],
+      [/not available for webhook triggers/, ...hook, "--type", "webhook", "--secret", "s"],
+      [/NAME=value/, ...hook, "--type", "webhook", "--env", "novalue"],
+      [/names must be letters/, ...hook, "--type", "webhook", "--env", "1A=x"],
+      [/No pipeline trigger found/, "trigger", "delete", "00000000-0000-7000-8000-000000000000"],
+      [/No build found/, "job", "token", "--org", "acme", "--pipeline", "web", "--build", "99"],
+      [/unknown command 'frobnicate'/, "frobnicate"],
+      [/unknown command 'frobnicate'/, "org", "frobnicate"],
+    ];
+    const sentences = await Promise.all(cases.map(([, ...args]) => refused(...args)));
+    for (const [at, [expected]] of cases.entries()) assert.match(sentences[at] ?? "", expected);
+  });
+
+  it("stops at ten triggers a pipeline, also when twelve are created at once", {
+    timeout: 60_000,
+  }, async () => {
+    const hook = [
+      "trigger",
+      "create",
+      "--org",
+      "acme",
+      "--pipeline",
+      "web",
+      "--type",
+      "webhook",
+      "--label",
+      "x",
+    ];
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => inHere(hook)));
+    const { triggers } = await admin("trigger", "list", "--org", "acme", "--pipeline", "web");
+    assert.equal(triggers.length, 10);
+    for (const { code, stderr } of outcomes) {
+      if (code !== 0) assert.match(stderr, /Pipeline has reached its limit of 10 triggers/);
+    }
+  });
+});
+
+describe("npm run -s admin", () => {
+  it("is the same command as a program: JSON on stdout, a sentence on stderr, the exit code", async () => {
+    const world = await startWorld(sqlite);
+    const start = async (...args: string[]) => {
+      const child = spawn(process.execPath, ["--import", "tsx", "scripts/admin.ts", ...args], {
+        env: { ...process.env, SECRET_KEY: secretKey, DATABASE_URL: world.config.databaseUrl },
+      });
+      const code = new Promise((resolve) => child.on("close", resolve));
+      return [await text(child.stdout), await text(child.stderr), await code];
+    };
+
+    assert.deepEqual(await start("org", "list"), ['{\n  "organizations": []\n}\n', "", 0]);
+    assert.deepEqual(await start("org", "update", "nope"), ["", "No organization found\n", 1]);
+    await world.close();
+  });
+});
+
+describe("the operator's command without an installation", () => {
+  it("explains itself at every level", async () => {
+    const environment = { DATABASE_URL: "file:/nonexistent/x.db" };
+    for (const args of [["--help"], ["org", "--help"], ["trigger", "create", "--help"]]) {
+      const { stdout, code } = await run(environment, args);
+      assert.equal(code, 0);
+      assert.match(stdout, /^Usage: admin/);
+    }
+  });
+
+  it("says in one sentence that the database is not migrated, or what is wrong with the settings", async () => {
+    const list = ["org", "list"];
+    const unmigrated = await run(
+      { DATABASE_URL: `file:/tmp/signalbox-unmigrated-${process.pid}/x.db` },
+      list,
+    );
+    assert.deepEqual(
+      [unmigrated.code, unmigrated.stderr],
+      [1, "The database is not migrated: run npm run migrate first.\n"],
+    );
+    const unset = await run({ PORT: "x" }, list);
+    assert.equal(unset.code, 1);
+    assert.match(unset.stderr, /PORT must be a whole number/);
+  });
+});

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { count, eq } from "drizzle-orm";
+import { purgeAuditEvents } from "../../shared/accounts/audit.ts";
+import { purgeBuilds } from "../../shared/builds/builds.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { evictPayloads, purgeDeliveries } from "../../shared/triggers/payloads.ts";
+import { buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const dayMs = 86_400_000;
+
+describeOnEachDatabase("retention", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let other: TestOrganization;
+  let path: string;
+  let otherPath: string;
+
+  before(async () => {
+    world = await startWorld(database, {
+      PAYLOAD_RETENTION_DAYS: "7",
+      PAYLOAD_BYTES_PER_ORGANIZATION: "10000",
+      DELIVERY_RETENTION_DAYS: "30",
+      BUILD_RETENTION_DAYS: "60",
+      AUDIT_RETENTION_DAYS: "90",
+    });
+    acme = await setUpOrganization(world);
+    other = await setUpOrganization(world, "other");
+    path = (await acme.trigger()).path;
+    otherPath = (await other.trigger()).path;
+  });
+  after(() => world.close());
+
+  const deliver = async (to = path, bytes = 100) =>
+    (await post(world.url + to, JSON.stringify("x".repeat(bytes - 2)))).body.id as string;
+  const build = async (...ids: string[]) => {
+    const builder = openDeliveryBuilder(world.services);
+    await Promise.all(ids.map((id) => builder.add(id)));
+  };
+  const keptPayloads = async () => {
+    const { db } = world.services;
+    return (await db.select({ id: db.tables.payloads.deliveryId }).from(db.tables.payloads)).map(
+      (row) => row.id,
+    );
+  };
+
+  it("evicts payloads after their time, but none that still waits for its build", async () => {
+    const [old, waiting] = [await deliver(), await deliver()];
+    await build(old);
+    world.clock.advance(7 * dayMs - 60_000);
+    assert.equal(await evictPayloads(world.services), 0);
+    const young = await deliver();
+    await build(young);
+
+    world.clock.advance(120_000);
+    assert.equal(await evictPayloads(world.services), 1);
+
+    assert.deepEqual((await keptPayloads()).sort(), [waiting, young].sort());
+    assert.ok(await findDelivery(world, old), "the record stays");
+    await build(waiting);
+    assert.equal(await evictPayloads(world.services), 1);
+    world.clock.advance(8 * dayMs);
+    await evictPayloads(world.services);
+    assert.deepEqual(await keptPayloads(), []);
+  });
+
+  it("evicts the oldest payloads of an organization that keeps too many bytes, and nobody else's", async () => {
+    const mine: string[] = [];
+    for (let sent = 0; sent < 6; sent++) mine.push(await deliver(path, 3000));
+    const theirs = await deliver(otherPath, 9000);
+    const waiting = await deliver(path, 3000);
+    await build(...mine, theirs);
+
+    assert.equal(await evictPayloads(world.services), 4);
+
+    assert.deepEqual((await keptPayloads()).sort(), [...mine.slice(4), theirs, waiting].sort());
+    assert.equal(await evictPayloads(world.services), 0);
+  });
+
+  it("evicts many in batches, and gives the space back", async () => {
+    const ids = await Promise.all(Array.from({ length: 450 }, () => deliver(path, 1000)));
+    await build(...ids);
+    assert.ok((await evictPayloads(world.services)) > 400);
+    const { db } = world.services;
+    const { payloads } = db.tables;
+    const rows = await db
+      .select({ size: payloads.size })
+      .from(payloads)
+      .where(eq(payloads.organizationId, acme.id));
+    assert.ok(rows.reduce((total, row) => total + row.size, 0) <= 10_000);
+    assert.equal(await db.giveBackSpace(10), 0, "nothing is left to give back");
+  });
+
+  it("forgets decided deliveries after their time, while their builds stay", async () => {
+    const [old, waiting] = [await deliver(), await deliver()];
+    await build(old);
+    world.clock.advance(31 * dayMs);
+
+    assert.ok((await purgeDeliveries(world.services)) > 0);
+
+    assert.equal(await findDelivery(world, old), undefined);
+    assert.ok(await findDelivery(world, waiting));
+    assert.ok((await countBuilds(world)) > 0);
+    await build(waiting);
+    assert.ok(await buildOfDelivery(world, waiting));
+  });
+
+  it("forgets finished builds after their time, with their jobs, and no build that is not finished", async () => {
+    const { db } = world.services;
+    const { builds, jobs } = db.tables;
+    const finished = (await db.select().from(builds))[0];
+    assert.ok(finished);
+    await db.transaction(async (tx) => {
+      await tx
+        .update(tx.tables.builds)
+        .set({ state: "passed", finishedAt: world.clock.now() })
+        .where(eq(tx.tables.builds.id, finished.id));
+    });
+    const before = await countBuilds(world);
+    world.clock.advance(59 * dayMs);
+    assert.equal(await purgeBuilds(world.services), 0);
+    world.clock.advance(2 * dayMs);
+
+    assert.equal(await purgeBuilds(world.services), 1);
+
+    assert.equal(await countBuilds(world), before - 1);
+    assert.deepEqual(await db.select().from(jobs).where(eq(jobs.buildId, finished.id)), []);
+  });
+
+  it("forgets audit entries after their time", async () => {
+    const { db } = world.services;
+    const countEvents = async () =>
+      (await db.select({ total: count() }).from(db.tables.auditEvents))[0]?.total;
+    world.clock.advance(91 * dayMs);
+    await other.trigger();
+    assert.ok((await purgeAuditEvents(world.services)) > 5);
+    assert.equal(await countEvents(), 1);
+  });
+
+  it("frees spent idempotency keys", async () => {
+    await post(world.url + path, "{}", { "Idempotency-Key": "k" });
+    const { db } = world.services;
+    const keys = async () => (await db.select().from(db.tables.idempotencyKeys)).length;
+    await purgeDeliveries(world.services);
+    assert.equal(await keys(), 1);
+    world.clock.advance(dayMs + 1);
+    await purgeDeliveries(world.services);
+    assert.equal(await keys(), 0);
+  });
+});
