@@ -1,0 +1,100 @@
+import "../shared/node-version.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
+import { acquirePostgres } from "./servers/postgres.ts";
+import { endGroup } from "./servers/programs.ts";
+import { acquireRedis, findRedisServer } from "./servers/redis.ts";
+import { selectTests } from "./servers/select-tests.ts";
+
+/**
+ * `npm test [-- folder | file | pattern | --test-option …]`: acquires once what the tests need, tells them by
+ * environment variables, runs them and releases it all, whether they pass, fail or are interrupted.
+ * The README has the table of the variables that choose where the servers come from.
+ */
+const testOptions = [
+  "--test-reporter=spec",
+  "--test-concurrency=2",
+  "--test-timeout=60000",
+  // A test that timed out leaves connections open, and its file would wait for them for ever.
+  "--test-force-exit",
+];
+
+const opened = new AsyncDisposableStack();
+let finishing: Promise<never> | undefined;
+
+/** Releases everything, then exits. The first to call decides the exit code. */
+function finish(exitCode: number): Promise<never> {
+  finishing ??= opened
+    .disposeAsync()
+    .catch((error) => say(`Not everything was released: ${reasonOf(error)}`))
+    .then(() => process.exit(exitCode));
+  return finishing;
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => void finish(128 + constants.signals[signal]));
+}
+
+try {
+  const { options, files } = selectTests(process.argv.slice(2));
+  const servers = await acquireServers(process.env);
+  await finish(await runTests([...testOptions, ...options], files, { ...process.env, ...servers }));
+} catch (error) {
+  if (!finishing) say(error instanceof Unusable ? error.message : String(error));
+  await finish(1);
+}
+
+/** What the tests find in their environment: of each server either where it is or why it is missing. */
+async function acquireServers(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const redis = await acquireRedis(env, opened);
+  if (finishing) return finishing; // interrupted: what is missing now is not news
+  const database = await acquirePostgres(env, opened);
+  if (finishing) return finishing;
+  const program = findRedisServer(env);
+  const found: NodeJS.ProcessEnv = {
+    ...tell("TEST_REDIS", "Redis", redis),
+    ...tell("TEST_DATABASE", "Postgres", database),
+    TEST_REDIS_SERVER: program,
+    TEST_REDIS_SERVER_MISSING: program ? undefined : "there is no redis-server or valkey-server on the PATH",
+  };
+
+  const missing = Object.keys(found).filter((name) => name.endsWith("_MISSING") && found[name]);
+  if (missing.length > 0 && requiresAll(env))
+    throw new Unusable("TEST_REQUIRE=all, so the tests are not run.");
+  return found;
+}
+
+function tell(prefix: string, name: string, server: Acquired): NodeJS.ProcessEnv {
+  if ("missing" in server) {
+    say(`${name}: none, tests that need it are skipped: ${server.missing}.`);
+    return {
+      [`${prefix}_URL`]: undefined,
+      [`${prefix}_FROM`]: undefined,
+      [`${prefix}_MISSING`]: server.missing,
+    };
+  }
+  const because = server.because ? `, because ${server.because}` : "";
+  say(`${name}: ${server.from}, ${hostOf(server.url)}${because}.`);
+  return { [`${prefix}_URL`]: server.url, [`${prefix}_FROM`]: server.from, [`${prefix}_MISSING`]: undefined };
+}
+
+/** Never the whole address: one from the environment may hold a password. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "a socket";
+}
+
+/** Runs the files in a process group of their own, so that nothing they started outlives them. */
+async function runTests(options: string[], files: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  let started: ChildProcess | undefined;
+  opened.defer(() => started && endGroup(started));
+  const tests = spawn(process.execPath, ["--import", "tsx", "--test", ...options, ...files], {
+    stdio: ["ignore", "inherit", "inherit"],
+    detached: true,
+    env,
+  });
+  started = tests;
+  const [exitCode] = await once(tests, "exit");
+  return exitCode ?? 1;
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { reasonOf, say } from "./acquired.ts";
+
+const engineMs = 10_000;
+const pullMs = 180_000;
+const startMs = 30_000;
+
+export interface Container {
+  image: string;
+  port: number;
+  /** What its log says when it can be used. */
+  ready: RegExp;
+  environment?: Record<string, string>;
+}
+
+/** `host:port` on this machine, or why there is no such container. */
+export type StartedContainer = { address: string } | { failure: string };
+
+/**
+ * Runs an image with testcontainers until `opened` is disposed of: we stop it ourselves, because Ryuk,
+ * which would do it for us, may be switched off. TEST_CONTAINERS=off leaves the engine out altogether;
+ * a bad DOCKER_HOST would not, since testcontainers then finds the usual socket.
+ */
+export async function startContainer(
+  container: Container,
+  env: NodeJS.ProcessEnv,
+  opened: AsyncDisposableStack,
+): Promise<StartedContainer> {
+  if (env.TEST_CONTAINERS === "off") return { failure: "TEST_CONTAINERS=off" };
+
+  // Loaded only now: it takes most of a second.
+  const testcontainers = await import("testcontainers");
+  const engine = await within(engineMs, testcontainers.getContainerRuntimeClient()).catch(() => undefined);
+  if (!engine) return { failure: "no Docker engine answers" };
+
+  try {
+    const name = testcontainers.ImageName.fromString(container.image);
+    if (!(await within(engineMs, engine.image.exists(name)))) {
+      say(`Fetching the image ${container.image} …`);
+      await within(pullMs, engine.image.pull(name));
+    }
+    return { address: await start(testcontainers, container, opened) };
+  } catch (error) {
+    const ryuk =
+      env.TESTCONTAINERS_RYUK_DISABLED === "true" ? "" : " (or Ryuk: see TESTCONTAINERS_RYUK_DISABLED)";
+    return { failure: `the Docker engine cannot run ${container.image}${ryuk}: ${reasonOf(error)}` };
+  }
+}
+
+async function start(
+  { GenericContainer, Wait }: typeof import("testcontainers"),
+  { image, port, ready, environment = {} }: Container,
+  opened: AsyncDisposableStack,
+): Promise<string> {
+  let starting: ReturnType<InstanceType<typeof GenericContainer>["start"]> | undefined;
+  // Also when we are interrupted while it starts: it is waited for and then stopped.
+  opened.defer(async () => {
+    const started = await starting?.catch(() => undefined);
+    await started?.stop({ timeout: 0 });
+  });
+  starting = new GenericContainer(image)
+    .withPullPolicy({ shouldPull: () => "never" })
+    .withExposedPorts(port)
+    .withEnvironment(environment)
+    .withWaitStrategy(Wait.forLogMessage(ready))
+    .withStartupTimeout(startMs)
+    .start();
+  const started = await starting;
+  return `${started.getHost()}:${started.getMappedPort(port)}`;
+}
+
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  const late = sleep(limitMs, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer within ${limitMs / 1000} s`);
+  });
+  return Promise.race([work, late]);
+}

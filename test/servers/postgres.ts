@@ -1,0 +1,143 @@
+import { spawnSync } from "node:child_process";
+import { chownSync, globSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type Acquired, reasonOf, requiresAll, Unusable } from "./acquired.ts";
+import { startContainer } from "./containers.ts";
+import { onFreePort } from "./ports.ts";
+import { findProgram, type Program, runProgram, startServer } from "./programs.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
+
+const answerMs = 3_000;
+const containerMs = 30_000;
+const ready = /ready to accept connections/;
+/** Debian and Homebrew keep the programs off the PATH. */
+const folders = ["/usr/lib/postgresql/*/bin", "/{opt/homebrew,usr/local}/opt/postgresql*/bin"];
+const superuser = "postgres";
+
+/**
+ * The Postgres of TEST_DATABASE_URL, else one in a container of TEST_POSTGRES_IMAGE, else a private one of
+ * this machine's programs, which starts as quickly as a container. Tests create their databases in it.
+ */
+export async function acquirePostgres(
+  env: NodeJS.ProcessEnv,
+  opened: AsyncDisposableStack,
+): Promise<Acquired> {
+  if (env.TEST_DATABASE_URL) return useGiven(env.TEST_DATABASE_URL);
+
+  if (!env.TEST_POSTGRES_IMAGE || env.TEST_CONTAINERS === "off") return startPrivate(opened);
+
+  const container = await startInContainer(env.TEST_POSTGRES_IMAGE, env, opened);
+  if ("url" in container) return container;
+  if (requiresAll(env))
+    throw new Unusable(`TEST_POSTGRES_IMAGE names a Postgres that cannot be used: ${container.missing}.`);
+
+  const own = await startPrivate(opened);
+  if ("missing" in own) return { missing: `${container.missing}, and ${own.missing}` };
+  return { ...own, because: container.missing };
+}
+
+async function useGiven(url: string): Promise<Acquired> {
+  try {
+    await select1(url);
+    return { url, from: "environment" };
+  } catch (error) {
+    throw new Unusable(`TEST_DATABASE_URL names a Postgres that cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+async function startInContainer(
+  image: string,
+  env: NodeJS.ProcessEnv,
+  opened: AsyncDisposableStack,
+): Promise<Acquired> {
+  const environment = { POSTGRES_USER: superuser, POSTGRES_HOST_AUTH_METHOD: "trust" };
+  const started = await startContainer({ image, port: 5432, ready, environment }, env, opened);
+  if ("failure" in started) return { missing: started.failure };
+
+  // The usual image says "ready" once too early, of the server that it sets itself up with.
+  const url = `postgres://${superuser}@${started.address}/postgres`;
+  const deadline = Date.now() + containerMs;
+  for (;;) {
+    try {
+      await select1(url);
+      return { url, from: "testcontainers" };
+    } catch (error) {
+      if (Date.now() > deadline)
+        return { missing: `the container of ${image} cannot be reached: ${reasonOf(error)}` };
+      await sleep(200);
+    }
+  }
+}
+
+/** Durable to nothing, reachable from this machine only, gone with its folder. */
+async function startPrivate(opened: AsyncDisposableStack): Promise<Acquired> {
+  const initdb = findProgram(
+    ["initdb"],
+    folders
+      .flatMap((pattern) => globSync(pattern))
+      .sort()
+      .reverse(),
+  );
+  if (!initdb) return { missing: "there is no postgres on the PATH or in /usr/lib/postgresql" };
+  try {
+    const dir = makeScratchFolder("postgres", opened);
+    const options = { cwd: dir, env: { ...process.env, LC_ALL: "C" }, ...userToRunAs(dir) };
+
+    const setUp = ["--username", superuser, "--auth", "trust", "--encoding", "UTF8", "--no-sync"];
+    await runProgram({ command: initdb, args: ["--pgdata", dir, ...setUp], options }, opened);
+
+    const port = await onFreePort(async (free) => {
+      await startServer({ ...server(dirname(initdb), dir, free), options }, ready, opened);
+      return free;
+    });
+    return { url: `postgres://${superuser}@127.0.0.1:${port}/postgres`, from: "private" };
+  } catch (error) {
+    return { missing: reasonOf(error) };
+  }
+}
+
+function server(bin: string, dir: string, port: number): Program {
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: dir,
+    fsync: "off",
+    full_page_writes: "off",
+    synchronous_commit: "off",
+    shared_buffers: "32MB",
+    max_connections: 200,
+    lc_messages: "C", // `ready` is English
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // SIGQUIT: at once, whoever is connected and whatever is unwritten.
+  return { command: `${bin}/postgres`, args: ["-D", dir, ...args], stopSignal: "SIGQUIT" };
+}
+
+/** Postgres refuses to be run by root: its package made a user for it, who then gets the folder. */
+function userToRunAs(dir: string): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const [uid, gid] = ["-u", "-g"].map((flag) => {
+    const { status, stdout } = spawnSync("id", [flag, superuser], { encoding: "utf8" });
+    if (status !== 0) throw new Error(`root may not run Postgres, and there is no user ${superuser}`);
+    return Number(stdout);
+  }) as [number, number];
+  chownSync(dir, uid, gid);
+  return { uid, gid };
+}
+
+async function select1(url: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: answerMs,
+    query_timeout: answerMs,
+  });
+  client.on("error", () => {}); // connect() and query() reject with the same
+  try {
+    await client.connect();
+    await client.query("select 1");
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

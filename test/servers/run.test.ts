@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { describe, it } from "node:test";
+
+/** Runs test/run.ts on a machine that seems to have no programs; what it would run never starts. */
+function npmTest(args: string[], env: NodeJS.ProcessEnv) {
+  return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...args], {
+    env: { PATH: "/nowhere", TEST_CONTAINERS: "off", ...env },
+    encoding: "utf8",
+  });
+}
+
+describe("npm test", () => {
+  it("fails under TEST_REQUIRE=all when a server cannot be had, and says why", () => {
+    const { status, stderr } = npmTest(["test/servers/given.ts"], { TEST_REQUIRE: "all" });
+
+    assert.equal(status, 1);
+    assert.match(stderr, /Redis: none.*TEST_CONTAINERS=off, and there is no redis-server/);
+  });
+
+  it("fails, instead of skipping, when a server that was named does not answer", () => {
+    const redis = npmTest(["test/servers/given.ts"], { TEST_REDIS_URL: "redis://:secret@127.0.0.1:1" });
+
+    assert.equal(redis.status, 1);
+    assert.match(redis.stderr, /TEST_REDIS_URL names a Redis that cannot be used: .*ECONNREFUSED/);
+    assert.doesNotMatch(redis.stderr, /secret/);
+  });
+
+  it("fails when what it is asked for holds no tests", () => {
+    const { status, stderr } = npmTest(["test/nothing"], {});
+
+    assert.equal(status, 1);
+    assert.equal(stderr, "There are no tests in test/nothing.\n");
+  });
+});
