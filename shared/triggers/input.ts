@@ -13,11 +13,10 @@ const text = (longest: number) =>
     .refine((value) => !value.includes("\0") && value.isWellFormed(), "must be Unicode text without NUL");
 
 const environment = z
-  .record(
-    z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "names must be letters, digits and _, not starting with a digit"),
-    text(largestEnvironmentBytes),
+  .record(z.string(), text(largestEnvironmentBytes))
+  .refine(
+    (value) => Object.keys(value).every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)),
+    "names must be letters, digits and _, not starting with a digit",
   )
   .refine((value) => Object.keys(value).length <= mostVariables, `has more than ${mostVariables} variables`)
   .refine(
