@@ -121,8 +121,9 @@ class Reader implements HeldBody {
     setTimeout(() => this.#fail(refusal), discardMs).unref();
   }
 
+  /** Every request closes in the end; only one that was not complete is news. */
   #gone(): void {
-    this.#fail(new ClientGone("The client closed the connection"));
+    if (!this.#isDone) this.#fail(new ClientGone("The client closed the connection"));
   }
 
   #fail(error: Error): void {
