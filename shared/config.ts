@@ -50,7 +50,9 @@ export const settings = {
   PORT: wholeNumber(0, 65_535).default(3000).describe("Port to listen on"),
   METRICS_PORT: wholeNumber(0, 65_535)
     .optional()
-    .describe("Port for Prometheus metrics at `/metrics`, on `HOST`; off unless set"),
+    .describe(
+      "Port for Prometheus metrics at `/metrics`, on `HOST`; further processes take the next free ones. Off unless set",
+    ),
   TRUSTED_PROXIES: proxies
     .default([])
     .describe("Proxies whose `X-Forwarded-For` is believed: IP addresses or CIDR ranges, comma-separated"),

@@ -1,9 +1,15 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Services } from "./services.ts";
 
-/** Prometheus metrics on a port of their own, so that the public address never shows them. */
+/** Processes of one machine share the setting: each takes the first port from there on that is free. */
+const portsTried = 50;
+
+/**
+ * Prometheus metrics on a port of their own, so that the public address never shows them.
+ * @throws when none of the ports can be had
+ */
 export async function startMetricsServer({ config, metrics }: Services, port: number) {
   metrics.collectProcess();
   const server = createServer(async (request, response) => {
@@ -11,8 +17,7 @@ export async function startMetricsServer({ config, metrics }: Services, port: nu
     response.setHeader("Content-Type", metrics.registry.contentType);
     response.end(await metrics.registry.metrics());
   });
-  server.listen(port, config.host);
-  await once(server, "listening");
+  await listenFrom(server, port, config.host);
   return {
     url: `http://${config.host}:${(server.address() as AddressInfo).port}/metrics`,
     close() {
@@ -20,4 +25,17 @@ export async function startMetricsServer({ config, metrics }: Services, port: nu
       server.closeAllConnections();
     },
   };
+}
+
+async function listenFrom(server: Server, first: number, host: string): Promise<void> {
+  for (let port = first; ; port++) {
+    try {
+      server.listen(port, host);
+      await once(server, "listening");
+      return;
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
+      if (!isTaken || port === first + portsTried) throw error;
+    }
+  }
 }

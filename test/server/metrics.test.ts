@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { startMetricsServer } from "../../shared/metrics-server.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { post, request } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { freePort } from "../helpers/processes.ts";
+import { startWorld } from "../helpers/world.ts";
+
+it("GET /metrics counts deliveries, refusals by cause and requests by route, on ports of their own", async () => {
+  const world = await startWorld(sqlite);
+  const { path } = await (await setUpOrganization(world)).trigger();
+  await post(world.url + path, "{}");
+  await post(world.url + path, "{");
+  await post(`${world.url}/deliver/nope`, "{}");
+
+  const port = await freePort();
+  const first = await startMetricsServer(world.services, port);
+  const other = await world.another();
+  const second = await startMetricsServer(other.services, port);
+  const { text } = await request(first.url);
+
+  assert.match(text, /signalbox_deliveries_accepted_total 1/);
+  assert.match(text, /signalbox_deliveries_refused_total\{cause="invalid_json"\} 1/);
+  assert.match(text, /signalbox_deliveries_refused_total\{cause="invalid_token"\} 1/);
+  assert.match(text, /signalbox_http_requests_total\{route="\/deliver\/\*\*",method="POST",status="201"\} 1/);
+  assert.notEqual(second.url, first.url);
+  assert.equal((await request(second.url)).status, 200);
+  assert.equal((await request(`${world.url}/metrics`)).status, 404);
+  first.close();
+  second.close();
+  await world.close();
+});
