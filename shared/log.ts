@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import pino, { type DestinationStream, type Logger } from "pino";
 import { anyTokenPattern } from "./tokens.ts";
 
@@ -7,16 +8,12 @@ export type Log = Logger;
 const bufferBytes = 8 * 1024;
 const flushEveryMs = 200;
 
+/** How long a full pipe whose other end does not read may hold us up; then the lines are lost. */
+const fullPipeMs = 1000;
+
 /** A log to stdout: one JSON object per line. Whoever opens it closes it, which writes what is buffered. */
 export function openLog(options: { level: string; process: string }): { log: Log; close: () => void } {
-  const destination = pino.destination({ dest: 1, minLength: bufferBytes, sync: true });
-  const flush = () => {
-    try {
-      destination.flushSync();
-    } catch {
-      // Not open yet, or the reader of our stdout has gone: nowhere to report it.
-    }
-  };
+  const { write, flush } = gatherForStdout();
   const timer = setInterval(flush, flushEveryMs);
   timer.unref();
   process.on("exit", flush);
@@ -26,8 +23,47 @@ export function openLog(options: { level: string; process: string }): { log: Log
     process.off("exit", flush);
     flush();
   };
-  return { log: createLog(options, destination), close };
+  return { log: createLog(options, { write }), close };
 }
+
+/**
+ * Instead of pino's own destination, whose flush tries again for ever, and holds up the whole process, when the
+ * reader of our stdout has gone or the disk is full. Then there is nowhere to report it: the lines are lost.
+ */
+function gatherForStdout() {
+  let gathered = "";
+
+  const flush = () => {
+    if (gathered === "") return;
+    const bytes = Buffer.from(gathered);
+    gathered = "";
+    try {
+      writeWhole(bytes);
+    } catch {
+      // Lost.
+    }
+  };
+  const write = (line: string) => {
+    gathered += line;
+    if (gathered.length >= bufferBytes) flush();
+  };
+  return { write, flush };
+}
+
+function writeWhole(bytes: Buffer): void {
+  const deadline = Date.now() + fullPipeMs;
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(1, bytes, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || Date.now() > deadline) throw error;
+      Atomics.wait(sleeper, 0, 0, 1);
+    }
+  }
+}
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /** A log to any destination. Whatever is logged, no token, credential or stored value reaches a line. */
 export function createLog(options: { level: string; process: string }, destination: DestinationStream): Log {

@@ -62,10 +62,14 @@ function startServices(name: string): Services & { closeLog: () => void } {
   }
 }
 
-/** A second signal while stopping changes nothing: a terminal's Ctrl-C reaches a process twice. */
+/**
+ * A second signal while stopping changes nothing: a terminal's Ctrl-C reaches a process twice. Under `npm start`
+ * there is a channel to it, which breaks if that is killed: then there is nobody left to say stop.
+ */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
     process.on("SIGTERM", resolve);
     process.on("SIGINT", resolve);
+    process.on("disconnect", resolve);
   });
 }

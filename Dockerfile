@@ -1,0 +1,22 @@
+# Every process of the program from one image: ingress as it is, others by their command, for instance
+#   docker run … signalbox node --import tsx workers/main.ts deliveries
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0
+
+COPY package.json package-lock.json .npmrc ./
+# Without install scripts: what these packages need comes compiled.
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+
+COPY tsconfig.json ./
+COPY shared shared
+COPY ingress ingress
+COPY workers workers
+COPY scripts scripts
+
+# For those who use SQLite, or no SECRET_KEY of their own: mount a volume here.
+RUN mkdir -m 700 data && chown node:node data
+USER node
+
+EXPOSE 3000
+CMD ["node", "--import", "tsx", "ingress/main.ts"]

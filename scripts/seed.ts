@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { z } from "zod";
+import { authenticate, createAccessToken } from "../shared/accounts/access-tokens.ts";
+import { createOrganization } from "../shared/accounts/organizations.ts";
+import type { Scope } from "../shared/accounts/scopes.ts";
+import { listOrganizations } from "../shared/accounts/store.ts";
+import { createUser } from "../shared/accounts/users.ts";
+import { findPipeline } from "../shared/builds/pipeline-store.ts";
+import { createPipeline } from "../shared/builds/pipelines.ts";
+import { createCluster } from "../shared/queues/clusters.ts";
+import { createQueue } from "../shared/queues/queues.ts";
+import type { Services } from "../shared/services.ts";
+import { hashToken } from "../shared/tokens.ts";
+import { findTriggerByToken } from "../shared/triggers/store.ts";
+import { createTrigger } from "../shared/triggers/triggers.ts";
+
+/**
+ * The database has only hashes of these, and every start shows them again. By the id of the organization,
+ * since the same folder may be used with several databases.
+ */
+const demoFile = "data/demo.json";
+
+const secrets = z.object({
+  trigger_token: z.string(),
+  api_token: z.string(),
+  email: z.string(),
+  password: z.string(),
+});
+type Secrets = z.infer<typeof secrets>;
+const demoFileContent = z.record(z.string(), secrets);
+
+export const demoOrganization = "demo";
+export const demoPipeline = "hello";
+const email = "demo@example.com";
+const scopes: Scope[] = [
+  "read_organizations",
+  "read_pipelines",
+  "read_builds",
+  "read_clusters",
+  "read_agents",
+];
+
+/** Something to try the program with. */
+export interface Demo {
+  triggerToken: string;
+  apiToken: string;
+  email: string;
+  password: string;
+  /** The number of the build that the next webhook makes. */
+  nextBuild: number;
+}
+
+/**
+ * The demo organization: made when the database has no organization at all, otherwise the one that was made
+ * then. Undefined when there is none, or when its secrets are not known here or no longer in force.
+ */
+export async function findOrMakeDemo(services: Services): Promise<Demo | undefined> {
+  const organizations = await listOrganizations(services.db);
+  if (organizations.length === 0) return findDemo(services, await makeDemo(services));
+
+  const kept = readSecrets();
+  const known = organizations.map(({ id }) => kept[id]).find((secrets) => secrets !== undefined);
+  return known && findDemo(services, known);
+}
+
+async function makeDemo(services: Services): Promise<Secrets> {
+  const organization = demoOrganization;
+  const { id } = await createOrganization(services, { slug: organization, name: "Demo" });
+  const cluster = await createCluster(services, { organization, name: "Primary" });
+  await createQueue(services, { clusterId: cluster.id, key: "default", isDefault: true });
+  await createPipeline(services, {
+    organization,
+    clusterId: cluster.id,
+    slug: demoPipeline,
+    name: "Hello",
+  });
+  const { token: triggerToken } = await createTrigger(
+    services,
+    { organization, pipeline: demoPipeline },
+    {
+      type: "webhook",
+      label: "Demo",
+      enabled: true,
+      message: "Built from a webhook",
+      commit: null,
+      branch: null,
+      environment: {},
+      secret: null,
+    },
+  );
+
+  const password = randomBytes(15).toString("base64url");
+  await createUser(services, { email, name: "Demo", password, organization, role: "admin" });
+  const { token: apiToken } = await createAccessToken(services, {
+    email,
+    organization,
+    scopes,
+    description: "Demo",
+  });
+
+  const made: Secrets = { trigger_token: triggerToken, api_token: apiToken, email, password };
+  writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [id]: made }, null, 2)}\n`, { mode: 0o600 });
+  return made;
+}
+
+function readSecrets(): Record<string, Secrets> {
+  try {
+    return demoFileContent.parse(JSON.parse(readFileSync(demoFile, "utf8")));
+  } catch {
+    return {}; // None was made here, or somebody has edited it: there is a demo less to show.
+  }
+}
+
+async function findDemo(services: Services, known: Secrets): Promise<Demo | undefined> {
+  const trigger = await findTriggerByToken(services.db, hashToken(known.trigger_token));
+  const caller = await authenticate(services, known.api_token);
+  if (!trigger?.trigger.enabled || trigger.organizationId !== caller?.organization.id) return undefined;
+
+  const pipeline = await findPipeline(services.db, trigger.organizationId, demoPipeline);
+  if (!pipeline) return undefined;
+  return {
+    triggerToken: known.trigger_token,
+    apiToken: known.api_token,
+    email: known.email,
+    password: known.password,
+    nextBuild: pipeline.lastBuildNumber + 1,
+  };
+}

@@ -1,0 +1,150 @@
+import "../shared/node-version.ts";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { checkSecretKey } from "../shared/accounts/secret-key-check.ts";
+import { type Config, privateRedisSocket, readConfig } from "../shared/config.ts";
+import { migrate } from "../shared/db/migrate.ts";
+import { createLog } from "../shared/log.ts";
+import { patterns } from "../shared/paths.ts";
+import { openServices } from "../shared/services.ts";
+import { type Demo, findOrMakeDemo } from "./seed.ts";
+import { claimPort, localUrl, waitUntilReady } from "./start/address.ts";
+import { banner } from "./start/banner.ts";
+import { CannotStart, describe } from "./start/cannot-start.ts";
+import { startPrivateRedis } from "./start/private-redis.ts";
+import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
+import { supervise } from "./start/supervise.ts";
+
+const ingress = "ingress";
+const readyWithinMs = 90_000;
+const settleMs = 500;
+/** Beyond SHUTDOWN_SECONDS: what a process needs to close its connections. */
+const closingMs = 10_000;
+
+const told = untilToldToStop();
+// Whatever is made from here on, by children too, is its owner's alone.
+process.umask(0o077);
+try {
+  await start(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${describe(error)}\n`);
+  process.exitCode = 1;
+}
+process.exit();
+
+/**
+ * `npm start [-- name=number …]`: everything on this machine with one command. A private Redis unless REDIS_URL
+ * is set, the database brought up to date, a demo on first run, then the processes of the Procfile.
+ */
+async function start(args: string[]): Promise<void> {
+  const processes = planProcesses(parseProcfile(readProcfile()), args);
+  const given = new Set(Object.keys(process.env).filter((name) => process.env[name]));
+  const { host, port } = readConfig(process.env);
+  refuseUnsharedPort(processes);
+  if (hasIngress(processes)) process.env.PORT = String(await claimPort(host, port));
+  prepareDataFolder();
+
+  const redis = given.has("REDIS_URL") ? undefined : await startPrivateRedis(say);
+  if (redis) process.env.REDIS_URL = privateRedisSocket;
+  try {
+    const config = readConfig(process.env);
+    await updateDatabase(config);
+    const demo = await prepareDemo(config);
+    if (told.aborted) return;
+    say(`Starting ${processes.map(({ name }) => name).join(", ")}.`);
+    await run(processes, config, () => banner(config, demo, given));
+  } finally {
+    await redis?.stop();
+    say("Stopped.");
+  }
+}
+
+/** Run the processes until told to stop, or until one of them cannot start. */
+async function run(processes: PlannedProcess[], config: Config, whenReady: () => string): Promise<void> {
+  const supervised = supervise(processes, (index) => environmentOf(config, index));
+  const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
+  const toldTo = once(told, "abort");
+  const isOver = new AbortController();
+  try {
+    const ready = untilReady(processes, config, AbortSignal.any([told, isOver.signal]));
+    if (await Promise.race([ready, failed])) {
+      await sleep(settleMs); // so that the banner follows the lines that tell of the start
+      process.stdout.write(whenReady());
+    }
+    if (!told.aborted) await Promise.race([toldTo, failed]);
+  } finally {
+    isOver.abort();
+    say("Stopping.");
+    await supervised.stop(config.shutdownMs + closingMs);
+  }
+}
+
+/** @returns false when told to stop before */
+function untilReady(processes: PlannedProcess[], config: Config, signal: AbortSignal): Promise<boolean> {
+  if (!hasIngress(processes)) return Promise.resolve(false);
+  const url = localUrl(config.host, config.port) + patterns.readyz;
+  return waitUntilReady(url, readyWithinMs, signal);
+}
+
+function hasIngress(processes: PlannedProcess[]): boolean {
+  return processes.some(({ kind }) => kind === ingress);
+}
+
+/** Every process has a metrics port of its own: METRICS_PORT and those that follow. */
+function environmentOf({ metricsPort }: Config, index: number): NodeJS.ProcessEnv {
+  return metricsPort ? { METRICS_PORT: String(metricsPort + index) } : {};
+}
+
+function readProcfile(): string {
+  try {
+    return readFileSync("Procfile", "utf8");
+  } catch {
+    throw new CannotStart("There is no Procfile here: start in the folder of the project.");
+  }
+}
+
+function refuseUnsharedPort(processes: PlannedProcess[]): void {
+  const count = processes.filter(({ kind }) => kind === ingress).length;
+  if (count > 1 && process.platform !== "linux") {
+    throw new CannotStart(`${ingress}=${count}: only on Linux can several processes share a port.`);
+  }
+}
+
+function prepareDataFolder(): void {
+  mkdirSync("data", { recursive: true });
+  chmodSync("data", 0o700);
+}
+
+async function updateDatabase({ databaseUrl }: Config): Promise<void> {
+  say("Bringing the database up to date.");
+  try {
+    await migrate(databaseUrl);
+  } catch (error) {
+    throw new CannotStart(`The database could not be brought up to date: ${describe(error)}`);
+  }
+}
+
+async function prepareDemo(config: Config): Promise<Demo | undefined> {
+  const log = createLog({ level: "silent", process: "start" }, { write: () => {} });
+  const services = openServices({ config, log });
+  try {
+    await checkSecretKey(services);
+    return await findOrMakeDemo(services);
+  } finally {
+    await services.close();
+  }
+}
+
+/** Ctrl-C, SIGTERM, a closed terminal, or a reader of our output that has gone. Being told twice is being told. */
+function untilToldToStop(): AbortSignal {
+  const told = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => told.abort());
+  process.stdout.on("error", () => told.abort());
+  process.stderr.on("error", () => told.abort());
+  return told.signal;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

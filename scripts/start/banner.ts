@@ -1,0 +1,59 @@
+import type { Config } from "../../shared/config.ts";
+import { api, endpointUrl, patterns } from "../../shared/paths.ts";
+import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
+
+const payload = '{"hello":"world"}';
+const curl = "curl -sS -w '\\n'";
+const json = "-H 'Content-Type: application/json'";
+/** Settings that commands in another terminal must be given too. */
+const sharedSettings = ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "REDIS_PREFIX"];
+
+/**
+ * What to tell people when everything runs: where it answers, and commands to try it with. Each is one line,
+ * so that it can be copied whole.
+ * @param given the names of the settings that were set by hand
+ */
+export function banner(config: Config, demo: Demo | undefined, given: Set<string>): string {
+  return ["", ...addresses(config), "", ...(demo ? tryIt(config, demo, given) : [])].join("\n");
+}
+
+function addresses(config: Config): string[] {
+  return [
+    "Signalbox is running. Ctrl-C stops it.",
+    "",
+    `  Web page   ${config.appUrl}${patterns.home}`,
+    `  REST API   ${config.baseUrl}${patterns.apiRoot}/`,
+    `  Webhooks   ${endpointUrl(config, "<token>")}`,
+    `  Health     ${config.baseUrl}${patterns.readyz}`,
+  ];
+}
+
+function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
+  const pipeline = { org: demoOrganization, slug: demoPipeline };
+  const { org, slug } = pipeline;
+  const repeat = sharedSettings.filter((name) => given.has(name));
+  // A job's id and token, taken from the JSON that the admin command printed: Node reads it as JavaScript.
+  const ofJob = (member: string) => `$(node -p "($job).${member}")`;
+  const data = `${config.baseUrl}${patterns.jobData.replace(":id", ofJob("job_id"))}`;
+  const newest = `${api.pipeline(config, pipeline)}/builds?per_page=1`;
+
+  return [
+    `The demo is the organization ${org} with the pipeline ${slug}; its user is ${demo.email}, password ${demo.password}`,
+    "Try it in another terminal, in this folder:",
+    "",
+    "  Post a webhook, which becomes a build:",
+    `    ${curl} ${json} -d '${payload}' '${endpointUrl(config, demo.triggerToken)}'`,
+    "",
+    "  Show the newest build:",
+    `    ${curl} -H 'Authorization: Bearer ${demo.apiToken}' '${newest}'`,
+    "",
+    "  Read the payload back, as a step of that build does:",
+    `    job=$(npm run -s admin -- job token --org ${org} --pipeline ${slug} --build ${demo.nextBuild})`,
+    `    ${curl} ${json} -H "Authorization: Token ${ofJob("token")}" -d '{"key":"${config.serviceName}:webhook"}' "${data}/get"`,
+    ...(repeat.length > 0
+      ? ["", `  npm run admin needs the same ${repeat.join(", ")} as npm start was given.`]
+      : []),
+    "",
+    "",
+  ];
+}

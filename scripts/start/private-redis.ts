@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { privateRedisSocket } from "../../shared/config.ts";
+import { connectPatient } from "../../shared/redis/connect.ts";
+import { CannotStart } from "./cannot-start.ts";
+
+export interface PrivateRedis {
+  /** Stop it, after everything that uses it. What it holds stays on disk. */
+  stop(): Promise<void>;
+}
+
+type Redis = ReturnType<typeof connectPatient>;
+
+const programs = ["redis-server", "valkey-server"];
+const folder = "data/redis";
+const logFile = join(folder, "redis.log");
+const startWithinMs = 20_000;
+const stopWithinMs = 10_000;
+/** Our connection's name, by which a second `npm start` in this folder sees that this Redis is taken. */
+const owner = "npm-start";
+
+/** Paths are relative to its folder: a socket's full path may be longer than systems allow. */
+const settings = [
+  ...["--port", "0", "--unixsocket", "../redis.sock", "--unixsocketperm", "700"],
+  ...["--maxmemory-policy", "noeviction", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""],
+  ...["--daemonize", "no", "--loglevel", "warning"],
+];
+
+/**
+ * A Redis of our own: only on a socket in `data/`, with its data beside it. One that an earlier `npm start`
+ * left behind, because it was killed, is taken over. Should it end, it is started again.
+ * @throws CannotStart
+ */
+export async function startPrivateRedis(say: (line: string) => void): Promise<PrivateRedis> {
+  const program = findOnPath(programs);
+  let child: ChildProcess | undefined;
+  let processId: number | undefined;
+  let wasUp = false;
+  let isStopping = false;
+
+  const launch = () => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    rmSync(privateRedisSocket, { force: true });
+    const log = openSync(logFile, "w", 0o600);
+    // A process group of its own: Ctrl-C in the terminal must not end it before what uses it has finished.
+    const launched = spawn(program, settings, { cwd: folder, stdio: ["ignore", log, log], detached: true });
+    closeSync(log);
+    launched.on("error", () => {}); // its "close" follows
+    launched.on("close", () => {
+      child = undefined;
+    });
+    child = launched;
+    return launched;
+  };
+
+  const redis = connectPatient(privateRedisSocket);
+  const whenUp = new Promise<void>((resolve, reject) => {
+    redis.on("error", (error: NodeJS.ErrnoException) => {
+      const isGone = error.code === "ENOENT" || error.code === "ECONNREFUSED";
+      if (!isGone || isStopping || child) return;
+      say(wasUp ? "The private Redis has ended; starting it again." : "Starting a private Redis.");
+      launch().on("close", () => reject(new CannotStart(whyNot(program))));
+    });
+    redis.on("close", () => {
+      processId = undefined;
+    });
+    redis.on("ready", async () => {
+      try {
+        if (!wasUp) await refuseSecond(redis);
+        if (!wasUp && !child) say("Taking over the private Redis of an earlier start.");
+        processId = await claim(redis);
+        wasUp = true;
+        resolve();
+      } catch (error) {
+        reject(error); // Which says nothing any more once it was up: it may have ended again at once.
+      }
+    });
+  });
+
+  const stop = async () => {
+    isStopping = true;
+    const pid = child?.pid ?? processId;
+    if (pid) await end(pid);
+    redis.disconnect();
+  };
+
+  try {
+    await Promise.race([whenUp, timeOut(program)]);
+  } catch (error) {
+    isStopping = true;
+    child?.kill();
+    redis.disconnect();
+    throw error;
+  }
+  return { stop };
+}
+
+function findOnPath(names: string[]): string {
+  for (const name of names) {
+    for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+      try {
+        accessSync(join(directory, name), constants.X_OK);
+        return join(directory, name);
+      } catch {
+        // Not here.
+      }
+    }
+  }
+  throw new CannotStart(
+    `There is no ${names.join(" or ")} on the PATH. Get one with: sh scripts/setup\nOr name a Redis that runs: REDIS_URL=redis://… npm start`,
+  );
+}
+
+/** @throws CannotStart when the Redis that was found belongs to another `npm start`, which still runs */
+async function refuseSecond(redis: Redis): Promise<void> {
+  const connections = String(await redis.client("LIST"));
+  if (!connections.includes(` name=${owner} `)) return;
+  throw new CannotStart("npm start runs in this folder already. Stop it first (Ctrl-C in its terminal).");
+}
+
+/** Make this Redis ours. @returns its process id */
+async function claim(redis: Redis): Promise<number> {
+  await redis.client("SETNAME", owner);
+  return Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
+}
+
+async function timeOut(program: string): Promise<never> {
+  await sleep(startWithinMs, undefined, { ref: false });
+  throw new CannotStart(whyNot(program));
+}
+
+function whyNot(program: string): string {
+  const lines = readIfThere(logFile).trim().split("\n").slice(-5);
+  return [
+    `The private Redis (${program}) does not start. The last lines of ${logFile}:`,
+    ...lines.map((line) => `  ${line}`),
+    `If its data are damaged, delete ${folder}: webhooks are kept in the database, nothing accepted is lost.`,
+  ].join("\n");
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+async function end(pid: number): Promise<void> {
+  const deadline = Date.now() + stopWithinMs;
+  signal(pid, "SIGTERM");
+  while (signal(pid, 0)) {
+    if (Date.now() > deadline) signal(pid, "SIGKILL");
+    await sleep(20);
+  }
+  rmSync(privateRedisSocket, { force: true });
+}
+
+/** @returns whether the process is still there */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import { CannotStart } from "./cannot-start.ts";
+
+/** A kind of process, as the Procfile names it. */
+export interface Kind {
+  name: string;
+  command: string;
+}
+
+/** One process to run. `name` is what its lines are prefixed with: `ingress`, or `ingress.2` of several. */
+export interface PlannedProcess extends Kind {
+  kind: string;
+}
+
+const mostOfAKind = 100;
+
+/**
+ * The lines of a Procfile, `name: command`; empty lines and those that start with # say nothing.
+ * @throws CannotStart naming the line that is something else
+ */
+export function parseProcfile(text: string): Kind[] {
+  const kinds: Kind[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const [, name, command] = /^([A-Za-z0-9_-]+):\s*(\S.*?)\s*$/.exec(line) ?? [];
+    if (!name || !command) throw new CannotStart(`Procfile, line ${index + 1}: it must be "name: command".`);
+    if (kinds.some((kind) => kind.name === name)) {
+      throw new CannotStart(`Procfile, line ${index + 1}: there is a ${name} already.`);
+    }
+    kinds.push({ name, command });
+  }
+  return kinds;
+}
+
+/**
+ * The processes to run: one of each kind, or as many as the arguments say (`ingress=2 maintenance=0`).
+ * @throws CannotStart for a name that the Procfile lacks, or a number that is none
+ */
+export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {
+  const scale = parseScale(kinds, args);
+  const planned = kinds.flatMap(({ name, command }) => {
+    const count = scale.get(name) ?? 1;
+    return Array.from({ length: count }, (_, index) => ({
+      name: count === 1 ? name : `${name}.${index + 1}`,
+      kind: name,
+      command,
+    }));
+  });
+  if (planned.length === 0) throw new CannotStart("There is nothing to start.");
+  return planned;
+}
+
+function parseScale(kinds: Kind[], args: string[]): Map<string, number> {
+  const names = kinds.map((kind) => kind.name);
+  const scale = new Map<string, number>();
+  for (const arg of args) {
+    const [, name, count] = /^([^=]+)=(\d{1,4})$/.exec(arg) ?? [];
+    if (!name || !count || Number(count) > mostOfAKind) {
+      throw new CannotStart(
+        `${arg}: it must be name=number, like ${names[0]}=2, with a number of at most ${mostOfAKind}.`,
+      );
+    }
+    if (!names.includes(name)) {
+      throw new CannotStart(`There is no process ${name}. The Procfile has: ${names.join(", ")}.`);
+    }
+    scale.set(name, Number(count));
+  }
+  return scale;
+}

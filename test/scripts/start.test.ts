@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const copied = ["Procfile", "package.json", "tsconfig.json", "ingress", "workers", "shared", "scripts"];
+const path = process.env.PATH ?? "";
+const hasRedis = ["redis-server", "valkey-server"].some((name) =>
+  path.split(delimiter).some((directory) => isExecutable(join(directory, name))),
+);
+const redisUrl = process.env.TEST_REDIS_URL;
+const skip = !hasRedis && !redisUrl && "there is no redis-server on the PATH, and TEST_REDIS_URL is not set";
+
+describe("npm start", { skip }, () => {
+  // The project's folder again, with data of its own.
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-start-"));
+  const env = {
+    PATH: path,
+    HOME: folder,
+    PORT: "0",
+    ...(hasRedis ? {} : { REDIS_URL: redisUrl, REDIS_PREFIX: `start-${process.pid}` }),
+  };
+  let npm: ChildProcess;
+  let output = "";
+
+  before(async () => {
+    for (const name of copied) cpSync(name, join(folder, name), { recursive: true });
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    npm = spawn("npm", ["start", "--", "maintenance=0", "dispatch=0"], {
+      cwd: folder,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const isUp = new Promise<void>((resolveUp, reject) => {
+      const look = (chunk: Buffer) => {
+        output += chunk;
+        if (output.includes("/data/get")) resolveUp();
+      };
+      npm.stdout?.on("data", look);
+      npm.stderr?.on("data", look);
+      npm.on("close", () => reject(new Error(`npm start has ended:\n${output}`)));
+    });
+    await isUp;
+  });
+
+  after(async () => {
+    if (npm.exitCode === null && npm.signalCode === null) {
+      const ended = once(npm, "close");
+      npm.kill();
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("prints commands that post a webhook, show its build and read the payload back", async () => {
+    const [post, show, job, read] = output.match(/(?<=^ {4})(curl|job=).*$/gm) ?? [];
+
+    const posted = await shell(String(post));
+    const shown = await shellUntil(String(show), (text) => text !== "[]\n");
+    const payload = await shell(`${job}\n${read}`);
+
+    assert.match(JSON.parse(posted).id, /^[0-9a-f-]{36}$/);
+    assert.equal(JSON.parse(shown)[0].number, 1);
+    assert.deepEqual(JSON.parse(payload), { key: "service:webhook", value: '{"hello":"world"}' });
+  });
+
+  it("runs what it is told to, and prefixes the lines of each process with its name", () => {
+    assert.match(output, /^Starting ingress, deliveries\.$/m);
+    for (const name of ["ingress", "deliveries"]) {
+      assert.match(output, new RegExp(`^\\[${name} *\\] \\{.*"msg":"started"\\}$`, "m"));
+    }
+  });
+
+  it("keeps its data to its owner", () => {
+    const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8);
+
+    assert.equal(modeOf("data"), "700");
+    for (const name of ["secret-key", "demo.json", "signalbox.db"])
+      assert.equal(modeOf(`data/${name}`), "600");
+  });
+
+  it("stops everything when npm gets SIGTERM", async () => {
+    const ended = once(npm, "close");
+    npm.kill("SIGTERM");
+    const [code] = await ended;
+
+    assert.equal(code, 0, output);
+    assert.match(output, /Stopped\.\n$/);
+    assert.equal(existsSync(join(folder, "data/redis.sock")), false);
+    await untilGroupIsGone(Number(npm.pid));
+  });
+
+  async function shell(script: string): Promise<string> {
+    const { stdout } = await run("sh", ["-c", script], { cwd: folder, env });
+    return stdout;
+  }
+
+  /** The worker builds a moment after the webhook was accepted. */
+  async function shellUntil(script: string, isDone: (text: string) => boolean): Promise<string> {
+    for (let tries = 0; tries < 100; tries++) {
+      const text = await shell(script);
+      if (isDone(text)) return text;
+    }
+    return assert.fail(`${script} did not come to show what was awaited`);
+  }
+});
+
+/** The compilers that tsx runs beside each process notice a little later that it has ended. */
+async function untilGroupIsGone(id: number): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (Date.now() < deadline) {
+    try {
+      process.kill(-id, 0);
+    } catch {
+      return;
+    }
+    await sleep(20);
+  }
+  assert.fail("a process is left");
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
