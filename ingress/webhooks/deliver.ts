@@ -10,11 +10,12 @@ import type { Bodies } from "../body.ts";
 import { giveBackDelivery, limitDeliveries } from "../limits.ts";
 import { json, setHeader } from "../respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
-import { requireWellFormed } from "./payload.ts";
+import { openPayloadChecks } from "./payload-checks.ts";
 
 /** POST /deliver/:token. Keep the webhook now; a worker builds from it. */
 export function deliver(services: Services, intake: Intake, bodies: Bodies) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
+  const checks = openPayloadChecks();
   const tooLarge = () =>
     new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes(maxPayloadBytes)} MB` });
 
@@ -42,7 +43,7 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies) {
     const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
     if (first) return replayed(event, first);
     await check((current) => limitDeliveries(services, event, current));
-    requireWellFormed(body, maxPayloadDepth);
+    await checks.requireWellFormed(body, maxPayloadDepth);
 
     for (;;) {
       const arrival: Arrival = {

@@ -1,21 +1,29 @@
 import { isUtf8 } from "node:buffer";
-import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
 
-const [quote, backslash] = [0x22, 0x5c];
-const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+export type PayloadProblem = "too_deep" | "invalid_json";
 
-/**
- * The payload must be UTF-8 JSON, not nested deeper than `maxDepth`.
- * @throws DeliveryRefusal
- */
-export function requireWellFormed(body: Buffer, maxDepth: number): void {
+/** What a byte means to the scan below; 0 for nearly all of them. */
+const [quote, backslash, open, close] = [1, 2, 3, 4];
+const meanings = new Uint8Array(256);
+for (const [characters, meaning] of [
+  ['"', quote],
+  ["\\", backslash],
+  ["[{", open],
+  ["]}", close],
+] as const) {
+  for (const character of characters) meanings[character.charCodeAt(0)] = meaning ?? 0;
+}
+
+/** What is wrong with a payload that must be UTF-8 JSON, not nested deeper than `maxDepth`; undefined: nothing. */
+export function findPayloadProblem(body: Uint8Array, maxDepth: number): PayloadProblem | undefined {
   // Before parsing: five megabytes of `[` would keep the parser, and so the process, busy for half a second.
-  if (isDeeperThan(body, maxDepth)) throw new DeliveryRefusal("too_deep");
-  if (!isUtf8(body)) throw new DeliveryRefusal("invalid_json");
+  if (isDeeperThan(body, maxDepth)) return "too_deep";
+  if (!isUtf8(body)) return "invalid_json";
   try {
-    JSON.parse(body.toString("utf8"));
+    JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"));
+    return undefined;
   } catch {
-    throw new DeliveryRefusal("invalid_json");
+    return "invalid_json";
   }
 }
 
@@ -24,15 +32,15 @@ export function isDeeperThan(json: Uint8Array, maxDepth: number): boolean {
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (isInString) {
-      if (byte === backslash) at++;
-      else if (byte === quote) isInString = false;
-    } else if (byte === quote) isInString = true;
-    else if (byte === openBracket || byte === openBrace) {
+    const meaning = meanings[json[at] as number];
+    if (meaning === 0) continue;
+    if (meaning === quote) isInString = !isInString;
+    else if (isInString) {
+      if (meaning === backslash) at++;
+    } else if (meaning === open) {
       depth++;
       if (depth > maxDepth) return true;
-    } else if (byte === closeBracket || byte === closeBrace) depth--;
+    } else if (meaning === close) depth--;
   }
   return false;
 }

@@ -373,6 +373,25 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       );
       assert.equal((await send(JSON.stringify(`"\\${"[".repeat(100)}`))).status, 201);
     });
+
+    it("checks large payloads just as well, off the main thread", async () => {
+      const large = (inside: string) => `{"pad":"${"x".repeat(80_000)}","a":${inside}}`;
+      const answers = await Promise.all(
+        ["[1]", "[1", "[".repeat(21) + "]".repeat(21), '"\\u00e9 [[ \\" ]]"', "\ud800"].map((each) =>
+          send(large(each)),
+        ),
+      );
+      assert.deepEqual(
+        answers.map((answer) => [answer.status, answer.body.message]),
+        [
+          [201, undefined],
+          [400, "Payload is not valid JSON"],
+          [400, "Payload is nested too deeply"],
+          [201, undefined],
+          [400, "Payload is not valid JSON"],
+        ],
+      );
+    });
   });
 
   describe("Idempotency-Key", () => {
