@@ -62,7 +62,7 @@ async function start(args: string[]): Promise<void> {
 
 /** Run the processes until told to stop, or until one of them cannot start. */
 async function run(processes: PlannedProcess[], config: Config, whenReady: () => string): Promise<void> {
-  const supervised = supervise(processes, (index) => environmentOf(config, index));
+  const supervised = supervise(processes);
   const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
   const toldTo = once(told, "abort");
   const isOver = new AbortController();
@@ -89,11 +89,6 @@ function untilReady(processes: PlannedProcess[], config: Config, signal: AbortSi
 
 function hasIngress(processes: PlannedProcess[]): boolean {
   return processes.some(({ kind }) => kind === ingress);
-}
-
-/** Every process has a metrics port of its own: METRICS_PORT and those that follow. */
-function environmentOf({ metricsPort }: Config, index: number): NodeJS.ProcessEnv {
-  return metricsPort ? { METRICS_PORT: String(metricsPort + index) } : {};
 }
 
 function readProcfile(): string {

@@ -18,21 +18,15 @@ const afterKillMs = 500;
 /** A pipe to each child that breaks when we are killed, so that nobody is left without a parent. */
 const channel = 3;
 
-/**
- * Run these processes, their lines prefixed with their names. One that ends is started again.
- * @param envOf the environment of each, by its position
- */
-export function supervise(
-  processes: PlannedProcess[],
-  envOf: (index: number) => NodeJS.ProcessEnv,
-): Supervised {
+/** Run these processes, their lines prefixed with their names. One that ends is started again. */
+export function supervise(processes: PlannedProcess[]): Supervised {
   const logger = new Logger({});
   logger.setPrefixLength(Math.max(...processes.map(({ name }) => name.length)));
   const restarts = restartEnded(logger);
   // Its own reaction to signals is left out: it starts again what a signal has ended, and lists processes
   // with `ps`, which a small machine lacks.
   const { commands, result } = createConcurrently(
-    processes.map(({ name, command }, index) => ({ name, command, env: envOf(index), ipc: channel })),
+    processes.map(({ name, command }) => ({ name, command, ipc: channel })),
     {
       logger,
       outputStream: process.stdout,

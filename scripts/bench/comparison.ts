@@ -1,0 +1,70 @@
+import type { Round } from "./rounds.ts";
+import { median } from "./statistics.ts";
+import { formatNumber, formatTable } from "./table.ts";
+
+/** A measured quantity, round by round: one line of the table. */
+export interface Line<Name extends string> {
+  title: string;
+  rounds: Round<Name, number>[];
+  /** What ours should be, shown beside it: under its own name in itself, under another's as a ratio to that one. */
+  aims?: Partial<Record<Name, string>>;
+}
+
+/** A line of one number in each result of some rounds. */
+export function lineOf<Name extends string, Result>(
+  title: string,
+  rounds: Round<Name, Result>[],
+  pick: (result: Result) => number,
+  aims: Partial<Record<Name, string>> = {},
+): Line<Name> {
+  const pickAll = (round: Round<Name, Result>) =>
+    Object.fromEntries(
+      Object.entries<Result | undefined>(round).flatMap(([name, result]) =>
+        result === undefined ? [] : [[name, pick(result)]],
+      ),
+    ) as Round<Name, number>;
+  return { title, rounds: rounds.map(pickAll), aims };
+}
+
+/**
+ * Lines as a table: what each contestant reached, then one of them as a ratio to each of the others.
+ * @param columns titles of the contestants, in order, and short ones for the ratios
+ * @param ours whose ratios they are
+ */
+export function formatComparison<Name extends string>(
+  columns: Record<Name, { title: string; short: string }>,
+  ours: Name,
+  lines: Line<Name>[],
+): string {
+  const names = Object.keys(columns) as Name[];
+  const others = names.filter((name) => name !== ours);
+  const header = [
+    "",
+    ...names.map((name) => columns[name].title),
+    ...others.map((name) => `÷ ${columns[name].short}`),
+  ];
+  const cells = (line: Line<Name>) => [
+    line.title,
+    ...names.map((name) => withAim(middle(line, name), name === ours ? line.aims?.[name] : undefined)),
+    ...others.map((name) => withAim(ratio(line, ours, name), line.aims?.[name])),
+  ];
+  return formatTable([header, ...lines.map(cells)]);
+}
+
+/** The median of the rounds of one contestant; NaN if it took no part. */
+function middle<Name extends string>(line: Line<Name>, name: Name): number {
+  return median(line.rounds.flatMap((round) => round[name] ?? []));
+}
+
+/** The machine's speed changes by the second, so ratios are taken within a round, and of these the median. */
+function ratio<Name extends string>(line: Line<Name>, of: Name, to: Name): number {
+  return median(
+    line.rounds.flatMap(({ [of]: dividend, [to]: divisor }) =>
+      dividend === undefined || divisor === undefined ? [] : dividend / divisor,
+    ),
+  );
+}
+
+function withAim(value: number, aim: string | undefined): string {
+  return aim === undefined ? formatNumber(value) : `${formatNumber(value)} (${aim})`;
+}

@@ -1,0 +1,57 @@
+import Client from "better-sqlite3";
+
+/** The tables that builds need, with the keys and indexes that an API on them would want. */
+const schema = `
+  create table if not exists pipelines (
+    id text primary key,
+    slug text not null unique,
+    command text not null,
+    queue_id text not null,
+    last_build_number integer not null
+  );
+  create table if not exists builds (
+    id text primary key,
+    pipeline_id text not null references pipelines (id),
+    number integer not null,
+    delivery_id text not null unique,
+    state text not null,
+    message text not null,
+    "commit" text not null,
+    branch text not null,
+    environment text not null,
+    source text not null,
+    created_at integer not null,
+    started_at integer,
+    finished_at integer,
+    unique (pipeline_id, number)
+  );
+  create table if not exists jobs (
+    id text primary key,
+    build_id text not null references builds (id) on delete cascade,
+    queue_id text not null,
+    command text not null,
+    state text not null,
+    created_at integer not null,
+    started_at integer,
+    finished_at integer
+  );
+  create index if not exists jobs_build on jobs (build_id);
+  create index if not exists jobs_queue on jobs (queue_id, state, id);
+`;
+
+/** SQLite that keeps what it has committed, whatever happens to the machine. */
+export function openByHandDatabase(file: string): Client.Database {
+  const client = new Client(file);
+  client.pragma("journal_mode = WAL");
+  client.pragma("synchronous = FULL");
+  client.pragma("foreign_keys = ON");
+  client.exec(schema);
+  return client;
+}
+
+/** The one pipeline of the benchmark. */
+export function insertPipeline(client: Client.Database, id: string): void {
+  client
+    .prepare("insert into pipelines (id, slug, command, queue_id, last_build_number) values (?, ?, ?, ?, 0)")
+    .run(id, "bench", "echo hello", "queue");
+}

@@ -1,0 +1,41 @@
+import { kilobyte, pushPayload } from "../bodies.ts";
+import { type Generator, startGenerator } from "../load/load.ts";
+import { step } from "../progress.ts";
+import { ScratchRedis } from "../redis.ts";
+import { interleave } from "../rounds.ts";
+import { type Scratch, withScratch } from "../scratch.ts";
+import { type Server, startServers } from "./contestants.ts";
+
+/** Servers that run and are warm, and who makes load for them. No worker builds what they accept. */
+export interface Track {
+  redis: ScratchRedis;
+  servers: Server[];
+  /** Two, for two kinds of load at once. */
+  generators: [Generator, Generator];
+}
+
+const connections = 50;
+/** The compiler of JavaScript wants seconds of load before a server is as fast as it gets. */
+const warmUpSeconds = 3;
+
+/** Do something with all servers. */
+export function withTrack<T>(work: (track: Track) => Promise<T>): Promise<T> {
+  return withScratch(async (scratch) => work(await openTrack(scratch)));
+}
+
+async function openTrack(scratch: Scratch): Promise<Track> {
+  step("Starting the servers");
+  const redis = await ScratchRedis.start(scratch);
+  const servers = await startServers(scratch, redis);
+  const generators: Track["generators"] = [
+    startGenerator(scratch, "load-1"),
+    startGenerator(scratch, "load-2"),
+  ];
+
+  const body = pushPayload(kilobyte);
+  await interleave(servers, { rounds: 1, what: "Warming up" }, async ({ url, fsync }) => {
+    await redis.prepare(fsync);
+    await generators[0].saturate({ url, body, connections, until: { seconds: warmUpSeconds } });
+  });
+  return { redis, servers, generators };
+}

@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { BenchmarkFailed, type Scratch } from "../scratch.ts";
+
+interface Posts {
+  url: string;
+  body: string;
+  connections: number;
+}
+
+/** As fast as the server answers. */
+export interface Saturation extends Posts {
+  until: { seconds: number } | { requests: number };
+}
+
+/** At a steady rate. */
+export interface Pace extends Posts {
+  perSecond: number;
+  seconds: number;
+}
+
+export interface LoadResult {
+  /** Answers of the 200s. */
+  accepted: number;
+  perSecond: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** Other answers, by status. */
+  refused: Record<string, number>;
+  errors: number;
+}
+
+/** What travels to the generator's process and back. */
+export type Order = { saturate: Saturation } | { pace: Pace };
+export type Report = { result: LoadResult } | { error: string };
+
+/** Makes load, one order at a time, in a process of its own. */
+export interface Generator {
+  saturate(order: Saturation): Promise<LoadResult>;
+  pace(order: Pace): Promise<LoadResult>;
+}
+
+/** Start a load generator. All its orders throw BenchmarkFailed when an answer is not of the 200s. */
+export function startGenerator(scratch: Scratch, name = "load"): Generator {
+  const child = scratch.startScript(name, "scripts/bench/load/generator.ts", { ipc: true });
+  const give = async (order: Order, url: string): Promise<LoadResult> => {
+    const reported = once(child, "message") as Promise<[Report]>;
+    child.send(order);
+    const [report] = await reported;
+    if ("error" in report) throw new BenchmarkFailed(`${name}: ${report.error}`);
+    return requireAllAccepted(report.result, url);
+  };
+  return {
+    saturate: (order) => give({ saturate: order }, order.url),
+    pace: (order) => give({ pace: order }, order.url),
+  };
+}
+
+function requireAllAccepted(result: LoadResult, url: string): LoadResult {
+  const { origin } = new URL(url); // the path may hold a token
+  const refused = Object.entries(result.refused).map(([status, count]) => `${count} × ${status}`);
+  if (refused.length > 0)
+    throw new BenchmarkFailed(
+      `Not all answers of ${origin} were 2xx: ${result.accepted} accepted, ${refused.join(", ")}.`,
+    );
+  if (result.errors > 0)
+    throw new BenchmarkFailed(`${result.errors} requests to ${origin} were not answered.`);
+  if (result.accepted === 0) throw new BenchmarkFailed(`${origin} answered nothing.`);
+  return result;
+}

@@ -1,0 +1,29 @@
+import { execFileSync } from "node:child_process";
+import { arch, cpus, loadavg, platform, release, totalmem } from "node:os";
+import Client from "better-sqlite3";
+
+/** What is measured on, one fact a line, with the load of whatever else runs: ask before the measuring begins. */
+export function describeMachine(): string {
+  const [cpu] = cpus();
+  const gigabytes = Math.round(totalmem() / 1024 ** 3);
+  return [
+    `CPU     ${cpu?.model.trim() ?? "unknown"}, ${cpus().length} cores, ${gigabytes} GB`,
+    `Load    ${loadavg()[0]?.toFixed(2)} in the last minute before`,
+    `System  ${platform()} ${release()} ${arch()}`,
+    `Node    ${process.versions.node}`,
+    `Redis   ${redisVersion()}`,
+    `SQLite  ${sqliteVersion()}`,
+  ].join("\n");
+}
+
+function sqliteVersion(): string {
+  const client = new Client(":memory:");
+  const version = client.prepare("select sqlite_version()").pluck().get();
+  client.close();
+  return String(version);
+}
+
+function redisVersion(): string {
+  const said = execFileSync("redis-server", ["--version"], { encoding: "utf8" });
+  return /v=(\S+)/.exec(said)?.[1] ?? said.trim();
+}

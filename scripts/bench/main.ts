@@ -1,0 +1,23 @@
+import "../../shared/node-version.ts";
+import { Command } from "commander";
+import { deliveriesBenchmark } from "./deliveries/command.ts";
+import { BenchmarkFailed } from "./scratch.ts";
+
+/**
+ * `npm run bench -- <name>`: each benchmark starts all it needs on free ports, with scratch data and a Redis of its
+ * own, and prints one table. Without a name, or with an unknown one, it says what there is.
+ */
+const program = new Command("bench")
+  .usage("<benchmark> [options]")
+  .description("Measure this program against what it could be compared with, side by side in one run.")
+  .showHelpAfterError()
+  .helpCommand(false)
+  .addCommand(deliveriesBenchmark());
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof BenchmarkFailed)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1); // what was under way may still wait for processes that are gone
+}

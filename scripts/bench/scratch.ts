@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A run that cannot go on, in a sentence for whoever started it. */
+export class BenchmarkFailed extends Error {
+  override readonly name = "BenchmarkFailed";
+}
+
+const projectRoot = join(import.meta.dirname, "../..");
+const logTailLines = 15;
+
+/** The settings of whoever runs the benchmark must not leak into what is measured. */
+const { PATH, HOME, TMPDIR } = process.env;
+const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
+
+export interface ProcessOptions {
+  args?: string[];
+  env?: Record<string, string>;
+  /** Open a channel for messages. */
+  ipc?: boolean;
+}
+
+/**
+ * Do something with a scratch directory and child processes; when it ends, in whatever way, all are gone.
+ * @throws BenchmarkFailed when one of the processes ends meanwhile, or on Ctrl-C
+ */
+export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
+  const scratch = new Scratch();
+  const interrupt = () => scratch.fail("Interrupted.");
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  try {
+    return await Promise.race([work(scratch), scratch.failed]);
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    await scratch.close();
+  }
+}
+
+/** A directory for data and logs, and the processes that work on it. */
+export class Scratch {
+  readonly dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  readonly #children = new Set<ChildProcess>();
+  readonly #closers: (() => void)[] = [];
+  readonly #failure = Promise.withResolvers<never>();
+  #isClosing = false;
+
+  /** Rejects when a process ends by itself. */
+  get failed(): Promise<never> {
+    return this.#failure.promise;
+  }
+
+  fail(message: string): void {
+    this.#failure.reject(new BenchmarkFailed(message));
+  }
+
+  /** A TypeScript file of this project, in a process of its own. */
+  startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
+    const args = ["--import", "tsx", join(projectRoot, file), ...(options.args ?? [])];
+    return this.startProgram(name, process.execPath, { ...options, args });
+  }
+
+  /** A program whose output goes to `<name>.log`. */
+  startProgram(name: string, command: string, options: ProcessOptions): ChildProcess {
+    const logFile = join(this.dir, `${name}.log`);
+    const log = openSync(logFile, "a");
+    const child = spawn(command, options.args ?? [], {
+      cwd: projectRoot, // where tsx looks for tsconfig.json
+      env: { ...baseEnvironment, ...options.env },
+      stdio: options.ipc ? ["ignore", log, log, "ipc"] : ["ignore", log, log],
+    });
+    closeSync(log);
+    this.#children.add(child);
+    child.on("error", (error) => this.fail(`${name} does not start: ${error.message}`));
+    child.on("exit", (code, signal) => {
+      this.#children.delete(child);
+      if (!this.#isClosing) this.fail(`${name} ended (${signal ?? `exit code ${code}`}):\n${tail(logFile)}`);
+    });
+    return child;
+  }
+
+  /** Whoever opens something that lasts as long as this says here how it is closed. */
+  onClose(closer: () => void): void {
+    this.#closers.push(closer);
+  }
+
+  /** Nothing that the processes hold is worth a graceful end. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const closer of this.#closers.toReversed()) closer();
+    const running = [...this.#children].filter((child) => child.pid !== undefined);
+    const ended = running.map((child) => once(child, "exit"));
+    for (const child of running) child.kill("SIGKILL");
+    await Promise.all(ended);
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+function tail(file: string): string {
+  return readFileSync(file, "utf8").trimEnd().split("\n").slice(-logTailLines).join("\n");
+}
