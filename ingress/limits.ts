@@ -42,7 +42,7 @@ export async function limitDeliveries(
   });
 }
 
-/** A delivery that turned out to be a repetition does not count. */
+/** A delivery that was not kept, or was a repetition, does not count. */
 export async function giveBackDelivery(services: Services, trigger: EnabledTrigger): Promise<void> {
   await services.windows.giveBack(deliveriesWindow(trigger));
 }

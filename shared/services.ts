@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Db } from "./db/database.ts";
@@ -69,7 +70,8 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     checkRedis: () => checkRedis(redis),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
-      await jobs.close();
+      // Against a frozen Redis a queue never closes.
+      await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
       await db.close();
     },

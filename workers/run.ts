@@ -19,7 +19,7 @@ export const workerJobs: WorkerJob[] = [
 ];
 
 /** Jobs that one process runs at a time. Those that build share transactions, so many at once are welcome. */
-const concurrency: Record<QueueName, number> = { deliveries: 50, maintenance: 1, dispatch: 4 };
+const concurrency: Record<QueueName, number> = { deliveries: 50, maintenance: 3, dispatch: 4 };
 /** FLUSHALL takes the schedules with it, and nothing tells us. */
 const rescheduleEveryMs = 10_000;
 
@@ -69,7 +69,13 @@ function openWorker(services: Services, queue: QueueName, redis: ReturnType<type
     async (job) => {
       const run = runOf.get(job.name);
       if (!run) throw new Error(`No worker knows the job ${job.name}.`);
-      await run(job.data);
+      try {
+        await run(job.data);
+      } catch (error) {
+        log.warn({ err: error, job: job.name, attempt: job.attemptsMade + 1 }, "a job failed");
+        // Redis keeps what is thrown here, and a failed statement's message lists its values: not for Redis.
+        throw new Error(`${job.name} failed: see the worker's log`);
+      }
     },
     {
       connection: redis,
@@ -79,10 +85,7 @@ function openWorker(services: Services, queue: QueueName, redis: ReturnType<type
     },
   );
   worker.on("completed", (job) => metrics.jobs.inc({ job: job.name, outcome: "completed" }));
-  worker.on("failed", (job, error) => {
-    metrics.jobs.inc({ job: job?.name ?? "unknown", outcome: "failed" });
-    log.warn({ err: error, job: job?.name, attempt: job?.attemptsMade }, "a job failed");
-  });
+  worker.on("failed", (job) => metrics.jobs.inc({ job: job?.name ?? "unknown", outcome: "failed" }));
   worker.on("error", (error) => log.debug({ err: error, queue }, "a worker waits for Redis"));
   return worker;
 }

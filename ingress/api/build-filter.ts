@@ -48,8 +48,10 @@ function readText(value: string | null): string | undefined {
 function readTime(query: URLSearchParams, name: string): Date | undefined {
   const value = query.get(name);
   if (!value) return undefined;
-  if (!time.safeParse(value).success) {
+  const date = new Date(time.safeParse(value).success ? value : Number.NaN);
+  const year = date.getUTCFullYear();
+  // Beyond these years Postgres and the ISO format go different ways.
+  if (!(year >= 1 && year <= 9999))
     throw validationFailed(`${name} must be a time such as 2026-01-31T00:00:00Z`);
-  }
-  return new Date(value);
+  return date;
 }

@@ -2,7 +2,7 @@ import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { isWellFormedToken } from "../../shared/tokens.ts";
-import { type Arrival, findReplayedDelivery } from "../../shared/triggers/delivery.ts";
+import { findReplayedDelivery } from "../../shared/triggers/delivery.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
 import { isSignedBy } from "../../shared/triggers/types.ts";
@@ -27,13 +27,17 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies) {
     using held = await bodies.read(event, maxPayloadBytes, tooLarge);
     const body = held.bytes;
 
-    /** What is remembered of a trigger may be a second old: before it refuses, its row is asked. */
+    /** What is remembered of a trigger may be a second old: before it decides anything, its row is asked. */
+    const refresh = async () => {
+      trigger = await intake.requireEnabledTrigger(token, { fresh: true });
+      requireSignature(trigger, headers, body);
+    };
     const check = async (rule: (trigger: EnabledTrigger) => void | Promise<void>): Promise<void> => {
       try {
         await rule(trigger);
       } catch (refusal) {
         if (!(refusal instanceof Refusal) || !trigger.isHint) throw refusal;
-        trigger = await intake.requireEnabledTrigger(token, { fresh: true });
+        await refresh();
         await rule(trigger);
       }
     };
@@ -41,27 +45,32 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies) {
     await check((current) => requireSignature(current, headers, body));
     const idempotencyKey = readIdempotencyKey(headers);
     const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
-    if (first) return replayed(event, first);
+    if (first) {
+      if (trigger.isHint) await refresh();
+      return replayed(event, first);
+    }
     await check((current) => limitDeliveries(services, event, current));
     await checks.requireWellFormed(body, maxPayloadDepth);
 
-    for (;;) {
-      const arrival: Arrival = {
-        trigger,
-        contentType,
-        externalId: readExternalId(headers, trigger.type.deliveryIdHeader),
-        headers: storedHeaders(event),
-        idempotencyKey,
-        body,
-      };
-      const acceptance = await intake.accept(arrival);
-      if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
-      if (acceptance.outcome === "replayed") {
-        await giveBackDelivery(services, trigger);
-        return replayed(event, acceptance.id);
+    let isKept = false;
+    try {
+      for (;;) {
+        const acceptance = await intake.accept({
+          trigger,
+          contentType,
+          externalId: readExternalId(headers, trigger.type.deliveryIdHeader),
+          headers: storedHeaders(event),
+          idempotencyKey,
+          body,
+        });
+        if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
+        isKept = acceptance.outcome === "accepted";
+        if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
+        await refresh();
       }
-      trigger = await intake.requireEnabledTrigger(token, { fresh: true });
-      requireSignature(trigger, headers, body);
+    } finally {
+      // A repetition, and a fault of ours, cost the organization nothing.
+      if (!isKept) await giveBackDelivery(services, trigger);
     }
   });
 }

@@ -1,4 +1,5 @@
 import type { Tx } from "../db/database.ts";
+import { inBatches } from "../db/in-batches.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./store.ts";
@@ -23,5 +24,5 @@ export async function recordAudit(tx: Tx, event: Audited, now: Date): Promise<vo
 export async function purgeAuditEvents(services: Services): Promise<number> {
   const { db, clock, config } = services;
   const before = new Date(clock.now().getTime() - config.auditRetentionDays * 86_400_000);
-  return db.transaction((tx) => deleteAuditEventsBefore(tx, before));
+  return inBatches(db, (tx, limit) => deleteAuditEventsBefore(tx, before, limit));
 }

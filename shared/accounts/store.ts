@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lt, or } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Feature, Role, Tables } from "../db/schema.ts";
 
@@ -170,11 +170,17 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
   await tx.insert(tx.tables.auditEvents).values(event);
 }
 
-export async function deleteAuditEventsBefore(tx: Tx, time: Date): Promise<number> {
+/** Entries written before a time, at most `limit`. Returns how many went. */
+export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { auditEvents } = tx.tables;
+  const old = tx
+    .select({ id: auditEvents.id })
+    .from(auditEvents)
+    .where(lt(auditEvents.createdAt, time))
+    .limit(limit);
   const gone = await tx
     .delete(auditEvents)
-    .where(lt(auditEvents.createdAt, time))
+    .where(inArray(auditEvents.id, old))
     .returning({ id: auditEvents.id });
   return gone.length;
 }

@@ -1,4 +1,5 @@
 import type { Db } from "../db/database.ts";
+import { inBatches } from "../db/in-batches.ts";
 import { notFound } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { listPipelinesById, type Pipeline } from "./pipeline-store.ts";
@@ -56,16 +57,10 @@ async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
   });
 }
 
-const purgedAtOnce = 200;
-
 /** Forget finished builds past their retention, and job tokens past their use. Returns how many builds went. */
 export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
   const before = new Date(now.getTime() - config.buildRetentionDays * 86_400_000);
-  await db.transaction((tx) => deleteJobTokensExpiredBefore(tx, now));
-  for (let total = 0; ; ) {
-    const gone = await db.transaction((tx) => deleteBuildsFinishedBefore(tx, before, purgedAtOnce));
-    total += gone;
-    if (gone < purgedAtOnce) return total;
-  }
+  await inBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
+  return inBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit));
 }

@@ -31,9 +31,9 @@ export async function createBuilds(tx: Tx, requests: BuildRequest[], now: Date):
   const jobs: Job[] = [];
   for (const pipeline of buildable) {
     const wanted = byPipeline.get(pipeline.id) ?? [];
-    byPipeline.delete(pipeline.id);
     const firstNumber = await takeBuildNumbers(tx, pipeline.id, wanted.length);
-    if (firstNumber === undefined) continue;
+    if (firstNumber === undefined) continue; // gone since it was read: its requests stay among the refused
+    byPipeline.delete(pipeline.id);
     const ids = newIds(now, wanted.length);
     wanted.forEach((request, index) => {
       const build = newBuild({

@@ -8,7 +8,7 @@ const largestValueBytes = 100 * 1024;
 
 /** @throws Refusal 404 */
 export async function requireMetaData(services: Services, buildId: string, key: string): Promise<string> {
-  const value = await findMetaData(services.db, buildId, key);
+  const value = isStorable(key) ? await findMetaData(services.db, buildId, key) : undefined;
   if (value === undefined) throw new Refusal(404, `No meta-data found with the key ${JSON.stringify(key)}`);
   return value;
 }
@@ -41,8 +41,11 @@ function entryProblem(
   if (key.length > longestKey) return `Key is too long (maximum is ${longestKey} characters)`;
   if (key.startsWith(reservedPrefix)) return `Keys starting with ${reservedPrefix} are reserved`;
   if (Buffer.byteLength(value) > largestValueBytes) return "Value is larger than 100 KB";
-  // Postgres text holds no NUL, and a lone half of a surrogate pair has no UTF-8.
-  const isStorable = (text: string) => !text.includes("\0") && text.isWellFormed();
   if (!isStorable(key) || !isStorable(value)) return "Keys and values must be Unicode text without NUL";
   return undefined;
+}
+
+/** Postgres text holds no NUL, and a lone half of a surrogate pair has no UTF-8. */
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
 }

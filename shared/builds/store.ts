@@ -148,8 +148,19 @@ export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
   return found && found.expiresAt > now ? found : undefined;
 }
 
-export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date): Promise<void> {
-  await tx.delete(tx.tables.jobTokens).where(lt(tx.tables.jobTokens.expiresAt, time));
+/** Tokens whose time was over before a time, at most `limit`. Returns how many went. */
+export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { jobTokens } = tx.tables;
+  const old = tx
+    .select({ tokenHash: jobTokens.tokenHash })
+    .from(jobTokens)
+    .where(lt(jobTokens.expiresAt, time))
+    .limit(limit);
+  const gone = await tx
+    .delete(jobTokens)
+    .where(inArray(jobTokens.tokenHash, old))
+    .returning({ tokenHash: jobTokens.tokenHash });
+  return gone.length;
 }
 
 /** Finished builds that ended before a time, with their jobs and meta-data; at most `limit`. */

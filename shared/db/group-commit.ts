@@ -57,8 +57,20 @@ export function createGroupCommit<Item, Result>(options: {
     });
   };
 
+  const fail = (entries: Waiting<Item, Result>[], error: unknown) => {
+    for (const entry of entries) entry.reject(error);
+  };
+
   const commitOneByOne = async (group: Waiting<Item, Result>[]) => {
-    for (const entry of group) await commitAll([entry]).catch(entry.reject);
+    for (const [at, entry] of group.entries()) {
+      try {
+        await commitAll([entry]);
+      } catch (error) {
+        if (error instanceof DatabaseUnavailable)
+          return fail([...group.slice(at), ...waiting.splice(0)], error);
+        entry.reject(error);
+      }
+    }
   };
 
   const run = async () => {
@@ -70,8 +82,7 @@ export function createGroupCommit<Item, Result>(options: {
         await commitAll(group);
       } catch (error) {
         // A database that is away fails everyone who waits for it. Anything else may be the fault of one item.
-        if (error instanceof DatabaseUnavailable)
-          for (const entry of [...group, ...waiting.splice(0)]) entry.reject(error);
+        if (error instanceof DatabaseUnavailable) fail([...group, ...waiting.splice(0)], error);
         else if (group.length === 1) group[0]?.reject(error);
         else await commitOneByOne(group);
       }

@@ -65,11 +65,12 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   const deliveries: Delivery[] = [];
   const payloads: Payload[] = [];
 
-  for (const [index, arrival] of arrivals.entries()) {
+  for (const index of inOrderOfKeys(arrivals)) {
+    const arrival = arrivals[index] as Arrival;
     const id = ids[index] as string;
     const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
     const acceptance: Acceptance = isCurrent ? await claimKey(tx, arrival, id, now) : { outcome: "stale" };
-    acceptances.push(acceptance);
+    acceptances[index] = acceptance;
     if (acceptance.outcome !== "accepted") continue;
     deliveries.push(newDelivery(arrival, id, now));
     payloads.push({
@@ -84,6 +85,14 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   await tx.insertMany(tx.tables.deliveries, deliveries);
   await tx.insertMany(tx.tables.payloads, payloads);
   return acceptances;
+}
+
+/** Keys are claimed in one order everywhere: two processes that claim the same ones must not wait for each other. */
+function inOrderOfKeys(arrivals: Arrival[]): number[] {
+  const order = [...arrivals.keys()];
+  if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
+  const nameOf = (index: number) => `${arrivals[index]?.trigger.id} ${arrivals[index]?.idempotencyKey ?? ""}`;
+  return order.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : a - b));
 }
 
 async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promise<Acceptance> {

@@ -1,3 +1,5 @@
+import type { Db } from "../db/database.ts";
+import { inBatches } from "../db/in-batches.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../services.ts";
 import { idempotentSince } from "./delivery.ts";
@@ -5,15 +7,17 @@ import {
   deleteDeliveriesBelow,
   deleteIdempotencyKeysBefore,
   deletePayloads,
-  deletePayloadsBelow,
   findPayload,
   hasPayload,
   listOldestPayloads,
+  listPayloadsBelow,
   sumPayloadBytes,
 } from "./store.ts";
 
 const dayMs = 86_400_000;
 const rowsAtOnce = 200;
+/** Large bodies are many pages: what one transaction deletes is bounded in bytes too. */
+const bytesAtOnce = 16 * 1024 * 1024;
 const pagesAtOnce = 2000;
 
 /** The text that a build's webhook brought, exactly; undefined once it is evicted, or when no webhook made it. */
@@ -47,27 +51,47 @@ export async function evictPayloads(services: Services): Promise<number> {
 
 async function evictOld({ db, clock, config }: Services): Promise<number> {
   const below = lowestIdAt(new Date(clock.now().getTime() - config.payloadRetentionDays * dayMs));
-  return inBatches(() => db.transaction((tx) => deletePayloadsBelow(tx, below, rowsAtOnce)));
+  return evictWhile(db, () => listPayloadsBelow(db, below, rowsAtOnce), Number.POSITIVE_INFINITY);
 }
 
 async function evictExcess({ db, config }: Services): Promise<number> {
   let evicted = 0;
   for (const { organizationId, bytes } of await sumPayloadBytes(db)) {
-    let excess = bytes - config.payloadBytesPerOrganization;
-    while (excess > 0) {
-      const oldest = await listOldestPayloads(db, organizationId, rowsAtOnce);
-      if (oldest.length === 0) break;
-      const going: string[] = [];
-      for (const { deliveryId, size } of oldest) {
-        if (excess <= 0) break;
-        going.push(deliveryId);
-        excess -= size;
-      }
-      await db.transaction((tx) => deletePayloads(tx, going));
-      evicted += going.length;
-    }
+    const excess = bytes - config.payloadBytesPerOrganization;
+    evicted += await evictWhile(db, () => listOldestPayloads(db, organizationId, rowsAtOnce), excess);
   }
   return evicted;
+}
+
+type Candidate = { deliveryId: string; size: number };
+
+/** Evict the oldest that `list` names until this many bytes are gone or it names none. */
+async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: number): Promise<number> {
+  let evicted = 0;
+  for (let left = bytes; left > 0; ) {
+    const going = takeUntil(await list(), Math.min(left, bytesAtOnce));
+    if (going.length === 0) break;
+    await db.transaction((tx) =>
+      deletePayloads(
+        tx,
+        going.map((each) => each.deliveryId),
+      ),
+    );
+    evicted += going.length;
+    left -= going.reduce((sum, each) => sum + each.size, 0);
+  }
+  return evicted;
+}
+
+/** The first of them that together reach this many bytes; one at least. */
+function takeUntil(candidates: Candidate[], bytes: number): Candidate[] {
+  const taken: Candidate[] = [];
+  for (let sum = 0; sum < bytes && taken.length < candidates.length; ) {
+    const next = candidates[taken.length] as Candidate;
+    taken.push(next);
+    sum += next.size;
+  }
+  return taken;
 }
 
 async function giveBackSpace({ db }: Services): Promise<void> {
@@ -77,15 +101,7 @@ async function giveBackSpace({ db }: Services): Promise<void> {
 /** Forget decided deliveries past their retention, with what is left of them, and spent idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
-  await db.transaction((tx) => deleteIdempotencyKeysBefore(tx, idempotentSince(now)));
+  await inBatches(db, (tx, limit) => deleteIdempotencyKeysBefore(tx, idempotentSince(now), limit));
   const below = lowestIdAt(new Date(now.getTime() - config.deliveryRetentionDays * dayMs));
-  return inBatches(() => db.transaction((tx) => deleteDeliveriesBelow(tx, below, rowsAtOnce)));
-}
-
-async function inBatches(deleteBatch: () => Promise<number>): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await deleteBatch();
-    total += gone;
-    if (gone < rowsAtOnce) return total;
-  }
+  return inBatches(db, (tx, limit) => deleteDeliveriesBelow(tx, below, limit));
 }

@@ -104,8 +104,20 @@ export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: D
   return claimed.length > 0;
 }
 
-export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date): Promise<void> {
-  await tx.delete(tx.tables.idempotencyKeys).where(lt(tx.tables.idempotencyKeys.createdAt, time));
+/** Keys taken before a time; those of at most `limit` different times. Returns how many went. */
+export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { idempotencyKeys } = tx.tables;
+  const old = tx
+    .select({ createdAt: idempotencyKeys.createdAt })
+    .from(idempotencyKeys)
+    .where(lt(idempotencyKeys.createdAt, time))
+    .orderBy(asc(idempotencyKeys.createdAt))
+    .limit(limit);
+  const gone = await tx
+    .delete(idempotencyKeys)
+    .where(inArray(idempotencyKeys.createdAt, old))
+    .returning({ key: idempotencyKeys.key });
+  return gone.length;
 }
 
 /** waiting → decided. A delivery that is decided already is not returned: its job ran before. */
@@ -161,21 +173,16 @@ export async function hasPayload(db: Db, deliveryId: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** Decided deliveries' payloads with ids below this one, oldest first; at most `limit`. Returns how many went. */
-export async function deletePayloadsBelow(tx: Tx, id: string, limit: number): Promise<number> {
-  const { payloads, deliveries } = tx.tables;
-  const old = tx
-    .select({ id: payloads.deliveryId })
+/** Decided deliveries' payloads with ids below this one, oldest first. */
+export async function listPayloadsBelow(db: Db, id: string, limit: number) {
+  const { payloads, deliveries } = db.tables;
+  return db
+    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
     .from(payloads)
     .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
     .where(and(lt(payloads.deliveryId, id), isNotNull(deliveries.status)))
     .orderBy(asc(payloads.deliveryId))
     .limit(limit);
-  const gone = await tx
-    .delete(payloads)
-    .where(inArray(payloads.deliveryId, old))
-    .returning({ id: payloads.deliveryId });
-  return gone.length;
 }
 
 /** Bytes of payload that each organization keeps. */

@@ -198,6 +198,10 @@ describeOnEachDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       const { job, reader } = await setUpBuild();
       const { status, body } = await call(`jobs/${job.id}/data/get`, reader, { key: "nope" });
       assert.deepEqual([status, body], [404, { message: 'No meta-data found with the key "nope"' }]);
+      assert.equal((await call(`jobs/${job.id}/data/get`, reader, { key: "a\0" })).status, 404);
+      assert.deepEqual((await call(`jobs/${job.id}/data/exists`, reader, { key: "\ud800" })).body, {
+        exists: false,
+      });
     });
 
     it("cannot be written with a token that only reads", async () => {

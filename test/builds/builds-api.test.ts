@@ -194,6 +194,8 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       for (const query of [
         "state=nope",
         "created_from=yesterday",
+        "created_from=0000-01-01",
+        "created_to=9999-12-31T23:59:59-01:00",
         "created_to=2026-13-01",
         "commit=%00",
         "branch=%00",

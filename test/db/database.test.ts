@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { eq } from "drizzle-orm";
-import { type Db, isUniqueViolation } from "../../shared/db/database.ts";
+import { DatabaseUnavailable, type Db, isUniqueViolation } from "../../shared/db/database.ts";
 import { createGroupCommit } from "../../shared/db/group-commit.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
@@ -270,6 +270,24 @@ describe("a group commit", () => {
     });
     await Promise.all([4, 4, 4, 50, 4].map((item) => group.add(item)));
     assert.deepEqual(groups, [[4, 4], [4], [50], [4]]);
+  });
+
+  it("fails everyone who waits when the database goes away, also while it looks for the bad item", async () => {
+    let tries = 0;
+    const group = createGroupCommit<number, number>({
+      commit: async (items) => {
+        tries++;
+        if (items.length > 1) throw new Error("one of them");
+        throw new DatabaseUnavailable("away");
+      },
+      maxItems: 100,
+      maxWeight: 100,
+      weigh: () => 1,
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => group.add(item)));
+    assert.equal(tries, 2);
+    for (const outcome of outcomes)
+      assert.ok(outcome.status === "rejected" && /away/.test(outcome.reason.message));
   });
 
   it("fails one bad item alone", async () => {

@@ -24,6 +24,7 @@ describe("a SQLite database locked by another process", () => {
     const world = await startWorld(sqlite, { DATABASE_TIMEOUT_MS: "300" });
     const { path } = await (await setUpOrganization(world)).trigger();
     const first = await post(world.url + path, "{}");
+    const remaining = (answer: typeof first) => Number(answer.headers.get("ratelimit-remaining"));
     const locker = new Sqlite(world.config.databaseUrl.slice("file:".length));
 
     locker.exec("BEGIN IMMEDIATE");
@@ -40,7 +41,9 @@ describe("a SQLite database locked by another process", () => {
       assert.equal(headers.get("retry-after"), "5");
     }
     assert.equal(waited.status, 201);
-    await assertWholeAndKnown(world, [first.body.id, waited.body.id]);
+    const next = await post(world.url + path, "{}");
+    assert.equal(remaining(first) - remaining(next), 2, "what we could not keep costs nothing");
+    await assertWholeAndKnown(world, [first.body.id, waited.body.id, next.body.id]);
     assert.ok(!world.logged.some((line) => line.includes("unexpected error")));
     await world.close();
   });

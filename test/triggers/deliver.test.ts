@@ -95,6 +95,22 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       );
     });
 
+    it("puts together a body that comes byte by byte", async () => {
+      const body = JSON.stringify("x".repeat(5000));
+      const socket = connect(Number(new URL(world.url).port), "127.0.0.1");
+      socket.write(
+        `POST ${trigger.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      socket.write(`${[...body].map((byte) => `1\r\n${byte}\r\n`).join("")}0\r\n\r\n`);
+      const [answer] = await once(socket, "data");
+      socket.destroy();
+
+      const id = /"id":"([^"]+)"/.exec(String(answer))?.[1];
+      const { db } = world.services;
+      const kept = (await db.select().from(db.tables.payloads)).find((row) => row.deliveryId === id);
+      assert.equal(kept?.body.toString(), body);
+    });
+
     it("accepts a chunked body", async () => {
       const answer = await request(world.url + trigger.path, {
         method: "POST",
@@ -434,6 +450,19 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       assert.equal(new Set([first.body.id, other.body.id, later.body.id]).size, 3);
       assert.equal(later.headers.get("idempotent-replayed"), null);
       assert.deepEqual((await send("{}", { "Idempotency-Key": "k2" })).body, later.body);
+    });
+
+    it("is no way past a trigger that was disabled or deleted meanwhile, in any process", async () => {
+      const other = await world.another();
+      const doomed = await acme.trigger();
+      const again = () => post(other.url + doomed.path, "{}", { "Idempotency-Key": "k3" });
+      assert.equal((await again()).status, 201);
+      assert.equal((await again()).headers.get("idempotent-replayed"), "true");
+
+      await disableTrigger(world.services, doomed.id);
+      await assertRefused(again(), 403, "Pipeline trigger is disabled");
+      await deleteTrigger(world.services, doomed.id);
+      await assertRefused(again(), 404, "Pipeline trigger not found");
     });
 
     it("is refused above 255 characters", async () => {
