@@ -32,9 +32,9 @@ export function deliveriesBenchmark(): Command {
   return new Command("deliveries")
     .summary("webhooks accepted and built a second, beside bare h3 and a hand-made server")
     .description(description)
-    .option("--seconds <number>", "how long a turn takes", positive, 2)
-    .option("--rounds <number>", "how many turns each has", wholeNumber, 4)
-    .option("--deliveries <number>", "how many are posted in a turn of builds", wholeNumber, 8000)
+    .option("--seconds <number>", "how long a turn takes", positive, 2.5)
+    .option("--rounds <number>", "how many turns each has", wholeNumber, 3)
+    .option("--deliveries <number>", "how many are posted in a turn of builds", wholeNumber, 5000)
     .addOption(only)
     .action(run);
 }
