@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/services.ts";
 
@@ -20,4 +20,11 @@ export function parsePositive(value: string): number {
   if (!/^[1-9]\d{0,8}$/.test(value))
     throw new InvalidArgumentError("It must be a whole number of at least 1.");
   return Number(value);
+}
+
+/** Options that several commands share. */
+export const orgOption = ["--org <slug>", "the organization's slug"] as const;
+
+export function roleOption(): Option {
+  return new Option("--role <role>", "what the user may do").choices(["admin", "member"]).default("member");
 }

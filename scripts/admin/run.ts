@@ -8,6 +8,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import { openServices } from "../../shared/services.ts";
 import { accountCommands } from "./accounts.ts";
 import type { Act } from "./command.ts";
+import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
 import { triggerCommands } from "./triggers.ts";
@@ -37,6 +38,7 @@ export async function runAdmin(args: string[], around: Surroundings): Promise<nu
     });
   const nouns = [
     ...accountCommands(act),
+    ...memberCommands(act),
     ...queueCommands(act),
     ...pipelineCommands(act),
     ...triggerCommands(act),

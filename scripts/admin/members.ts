@@ -1,0 +1,119 @@
+import type { Command } from "commander";
+import { createAccessToken, revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { requireOrganization } from "../../shared/accounts/organizations.ts";
+import { listAccessTokens, listMembers } from "../../shared/accounts/store.ts";
+import { addMember, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { type Act, noun, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
+
+export function memberCommands(act: Act): Command[] {
+  return [memberCommand(act), tokenCommand(act)];
+}
+
+function memberCommand(act: Act): Command {
+  const member = noun("member", "who belongs to an organization");
+  const ofUser = (name: string, description: string) =>
+    member
+      .command(name)
+      .description(description)
+      .requiredOption(...orgOption)
+      .requiredOption("--user <email>", "the user's email address");
+
+  ofUser("add", "add a user to an organization")
+    .addOption(roleOption())
+    .action(({ org, user, role }) =>
+      act((services) => addMember(services, { organization: org, email: user, role })),
+    );
+
+  ofUser("update", "change a member's role")
+    .addOption(roleOption().makeOptionMandatory())
+    .action(({ org, user, role }) =>
+      act((services) => updateMember(services, { organization: org, email: user, role })),
+    );
+
+  ofUser("remove", "remove a user from an organization").action(({ org, user }) =>
+    act(async (services) => {
+      await removeMember(services, { organization: org, email: user });
+      return { organization: org, email: user, removed: true };
+    }),
+  );
+
+  member
+    .command("list")
+    .description("list the members of an organization")
+    .requiredOption(...orgOption)
+    .action(({ org }) =>
+      act(async ({ db }) => {
+        const members = await listMembers(db, (await requireOrganization(db, org)).id);
+        return {
+          members: members.map(({ deactivatedAt, ...each }) => ({
+            ...each,
+            disabled: deactivatedAt !== null,
+          })),
+        };
+      }),
+    );
+  return member;
+}
+
+function tokenCommand(act: Act): Command {
+  const token = noun("token", "API access tokens");
+
+  token
+    .command("create")
+    .description("create an API access token; its text is shown this once")
+    .requiredOption("--user <email>", "whom it speaks for")
+    .requiredOption(...orgOption)
+    .requiredOption("--scopes <scopes>", "what it may do, separated by spaces or commas")
+    .option("--description <text>", "what it is for", "")
+    .option(
+      "--expires-in-hours <number>",
+      "how long it works; without this it does not expire",
+      parsePositive,
+    )
+    .action((options) =>
+      act(async (services) => {
+        const created = await createAccessToken(services, {
+          email: options.user,
+          organization: options.org,
+          scopes: options.scopes.split(/[\s,]+/).filter((scope: string) => scope !== ""),
+          description: options.description,
+          expiresInHours: options.expiresInHours,
+        });
+        const { id, scopes, expiresAt } = created.accessToken;
+        return { id, token: created.token, scopes, expires_at: expiresAt };
+      }),
+    );
+
+  token
+    .command("revoke")
+    .description("end a token; the very next request with it is refused")
+    .argument("<id>", "the token's id", parseId)
+    .action((id) =>
+      act(async (services) => {
+        const revoked = await revokeAccessToken(services, id);
+        return { id, revoked_at: revoked.revokedAt };
+      }),
+    );
+
+  token
+    .command("list")
+    .description("list the tokens of an organization")
+    .requiredOption(...orgOption)
+    .action(({ org }) =>
+      act(async ({ db }) => {
+        const rows = await listAccessTokens(db, (await requireOrganization(db, org)).id);
+        return {
+          tokens: rows.map(({ token: each, email }) => ({
+            id: each.id,
+            user: email,
+            description: each.description,
+            scopes: each.scopes,
+            created_at: each.createdAt,
+            expires_at: each.expiresAt,
+            revoked_at: each.revokedAt,
+          })),
+        };
+      }),
+    );
+  return token;
+}
