@@ -11,6 +11,7 @@ export class BenchmarkFailed extends Error {
 
 const projectRoot = join(import.meta.dirname, "../..");
 const logTailLines = 15;
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The settings of whoever runs the benchmark must not leak into what is measured. */
 const { PATH, HOME, TMPDIR } = process.env;
@@ -29,13 +30,13 @@ export interface ProcessOptions {
  */
 export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
   const scratch = new Scratch();
-  const interrupt = () => scratch.fail("Interrupted.");
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  const interrupt = (signal: string) => scratch.fail(`Interrupted by ${signal}.`);
+  for (const signal of signals) process.on(signal, interrupt);
   try {
     return await Promise.race([work(scratch), scratch.failed]);
   } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-    await scratch.close();
+    await scratch.close(); // under npm a signal comes twice: the second must find a handler, too
+    for (const signal of signals) process.off(signal, interrupt);
   }
 }
 
