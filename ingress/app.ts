@@ -4,11 +4,19 @@ import type { Services } from "../shared/services.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
+import { deleteAccessTokenHandler, getAccessTokenHandler } from "./api/access-token.ts";
 import { getBuildHandler, listBuildsHandler } from "./api/builds.ts";
+import { getOrganizationHandler, listOrganizationsHandler } from "./api/organizations.ts";
 import { getPipelineHandler, listPipelinesHandler } from "./api/pipelines.ts";
+import { getUserHandler } from "./api/users.ts";
 import { openBodies } from "./body.ts";
 import { renderErrors } from "./errors.ts";
 import { healthz, readyz } from "./health.ts";
+import { deviceAuthorization } from "./oauth/device-authorization.ts";
+import { introspect } from "./oauth/introspect.ts";
+import { metadata } from "./oauth/metadata.ts";
+import { revoke } from "./oauth/revoke.ts";
+import { token } from "./oauth/token.ts";
 import { home } from "./pages/home.tsx";
 import { requestHooks } from "./request-context.ts";
 import { restRoute, route } from "./routing.ts";
@@ -36,7 +44,21 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
     throw new DeliveryRefusal("wrong_method", { headers: { Allow: "POST" } });
   });
 
+  route(app, patterns.deviceAuthorization, { POST: deviceAuthorization(services, bodies) });
+  route(app, patterns.token, { POST: token(services, bodies) });
+  route(app, patterns.revoke, { POST: revoke(services, bodies) });
+  route(app, patterns.introspect, { POST: introspect(services, bodies) });
+  route(app, patterns.oauthMetadata, { GET: metadata(services.config) });
+  route(app, patterns.openidConfiguration, { GET: metadata(services.config) });
+
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
+  restRoute(app, patterns.user, { GET: getUserHandler(services) });
+  restRoute(app, patterns.accessToken, {
+    GET: getAccessTokenHandler(services),
+    DELETE: deleteAccessTokenHandler(services),
+  });
+  restRoute(app, patterns.organizations, { GET: listOrganizationsHandler(services) });
+  restRoute(app, patterns.organization, { GET: getOrganizationHandler(services) });
   restRoute(app, patterns.builds, { GET: listBuildsHandler(services) });
   restRoute(app, patterns.pipelines, { GET: listPipelinesHandler(services) });
   restRoute(app, patterns.pipeline, { GET: getPipelineHandler(services) });

@@ -13,3 +13,8 @@ export function clientAddress(trustedProxies: string[]): ClientAddress {
     return proxyAddr(request, trust) ?? "";
   };
 }
+
+/** The address that the request in hand comes from, as `requestHooks` found it. */
+export function clientIp(event: H3Event): string {
+  return (event.context.clientIp as string | undefined) ?? "";
+}

@@ -1,17 +1,19 @@
 import type { H3Event, HTTPError, HTTPResponse } from "h3";
 import { DatabaseUnavailable, translateError } from "../shared/db/database.ts";
+import { type OAuthErrorCode, OAuthRefusal } from "../shared/oauth/refusals.ts";
+import { patterns } from "../shared/paths.ts";
 import { Refusal, unavailable } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { ClientGone } from "./body.ts";
 import { errorPage } from "./pages/error-page.tsx";
-import { requestId } from "./request-context.ts";
+import { isOAuthPath, requestId } from "./request-context.ts";
 import { html, json, setHeader, setHeaders } from "./respond.ts";
 
 /** Seconds after which trying again makes sense when a part of ours is away. */
 const retryAfterSeconds = 5;
 /** Where callers are programs, so that every answer, errors too, is JSON. */
-const programPaths = /^\/(v2|v3|deliver|oauth|\.well-known|healthz|readyz)(\/|$)/;
+const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|healthz|readyz)(\/|$)/;
 
 /** Whatever a handler throws, as the caller sees it. Only our own refusals speak; a bug says nothing but 500. */
 export function renderErrors(services: Services) {
@@ -21,10 +23,24 @@ export function renderErrors(services: Services) {
     if (refusal instanceof DeliveryRefusal)
       services.metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
     setHeaders(event, refusal.headers);
+    if (isOAuthPath(event)) return oauthError(event, refusal);
     return programPaths.test(event.url.pathname)
       ? json(refusal.status, { message: refusal.message, ...refusal.details })
       : html(refusal.status, errorPage(refusal.status, refusal.message));
   };
+}
+
+/** The body of spec §2.3. Whatever is wrong on our side is 503, so that clients try again (spec §7.1). */
+function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
+  const { status, message } = refusal;
+  const error = refusal instanceof OAuthRefusal ? refusal.error : otherOAuthError(status, event.url.pathname);
+  if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
+  return json(status >= 500 ? 503 : status, { error, error_description: message });
+}
+
+function otherOAuthError(status: number, path: string): OAuthErrorCode {
+  if (status === 429) return path.startsWith(patterns.token) ? "slow_down" : "server_error";
+  return status < 500 ? "invalid_request" : "server_error";
 }
 
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {

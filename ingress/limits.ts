@@ -1,13 +1,15 @@
 import type { H3Event } from "h3";
-import type { WindowState } from "../shared/redis/sliding-window.ts";
+import type { Window, WindowState } from "../shared/redis/sliding-window.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";
+import { hashToken } from "../shared/tokens.ts";
 import type { EnabledTrigger } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { setHeaders } from "./respond.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+const guessingMs = 10 * minuteMs;
 
 /** Requests of an access token in any minute. Sets the headers of every authenticated answer; 429 above the limit. */
 export async function limitApiRequests(services: Services, event: H3Event, tokenId: string): Promise<void> {
@@ -61,6 +63,107 @@ export async function limitPayloadReads(services: Services, event: H3Event, buil
   const reset = seconds(state.resetMs);
   throw new Refusal(429, `The payload can be read ${limit} times a minute. Please wait ${reset} seconds.`, {
     headers: { "Retry-After": String(reset) },
+  });
+}
+
+/** Device codes issued in any minute, by the address that asks and by its application. */
+export async function limitDeviceAuthorizations(
+  services: Services,
+  applicationId: string,
+  ip: string,
+): Promise<void> {
+  const { deviceAuthorizationsPerMinute, deviceAuthorizationsPerMinuteAndClient } = services.config;
+  await takeAll(services, [
+    { name: "device-ip", subject: ip, limit: deviceAuthorizationsPerMinute, windowMs: minuteMs },
+    {
+      name: "device-client",
+      subject: applicationId,
+      limit: deviceAuthorizationsPerMinuteAndClient,
+      windowMs: minuteMs,
+    },
+  ]);
+}
+
+/** Wrong client secrets, and unknown clients. */
+export function limitClientFailures<T>(
+  services: Services,
+  clientId: string,
+  ip: string,
+  check: () => T | undefined,
+): Promise<T | undefined> {
+  const subject = `${hashToken(clientId)}:${ip}`; // the id is the caller's to choose, of any length
+  const limit = services.config.clientFailuresPerMinute;
+  return limitFailures(services, [{ name: "client-failures", subject, limit, windowMs: minuteMs }], check);
+}
+
+/** Wrong user codes, by the user who enters them and by address. */
+export function limitUserCodeFailures<T>(
+  services: Services,
+  userId: string,
+  ip: string,
+  check: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { userCodeFailures, userCodeFailuresPerIp } = services.config;
+  const windows = [
+    { name: "user-code-user", subject: userId, limit: userCodeFailures, windowMs: guessingMs },
+    { name: "user-code-ip", subject: ip, limit: userCodeFailuresPerIp, windowMs: guessingMs },
+  ];
+  return limitFailures(services, windows, check);
+}
+
+/** Wrong passwords, by email address and IP address together, and by IP address alone. */
+export function limitSignInFailures<T>(
+  services: Services,
+  email: string,
+  ip: string,
+  check: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { signInFailures, signInFailuresPerIp } = services.config;
+  const subject = `${hashToken(email.trim().toLowerCase())}:${ip}`;
+  const windows = [
+    { name: "sign-in", subject, limit: signInFailures, windowMs: guessingMs },
+    { name: "sign-in-ip", subject: ip, limit: signInFailuresPerIp, windowMs: guessingMs },
+  ];
+  return limitFailures(services, windows, check);
+}
+
+/**
+ * Run a check whose failures are limited. Its slots are taken before and given back on success: to look first
+ * and count afterwards would let parallel guesses through.
+ * @returns what the check found; undefined is a failure
+ * @throws Refusal 429 when there have been too many
+ */
+async function limitFailures<T>(
+  services: Services,
+  windows: Window[],
+  check: () => T | undefined | Promise<T | undefined>,
+): Promise<T | undefined> {
+  await takeAll(services, windows);
+  const found = await check();
+  if (found !== undefined) await giveBackAll(services, windows);
+  return found;
+}
+
+/** A slot of each window, or of none. */
+async function takeAll(services: Services, windows: Window[]): Promise<void> {
+  const taken: Window[] = [];
+  for (const window of windows) {
+    const state = await services.windows.take(window);
+    if (state.admitted) taken.push(window);
+    else {
+      await giveBackAll(services, taken);
+      throw tooMany(seconds(state.resetMs));
+    }
+  }
+}
+
+async function giveBackAll(services: Services, windows: Window[]): Promise<void> {
+  await Promise.all(windows.map((window) => services.windows.giveBack(window)));
+}
+
+function tooMany(retryAfterSeconds: number): Refusal {
+  return new Refusal(429, `Too many attempts. Please wait ${retryAfterSeconds} seconds, then try again.`, {
+    headers: { "Retry-After": String(retryAfterSeconds) },
   });
 }
 

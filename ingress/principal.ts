@@ -5,18 +5,20 @@ import type { TokenHolder } from "../shared/accounts/store.ts";
 import { findJobPrincipal, type JobPrincipal } from "../shared/builds/job-tokens.ts";
 import { notFound, Refusal } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";
+import { clientIp } from "./client-address.ts";
 import { limitApiRequests } from "./limits.ts";
 
 /**
- * Who calls a REST endpoint below an organization, and may they. Checked in the order of the contract:
- * 401, rate limit, organization 404, scope 403.
+ * Who calls a REST endpoint, and may they. Checked in the order of the contract: 401, rate limit, 404 of the
+ * organization where the path names one, scope 403.
+ * @param scope undefined: any token will do
  */
-export async function requireCaller(services: Services, event: H3Event, scope: Scope): Promise<TokenHolder> {
+export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
   const caller = await requireTokenHolder(services, event);
   await limitApiRequests(services, event, caller.token.id);
-  if (getRouterParam(event, "org", { decode: true }) !== caller.organization.slug)
-    throw notFound("organization");
-  requireScope(services, caller, scope);
+  const org = getRouterParam(event, "org", { decode: true });
+  if (org !== undefined && org !== caller.organization.slug) throw notFound("organization");
+  if (scope) requireScope(services, caller, scope);
   return caller;
 }
 
@@ -35,6 +37,11 @@ async function requireTokenHolder(services: Services, event: H3Event): Promise<T
   if (!given) throw unauthenticated(services, "");
   const holder = await authenticate(services, given);
   if (!holder) throw unauthenticated(services, ', error="invalid_token"');
+  services.usage.note(holder.token.id, {
+    at: services.clock.now(),
+    ip: clientIp(event),
+    userAgent: event.req.headers.get("user-agent"),
+  });
   return holder;
 }
 

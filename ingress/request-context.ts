@@ -2,16 +2,36 @@ import { randomUUID } from "node:crypto";
 import type { H3Event } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/services.ts";
-import { type ClientAddress, clientAddress } from "./client-address.ts";
+import { clientAddress, clientIp } from "./client-address.ts";
 import { setHeader, setHeaders } from "./respond.ts";
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Paths that go on with a secret, right or mistyped: the token of a trigger, the user code of a device. */
+const secretPath = /^(\/deliver\/|\/oauth\/device\/).*/;
 
 const restHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers":
     "Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Scope, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id",
 };
+
+/** On every answer of the OAuth endpoints, errors too (RFC 6749 §5.1). */
+const oauthHeaders = { "Cache-Control": "no-store", Pragma: "no-cache" };
+const oauthPaths = new Set<string>([
+  patterns.deviceAuthorization,
+  patterns.token,
+  patterns.revoke,
+  patterns.introspect,
+  patterns.oauthMetadata,
+  patterns.openidConfiguration,
+]);
+
+/** Whether the request is for one of the OAuth endpoints, whose errors have a shape of their own. */
+export function isOAuthPath(event: H3Event): boolean {
+  const path = event.url.pathname;
+  return oauthPaths.has(path) || (path.endsWith("/") && oauthPaths.has(path.slice(0, -1)));
+}
 
 /** The id of a request: the caller's own when it is sane, on every response and in every log line. */
 export function requestId(event: H3Event): string {
@@ -29,17 +49,19 @@ export function requestHooks(services: Services, isClosing: () => boolean) {
   return {
     onRequest(event: H3Event) {
       event.context.startedAt = performance.now();
+      event.context.clientIp = addressOf(event);
       setHeader(event, "X-Request-Id", requestId(event));
       if (isClosing()) setHeader(event, "Connection", "close");
       if (event.url.pathname.startsWith("/v2")) setHeaders(event, restHeaders);
+      else if (isOAuthPath(event)) setHeaders(event, oauthHeaders);
     },
     onResponse(response: Response, event: H3Event) {
-      record(services, event, response.status, addressOf);
+      record(services, event, response.status);
     },
   };
 }
 
-function record(services: Services, event: H3Event, status: number, addressOf: ClientAddress): void {
+function record(services: Services, event: H3Event, status: number): void {
   const route = (event.context.matchedRoute as { route?: string } | undefined)?.route ?? "none";
   const { method } = event.req;
   const startedAt = event.context.startedAt as number | undefined;
@@ -51,11 +73,10 @@ function record(services: Services, event: H3Event, status: number, addressOf: C
     {
       requestId: requestId(event),
       method,
-      // A trigger's URL is a secret, a mistyped one nearly: only the route of a delivery is logged.
-      path: route === patterns.deliver ? "/deliver/[redacted]" : event.url.pathname,
+      path: event.url.pathname.replace(secretPath, "$1[redacted]"),
       status,
       ms: Math.round(ms * 10) / 10,
-      ip: addressOf(event),
+      ip: clientIp(event),
     },
     "request",
   );

@@ -123,6 +123,34 @@ export const settings = {
   API_REQUESTS_PER_MINUTE: wholeNumber(1, 1_000_000_000)
     .default(200)
     .describe("REST requests in any minute, an access token"),
+  DEVICE_CODE_SECONDS: wholeNumber(1, 86_400)
+    .default(600)
+    .describe("How long the codes of a device that signs in can be used"),
+  POLL_INTERVAL_SECONDS: wholeNumber(1, 600)
+    .default(5)
+    .describe("How long a device waits between polls, at first"),
+  DEVICE_AUTHORIZATIONS_PER_MINUTE: wholeNumber(1, 1_000_000_000)
+    .default(30)
+    .describe("Device codes issued in any minute, an IP address"),
+  DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: wholeNumber(1, 1_000_000_000)
+    .default(600)
+    .describe("Device codes issued in any minute, an application"),
+  CLIENT_FAILURES_PER_MINUTE: wholeNumber(1, 1_000_000)
+    .default(20)
+    .describe("Failed client authentications in any minute, an application and IP address"),
+  USER_CODE_FAILURES: wholeNumber(1, 1_000_000)
+    .default(10)
+    .describe("Wrong user codes entered in any 10 minutes, a user"),
+  USER_CODE_FAILURES_PER_IP: wholeNumber(1, 1_000_000)
+    .default(30)
+    .describe("Wrong user codes entered in any 10 minutes, an IP address"),
+  SIGN_IN_FAILURES: wholeNumber(1, 1_000_000)
+    .default(10)
+    .describe("Wrong passwords in any 10 minutes, an email address and IP address"),
+  SIGN_IN_FAILURES_PER_IP: wholeNumber(1, 1_000_000)
+    .default(100)
+    .describe("Wrong passwords in any 10 minutes, an IP address"),
+  SESSION_DAYS: wholeNumber(1, 365).default(14).describe("How long people stay signed in at the pages"),
   QUEUES_PER_CLUSTER: wholeNumber(1, 1_000_000).default(50).describe("Queues in a cluster"),
   PAYLOAD_RETENTION_DAYS: wholeNumber(1, 36_500).default(7).describe("How long webhook payloads can be read"),
   PAYLOAD_BYTES_PER_ORGANIZATION: wholeNumber(1)
@@ -166,6 +194,16 @@ export interface Config {
   deliveriesPerHour: number;
   metaDataReadsPerMinute: number;
   apiRequestsPerMinute: number;
+  deviceCodeSeconds: number;
+  pollIntervalSeconds: number;
+  deviceAuthorizationsPerMinute: number;
+  deviceAuthorizationsPerMinuteAndClient: number;
+  clientFailuresPerMinute: number;
+  userCodeFailures: number;
+  userCodeFailuresPerIp: number;
+  signInFailures: number;
+  signInFailuresPerIp: number;
+  sessionDays: number;
   queuesPerCluster: number;
   payloadRetentionDays: number;
   payloadBytesPerOrganization: number;
@@ -223,6 +261,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     deliveriesPerHour: value.DELIVERIES_PER_HOUR,
     metaDataReadsPerMinute: value.META_DATA_READS_PER_MINUTE,
     apiRequestsPerMinute: value.API_REQUESTS_PER_MINUTE,
+    deviceCodeSeconds: value.DEVICE_CODE_SECONDS,
+    pollIntervalSeconds: value.POLL_INTERVAL_SECONDS,
+    deviceAuthorizationsPerMinute: value.DEVICE_AUTHORIZATIONS_PER_MINUTE,
+    deviceAuthorizationsPerMinuteAndClient: value.DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT,
+    clientFailuresPerMinute: value.CLIENT_FAILURES_PER_MINUTE,
+    userCodeFailures: value.USER_CODE_FAILURES,
+    userCodeFailuresPerIp: value.USER_CODE_FAILURES_PER_IP,
+    signInFailures: value.SIGN_IN_FAILURES,
+    signInFailuresPerIp: value.SIGN_IN_FAILURES_PER_IP,
+    sessionDays: value.SESSION_DAYS,
     queuesPerCluster: value.QUEUES_PER_CLUSTER,
     payloadRetentionDays: value.PAYLOAD_RETENTION_DAYS,
     payloadBytesPerOrganization: value.PAYLOAD_BYTES_PER_ORGANIZATION,

@@ -9,7 +9,33 @@ export const patterns = {
   healthz: "/healthz",
   readyz: "/readyz",
   deliver: "/deliver/**",
+  deviceAuthorization: "/oauth/device_authorization",
+  token: "/oauth/token",
+  revoke: "/oauth/revoke",
+  introspect: "/oauth/introspect",
+  oauthMetadata: "/.well-known/oauth-authorization-server",
+  openidConfiguration: "/.well-known/openid-configuration",
+  enterCode: "/oauth/device",
+  enterThisCode: "/oauth/device/:code",
+  reviewDevice: "/oauth/device/:code/review",
+  deviceResult: "/oauth/device/:code/result",
+  signIn: "/sign-in",
+  signOut: "/sign-out",
+  password: "/user/password",
+  connectedApps: "/user/connected-apps",
+  connectedApp: "/user/connected-apps/:id",
+  revokeConnectedApp: "/user/connected-apps/:id/revoke",
+  revokeApplication: "/user/connected-apps/applications/:id/revoke",
+  accessTokens: "/user/api-access-tokens",
+  newAccessToken: "/user/api-access-tokens/new",
+  revokeAccessToken: "/user/api-access-tokens/:id/revoke",
+  stylesheet: "/assets/:file",
+  avatar: "/avatars/:file",
   apiRoot: "/v2",
+  user: "/v2/user",
+  accessToken: "/v2/access-token",
+  organizations: "/v2/organizations",
+  organization: "/v2/organizations/:org",
   builds: "/v2/organizations/:org/builds",
   pipelines: "/v2/organizations/:org/pipelines",
   pipeline: "/v2/organizations/:org/pipelines/:slug",
@@ -38,11 +64,40 @@ export const api = {
 
 /** Addresses of pages, the `web_url` members of JSON. */
 export const web = {
+  organization: (config: Config, org: string) => `${config.appUrl}/organizations/${at(org)}`,
   pipeline: (config: Config, { org, slug }: PipelineAddress) =>
     `${config.appUrl}/organizations/${at(org)}/pipelines/${at(slug)}`,
   build: (config: Config, pipeline: PipelineAddress, number: number) =>
     `${web.pipeline(config, pipeline)}/builds/${number}`,
 };
+
+/** The initials of a name as a picture. */
+export function avatarUrl(config: Config, name: string): string {
+  return config.appUrl + pathTo(patterns.avatar, { file: `${initials(name)}.svg` });
+}
+
+/** The first letters of the first and the last word of a name. */
+export function initials(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => [...(word ?? "")][0] ?? "");
+  return (
+    letters
+      .join("")
+      .toUpperCase()
+      .replace(/[^\p{L}\p{N}]/gu, "") || "-"
+  );
+}
+
+/** Where people enter a device's code. */
+export const device = {
+  enterCode: (config: Config) => config.authUrl + patterns.enterCode,
+  enterThisCode: (config: Config, code: string) => config.authUrl + pathTo(patterns.enterThisCode, { code }),
+};
+
+/** A pattern with its parameters filled in, for links between pages of the same host. */
+export function pathTo(pattern: string, parameters: Record<string, string> = {}): string {
+  return pattern.replace(/:([a-z]+)/g, (_, name: string) => at(parameters[name] ?? ""));
+}
 
 /** Where a trigger's sender posts to. The token makes it a secret. */
 export function endpointUrl(config: Config, token: string): string {

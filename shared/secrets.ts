@@ -8,6 +8,11 @@ export interface Cipher {
   encrypt(plain: string): string;
   /** Throws when neither the current nor the previous SECRET_KEY opens it. */
   decrypt(sealed: string): string;
+  /**
+   * What is stored and looked up instead of a secret with too few values for a plain hash: an HMAC under the
+   * current key, then, for a lookup, the one under the previous key.
+   */
+  macs(text: string): string[];
   /** Fingerprints of the current key and the previous one, to recognise a database of another key. */
   fingerprints: string[];
 }
@@ -18,6 +23,7 @@ export function createCipher(secretKey: string, previousSecretKey?: string): Cip
   const secrets = previousSecretKey ? [secretKey, previousSecretKey] : [secretKey];
   const keys = secrets.map((secret) => derive(secret, "encryption"));
   const [currentKey] = keys as [Buffer];
+  const macKeys = secrets.map((secret) => derive(secret, "mac"));
 
   return {
     encrypt(plain) {
@@ -37,14 +43,18 @@ export function createCipher(secretKey: string, previousSecretKey?: string): Cip
       throw new Error("A stored secret cannot be opened with SECRET_KEY: it was stored under another key.");
     },
 
-    fingerprints: secrets.map((secret) =>
-      createHmac("sha256", derive(secret, "fingerprint")).update("signalbox").digest("base64url"),
-    ),
+    macs: (text) => macKeys.map((key) => mac(key, text)),
+
+    fingerprints: secrets.map((secret) => mac(derive(secret, "fingerprint"), "signalbox")),
   };
 }
 
 function derive(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, "signalbox", purpose, 32));
+}
+
+function mac(key: Buffer, text: string): string {
+  return createHmac("sha256", key).update(text).digest("base64url");
 }
 
 function open(sealed: string, key: Buffer): string | undefined {

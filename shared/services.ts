@@ -11,7 +11,9 @@ import { connectFast, waitUntilReady } from "./redis/connect.ts";
 import { checkRedis, type RedisState, warnOfUnfitRedis } from "./redis/health.ts";
 import { redisKeys } from "./redis/keys.ts";
 import { memoryWindows } from "./redis/memory-windows.ts";
+import { createPacing, type Pacing } from "./redis/pacing.ts";
 import { slidingWindows, type Windows } from "./redis/sliding-window.ts";
+import { createUsage, type Usage } from "./redis/usage.ts";
 import { type Cipher, createCipher } from "./secrets.ts";
 
 /** Everything that the domain needs from outside, opened once a process. */
@@ -21,6 +23,8 @@ export interface Services {
   clock: Clock;
   db: Db;
   windows: Windows;
+  pacing: Pacing;
+  usage: Usage;
   jobs: Jobs;
   cipher: Cipher;
   metrics: Metrics;
@@ -56,6 +60,8 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     fallback: memoryWindows(clock),
     onFallback: () => metrics.limitsFromMemory.inc(),
   });
+  const pacing = createPacing({ redis, keys, breaker });
+  const usage = createUsage({ redis, keys, breaker });
   const jobs = openJobs({ redis, keys, breaker, log });
 
   return {
@@ -64,12 +70,15 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     clock,
     db,
     windows,
+    pacing,
+    usage,
     jobs,
     metrics,
     cipher: createCipher(config.secretKey, config.previousSecretKey),
     checkRedis: () => checkRedis(redis),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
+      await usage.close();
       // Against a frozen Redis a queue never closes.
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();

@@ -10,6 +10,10 @@ import { customAlphabet } from "nanoid";
  */
 export const tokenPrefixes = {
   access: "sbat_",
+  refresh: "sbrt_",
+  deviceCode: "sbdc_",
+  clientSecret: "sbcs_",
+  session: "sbss_",
   trigger: "sbtr_",
   job: "sbjt_",
 } as const;

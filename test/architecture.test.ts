@@ -30,6 +30,8 @@ const isOf = (packages: string[]) => (from: string) =>
 /** Shared folders that are a capability each, and those that they may import: no loops. */
 const capabilities: Record<string, string[]> = {
   accounts: [],
+  oauth: ["accounts"],
+  device: ["oauth", "accounts"],
   queues: ["accounts"],
   builds: ["queues", "accounts"],
   triggers: ["builds", "queues", "accounts"],

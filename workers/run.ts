@@ -7,6 +7,8 @@ import type { Services } from "../shared/services.ts";
 import type { WorkerJob } from "./job.ts";
 import { createBuildsJob } from "./jobs/create-builds.ts";
 import { evictPayloadsJob } from "./jobs/evict-payloads.ts";
+import { expireDeviceCodesJob } from "./jobs/expire-device-codes.ts";
+import { recordUsageJob } from "./jobs/record-usage.ts";
 import { requeueStrandedDeliveriesJob } from "./jobs/requeue-stranded-deliveries.ts";
 import { sweepRetentionJob } from "./jobs/sweep-retention.ts";
 
@@ -15,6 +17,8 @@ export const workerJobs: WorkerJob[] = [
   createBuildsJob,
   requeueStrandedDeliveriesJob,
   evictPayloadsJob,
+  expireDeviceCodesJob,
+  recordUsageJob,
   sweepRetentionJob,
 ];
 

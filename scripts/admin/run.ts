@@ -7,6 +7,7 @@ import { createLog } from "../../shared/log.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { openServices } from "../../shared/services.ts";
 import { accountCommands } from "./accounts.ts";
+import { applicationCommands } from "./applications.ts";
 import type { Act } from "./command.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
@@ -29,7 +30,9 @@ export async function runAdmin(args: string[], around: Surroundings): Promise<nu
   const act = actOn(around);
   const program = new Command("admin")
     .usage("<noun> <verb> [arguments]")
-    .description("Set up organizations, users, tokens, clusters, queues, pipelines and triggers.")
+    .description(
+      "Set up organizations, users, tokens, clusters, queues, pipelines, triggers and applications.",
+    )
     .exitOverride()
     .configureOutput({
       writeOut: around.write,
@@ -42,6 +45,7 @@ export async function runAdmin(args: string[], around: Surroundings): Promise<nu
     ...queueCommands(act),
     ...pipelineCommands(act),
     ...triggerCommands(act),
+    ...applicationCommands(act),
   ];
   for (const noun of nouns) program.addCommand(inherit(program, noun));
 

@@ -10,6 +10,7 @@ import {
   findRole,
   findTokenHolder,
   insertAccessToken,
+  recordUseIfLater,
   revokeAccessTokenIfActive,
   type TokenHolder,
 } from "./store.ts";
@@ -55,6 +56,8 @@ export async function createAccessToken(
       createdAt: now,
       expiresAt: input.expiresInHours ? new Date(now.getTime() + input.expiresInHours * 3_600_000) : null,
       revokedAt: null,
+      grantId: null,
+      lastUsedAt: null,
     };
     await insertAccessToken(tx, row);
     const operator = await requireOperator(tx, organization);
@@ -82,6 +85,24 @@ export async function revokeAccessToken(services: Services, id: string): Promise
 export async function authenticate(services: Services, token: string): Promise<TokenHolder | undefined> {
   if (!isWellFormedToken("access", token)) return undefined;
   return findTokenHolder(services.db, hashToken(token), services.clock.now());
+}
+
+/**
+ * Write down the uses of tokens that were noted since the last time. They come in no order and may be written
+ * twice: only a later one than is known changes anything.
+ */
+export async function recordUsage({ db, usage }: Services): Promise<void> {
+  for (let notes = await usage.take(); notes.length > 0; notes = await usage.take()) {
+    const inOrder = notes.sort(([a], [b]) => (a < b ? -1 : 1)); // so that two workers do not wait for each other
+    try {
+      await db.transaction(async (tx) => {
+        for (const [tokenId, use] of inOrder) await recordUseIfLater(tx, tokenId, use);
+      });
+    } catch (error) {
+      for (const [tokenId, use] of inOrder) usage.note(tokenId, use);
+      throw error;
+    }
+  }
 }
 
 function audited(token: AccessToken, actorId: string, action: string) {

@@ -9,7 +9,15 @@ export interface Audited {
   actorId: string;
   /** Past tense: `created`, `enabled`, `deleted`. */
   action: string;
-  subjectType: "cluster" | "queue" | "pipeline" | "trigger" | "access_token" | "member" | "organization";
+  subjectType:
+    | "cluster"
+    | "queue"
+    | "pipeline"
+    | "trigger"
+    | "access_token"
+    | "grant"
+    | "member"
+    | "organization";
   subjectId: string;
   /** What people call it: a label, key, slug or address. Never a secret. */
   subject: string;

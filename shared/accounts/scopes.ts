@@ -1,53 +1,71 @@
-/** Every scope that an access token can carry. */
-export const scopes = [
-  "read_pipelines",
-  "write_pipelines",
-  "read_builds",
-  "write_builds",
-  "read_build_logs",
-  "write_build_logs",
-  "read_job_env",
-  "read_artifacts",
-  "write_artifacts",
-  "read_agents",
-  "write_agents",
-  "read_clusters",
-  "write_clusters",
-  "read_pipeline_templates",
-  "write_pipeline_templates",
-  "read_rules",
-  "write_rules",
-  "read_organizations",
-  "write_organizations",
-  "read_organization_invitations",
-  "write_organization_invitations",
-  "read_organization_settings",
-  "write_organization_settings",
-  "read_organization_repository_connections",
-  "read_notification_services",
-  "write_notification_services",
-  "read_teams",
-  "write_teams",
-  "read_user",
-  "read_audit_events",
-  "read_secrets_details",
-  "write_secrets",
-  "read_suites",
-  "write_suites",
-  "read_test_plan",
-  "write_test_plan",
-  "read_registries",
-  "write_registries",
-  "delete_registries",
-  "read_packages",
-  "write_packages",
-  "delete_packages",
-  "read_portals",
-  "write_portals",
-] as const;
+import type { Role } from "../db/schema.ts";
 
-export type Scope = (typeof scopes)[number];
+/** Every scope that an access token can carry, with what it allows in words. */
+export const scopeWords = {
+  read_pipelines: "See pipelines and their settings",
+  write_pipelines: "Create, change and delete pipelines and their triggers",
+  read_builds: "See builds and their jobs",
+  write_builds: "Create, cancel and retry builds",
+  read_build_logs: "Read the logs of jobs",
+  write_build_logs: "Delete the logs of jobs",
+  read_job_env: "See the environment variables of jobs",
+  read_artifacts: "Download artifacts",
+  write_artifacts: "Delete artifacts",
+  read_agents: "See agents",
+  write_agents: "Stop agents",
+  read_clusters: "See clusters and their queues",
+  write_clusters: "Create, change, pause and delete clusters and their queues",
+  read_pipeline_templates: "See pipeline templates",
+  write_pipeline_templates: "Create, change and delete pipeline templates",
+  read_rules: "See rules",
+  write_rules: "Create, change and delete rules",
+  read_organizations: "See the organization",
+  write_organizations: "Change the organization",
+  read_organization_invitations: "See invitations to the organization",
+  write_organization_invitations: "Invite people to the organization",
+  read_organization_settings: "See the organization's settings",
+  write_organization_settings: "Change the organization's settings",
+  read_organization_repository_connections: "See connections to source hosting",
+  read_notification_services: "See notification services",
+  write_notification_services: "Create, change and delete notification services",
+  read_teams: "See teams and their members",
+  write_teams: "Create, change and delete teams",
+  read_user: "See your name and email address",
+  read_audit_events: "Read the audit log",
+  read_secrets_details: "See the names of secrets, not their values",
+  write_secrets: "Create, change and delete secrets",
+  read_suites: "See test suites",
+  write_suites: "Create, change and delete test suites",
+  read_test_plan: "See test plans",
+  write_test_plan: "Create test plans",
+  read_registries: "See package registries",
+  write_registries: "Create and change package registries",
+  delete_registries: "Delete package registries",
+  read_packages: "Download packages",
+  write_packages: "Publish packages",
+  delete_packages: "Delete packages",
+  read_portals: "See portals",
+  write_portals: "Create, change and delete portals",
+} as const;
+
+export type Scope = keyof typeof scopeWords;
+
+export const scopes = Object.keys(scopeWords) as Scope[];
+
+/** What only admins of an organization can do, so that no token of a member carries it. */
+const adminScopes: readonly string[] = [
+  "write_clusters",
+  "write_organizations",
+  "write_organization_settings",
+  "write_organization_invitations",
+  "write_teams",
+] satisfies Scope[];
 
 export function isScope(text: string): text is Scope {
-  return (scopes as readonly string[]).includes(text);
+  return Object.hasOwn(scopeWords, text);
+}
+
+/** Those of the scopes that a user of this role can hold. */
+export function heldScopes(scopes: readonly string[], role: Role): string[] {
+  return role === "admin" ? [...scopes] : scopes.filter((scope) => !adminScopes.includes(scope));
 }

@@ -1,15 +1,22 @@
-import { and, asc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Feature, Role, Tables } from "../db/schema.ts";
 
 export type Organization = Tables["organizations"]["$inferSelect"];
 export type User = Tables["users"]["$inferSelect"];
 export type AccessToken = Tables["accessTokens"]["$inferSelect"];
+export type Session = Tables["sessions"]["$inferSelect"];
 export type AuditEvent = Tables["auditEvents"]["$inferSelect"];
 
 export async function findOrganization(db: Db | Tx, slug: string): Promise<Organization | undefined> {
   const { organizations } = db.tables;
   const [found] = await db.select().from(organizations).where(eq(organizations.slug, slug));
+  return found;
+}
+
+export async function findOrganizationById(db: Db | Tx, id: string): Promise<Organization | undefined> {
+  const { organizations } = db.tables;
+  const [found] = await db.select().from(organizations).where(eq(organizations.id, id));
   return found;
 }
 
@@ -76,6 +83,36 @@ export async function findRole(
   return found?.role;
 }
 
+/**
+ * The role of a user who is a member and not deactivated. The row is held until the transaction ends, so that a
+ * removal or a change of role comes before or after it, never in between.
+ */
+export async function lockActiveRole(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Role | undefined> {
+  const { members, users } = tx.tables;
+  const [member] = await tx
+    .update(members)
+    .set({ userId })
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)))
+    .returning();
+  const [user] = await tx.select().from(users).where(eq(users.id, userId));
+  return user && user.deactivatedAt === null ? member?.role : undefined;
+}
+
+/** The organizations that a user belongs to, by name, and the role in each. */
+export async function listMemberships(db: Db, userId: string) {
+  const { members, organizations } = db.tables;
+  return db
+    .select({ organization: organizations, role: members.role })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(eq(members.userId, userId))
+    .orderBy(asc(organizations.name), asc(organizations.id));
+}
+
 export async function listMembers(db: Db, organizationId: string) {
   const { members, users } = db.tables;
   return db
@@ -116,6 +153,26 @@ export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<voi
   await tx.insert(tx.tables.accessTokens).values(token);
 }
 
+/** What a member's tokens could do ends with the membership; grants go by themselves, by their foreign key. */
+export async function revokeTokensOfMember(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  now: Date,
+): Promise<void> {
+  const { accessTokens } = tx.tables;
+  await tx
+    .update(accessTokens)
+    .set({ revokedAt: now })
+    .where(
+      and(
+        eq(accessTokens.organizationId, organizationId),
+        eq(accessTokens.userId, userId),
+        isNull(accessTokens.revokedAt),
+      ),
+    );
+}
+
 /** Revokes once: the time of the first revocation stays. Undefined when no such token is in force. */
 export async function revokeAccessTokenIfActive(
   tx: Tx,
@@ -141,11 +198,116 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
-/** Who an access token speaks for, if it is in force and its user is still active and a member. */
-export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
-  const { accessTokens, users, members, organizations } = db.tables;
+/** The API access tokens that a user made and that are in force, the newest first; none of applications. */
+export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
+  const { accessTokens, organizations } = db.tables;
+  return db
+    .select({ token: accessTokens, organization: organizations })
+    .from(accessTokens)
+    .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
+    .where(
+      and(
+        eq(accessTokens.userId, userId),
+        isNull(accessTokens.grantId),
+        isNull(accessTokens.revokedAt),
+        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
+      ),
+    )
+    .orderBy(desc(accessTokens.id));
+}
+
+/** Tokens that expired or were revoked before a time, at most `limit`. Returns how many went. */
+export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { accessTokens } = tx.tables;
+  const ended = tx
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(or(lt(accessTokens.expiresAt, time), lt(accessTokens.revokedAt, time)))
+    .limit(limit);
+  const gone = await tx
+    .delete(accessTokens)
+    .where(inArray(accessTokens.id, ended))
+    .returning({ id: accessTokens.id });
+  return gone.length;
+}
+
+/** When a token was last used, and by whom a grant was; an older note changes nothing. */
+export async function recordUseIfLater(
+  tx: Tx,
+  tokenId: string,
+  use: { at: Date; ip: string; userAgent: string | null },
+): Promise<void> {
+  const { accessTokens, grants } = tx.tables;
+  const [token] = await tx
+    .update(accessTokens)
+    .set({ lastUsedAt: use.at })
+    .where(
+      and(
+        eq(accessTokens.id, tokenId),
+        or(isNull(accessTokens.lastUsedAt), lt(accessTokens.lastUsedAt, use.at)),
+      ),
+    )
+    .returning();
+  if (!token?.grantId) return;
+  await tx
+    .update(grants)
+    .set({ lastUsedAt: use.at, lastIp: use.ip, lastUserAgent: use.userAgent })
+    .where(and(eq(grants.id, token.grantId), or(isNull(grants.lastUsedAt), lt(grants.lastUsedAt, use.at))));
+}
+
+export async function insertSession(tx: Tx, session: Session): Promise<void> {
+  await tx.insert(tx.tables.sessions).values(session);
+}
+
+/** The active user of a session that has not expired. */
+export async function findSessionUser(db: Db, tokenHash: string, now: Date): Promise<User | undefined> {
+  const { sessions, users } = db.tables;
   const [found] = await db
-    .select({ token: accessTokens, user: users, organization: organizations, role: members.role })
+    .select({ user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, now), isNull(users.deactivatedAt)));
+  return found?.user;
+}
+
+export async function deleteSession(tx: Tx, tokenHash: string): Promise<void> {
+  await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.tokenHash, tokenHash));
+}
+
+/** Sessions that expired before a time, at most `limit`. Returns how many went. */
+export async function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { sessions } = tx.tables;
+  const old = tx
+    .select({ tokenHash: sessions.tokenHash })
+    .from(sessions)
+    .where(lt(sessions.expiresAt, time))
+    .limit(limit);
+  const gone = await tx
+    .delete(sessions)
+    .where(inArray(sessions.tokenHash, old))
+    .returning({ userId: sessions.userId });
+  return gone.length;
+}
+
+export async function deleteSessionsOfUser(tx: Tx, userId: string): Promise<void> {
+  await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.userId, userId));
+}
+
+/**
+ * Who an access token speaks for, if it is in force, its user is still active and a member, and the application
+ * that it was issued to, if any, is not disabled.
+ */
+export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
+  const { accessTokens, users, members, organizations, grants, applications } = db.tables;
+  const [found] = await db
+    .select({
+      token: accessTokens,
+      user: users,
+      organization: organizations,
+      role: members.role,
+      /** The application that it was issued to; null for a user's own API access token. */
+      applicationId: grants.applicationId,
+    })
     .from(accessTokens)
     .innerJoin(users, eq(users.id, accessTokens.userId))
     .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
@@ -153,12 +315,15 @@ export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
       members,
       and(eq(members.organizationId, accessTokens.organizationId), eq(members.userId, accessTokens.userId)),
     )
+    .leftJoin(grants, eq(grants.id, accessTokens.grantId))
+    .leftJoin(applications, eq(applications.id, grants.applicationId))
     .where(
       and(
         eq(accessTokens.tokenHash, tokenHash),
         isNull(accessTokens.revokedAt),
         or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
         isNull(users.deactivatedAt),
+        isNull(applications.disabledAt),
       ),
     );
   return found;

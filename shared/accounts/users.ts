@@ -10,10 +10,12 @@ import { hashPassword } from "./passwords.ts";
 import {
   deactivateIfActive,
   deleteMember,
+  deleteSessionsOfUser,
   findRole,
   findUser,
   insertMember,
   insertUser,
+  revokeTokensOfMember,
   setPasswordHash,
   setRoleIfMember,
   type User,
@@ -23,7 +25,8 @@ const shortestPassword = 10;
 /** scrypt reads any length, but nobody types more. */
 const longestPassword = 1000;
 
-function passwordProblems(password: string): string[] {
+/** Reasons why this cannot be a password. */
+export function passwordProblems(password: string): string[] {
   if (password.length < shortestPassword)
     return [`Password is too short (minimum is ${shortestPassword} characters)`];
   return password.length > longestPassword ? ["Password is too long (maximum is 1,000 characters)"] : [];
@@ -69,7 +72,10 @@ export async function createUser(
   return user;
 }
 
-/** @throws Refusal 404, 422 */
+/**
+ * A new password, set by the operator. It signs the user out everywhere.
+ * @throws Refusal 404, 422
+ */
 export async function setPassword(services: Services, email: string, password: string): Promise<User> {
   const problems = passwordProblems(password);
   if (problems.length > 0) throw validationFailed(...problems);
@@ -77,6 +83,7 @@ export async function setPassword(services: Services, email: string, password: s
   return services.db.transaction(async (tx) => {
     const user = await requireUser(tx, email);
     await setPasswordHash(tx, user.id, passwordHash);
+    await deleteSessionsOfUser(tx, user.id);
     return user;
   });
 }
@@ -109,11 +116,15 @@ export async function updateMember(services: Services, input: Membership): Promi
   );
 }
 
-/** @throws Refusal 404 */
+/**
+ * With the membership go all grants and tokens that the user had in the organization.
+ * @throws Refusal 404
+ */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
-  await changeMember(services, input, "removed", (tx, ids) =>
-    deleteMember(tx, ids.organizationId, ids.userId),
-  );
+  await changeMember(services, input, "removed", async (tx, ids) => {
+    await revokeTokensOfMember(tx, ids.organizationId, ids.userId, services.clock.now());
+    return deleteMember(tx, ids.organizationId, ids.userId);
+  });
 }
 
 async function changeMember<T extends Omit<Membership, "role">>(

@@ -11,6 +11,7 @@ const sqliteKit = {
   index: sqlite.index,
   uniqueIndex: sqlite.uniqueIndex,
   primaryKey: sqlite.primaryKey,
+  foreignKey: sqlite.foreignKey,
   uuid: (name = "") => sqlite.text(name),
   text: (name = "") => sqlite.text(name),
   /** 32 bits on Postgres. */
@@ -31,6 +32,7 @@ const postgresKit = {
   index: postgres.index,
   uniqueIndex: postgres.uniqueIndex,
   primaryKey: postgres.primaryKey,
+  foreignKey: postgres.foreignKey,
   uuid: (name = "") => postgres.uuid(name),
   text: (name = "") => postgres.text(name),
   integer: (name = "") => postgres.integer(name),

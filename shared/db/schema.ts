@@ -1,4 +1,4 @@
-import { isNotNull, isNull } from "drizzle-orm";
+import { isNotNull, isNull, sql } from "drizzle-orm";
 import type { Kit } from "./columns.ts";
 
 export type Role = "admin" | "member";
@@ -8,6 +8,7 @@ export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
 export type RetryAgentAffinity = "prefer-warmest" | "prefer-different";
+export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "used";
 
 export interface Step {
   label?: string;
@@ -23,7 +24,8 @@ export type StoredHeader = [name: string, value: string | null];
  * What a timestamp implies is not stored beside it: a queue is paused when `dispatchPausedAt` is set.
  */
 export function defineSchema(kit: Kit) {
-  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, boolean, time, json, bytes } = kit;
+  const { table, index, uniqueIndex, primaryKey, foreignKey } = kit;
+  const { uuid, text, integer, boolean, time, json, bytes } = kit;
 
   /** Facts about the database itself, such as which SECRET_KEY its secrets were stored under. */
   const settings = table("settings", {
@@ -68,6 +70,116 @@ export function defineSchema(kit: Kit) {
     (t) => [primaryKey({ columns: [t.organizationId, t.userId] }), index("members_user").on(t.userId)],
   );
 
+  /** Who is signed in at the pages; a browser holds the token in a cookie. */
+  const sessions = table(
+    "sessions",
+    {
+      tokenHash: text("token_hash").primaryKey(),
+      userId: uuid("user_id")
+        .notNull()
+        .references(() => users.id),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+    },
+    (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
+  );
+
+  /** OAuth clients, of the whole installation. Public ones have no secret. */
+  const applications = table("applications", {
+    id: uuid().primaryKey(),
+    clientId: text("client_id").notNull().unique(),
+    name: text().notNull(),
+    secretHash: text("secret_hash"),
+    deviceFlow: boolean("device_flow").notNull(),
+    refreshTokens: boolean("refresh_tokens").notNull(),
+    /** How long an access token works; null: it does not expire. */
+    accessTokenMinutes: integer("access_token_minutes"),
+    disabledAt: time("disabled_at"),
+    createdAt: time("created_at").notNull(),
+  });
+
+  /** What a member allowed an application to do. With the grant, or the membership, all its tokens go. */
+  const grants = table(
+    "grants",
+    {
+      id: uuid().primaryKey(),
+      applicationId: uuid("application_id")
+        .notNull()
+        .references(() => applications.id),
+      userId: uuid("user_id").notNull(),
+      organizationId: uuid("organization_id").notNull(),
+      scopes: json<string[]>().notNull(),
+      /** The browser and address of the approval. */
+      approvedUserAgent: text("approved_user_agent"),
+      approvedIp: text("approved_ip"),
+      createdAt: time("created_at").notNull(),
+      lastUsedAt: time("last_used_at"),
+      lastUserAgent: text("last_user_agent"),
+      lastIp: text("last_ip"),
+    },
+    (t) => [
+      foreignKey({
+        name: "grants_member",
+        columns: [t.organizationId, t.userId],
+        foreignColumns: [members.organizationId, members.userId],
+      }).onDelete("cascade"),
+      index("grants_of_member").on(t.organizationId, t.userId),
+      index("grants_user").on(t.userId, t.id),
+      index("grants_application").on(t.applicationId),
+    ],
+  );
+
+  const refreshTokens = table(
+    "refresh_tokens",
+    {
+      tokenHash: text("token_hash").primaryKey(),
+      grantId: uuid("grant_id")
+        .notNull()
+        .references(() => grants.id, { onDelete: "cascade" }),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+      /** When it was exchanged for the next one. */
+      rotatedAt: time("rotated_at"),
+    },
+    (t) => [index("refresh_tokens_grant").on(t.grantId), index("refresh_tokens_expiry").on(t.expiresAt)],
+  );
+
+  /** A device that asks to be signed in (RFC 8628). The states and their transitions: `device/store.ts`. */
+  const deviceCodes = table(
+    "device_codes",
+    {
+      id: uuid().primaryKey(),
+      deviceCodeHash: text("device_code_hash").notNull().unique(),
+      /** HMAC under SECRET_KEY: a user code has too few values for a plain hash to hide it. */
+      userCodeMac: text("user_code_mac").notNull(),
+      applicationId: uuid("application_id")
+        .notNull()
+        .references(() => applications.id),
+      scopes: json<string[]>().notNull(),
+      state: text().$type<DeviceCodeState>().notNull(),
+      /** The organization to preselect, as the client asked. */
+      hintedOrganizationId: uuid("hinted_organization_id"),
+      requestIp: text("request_ip").notNull(),
+      requestUserAgent: text("request_user_agent"),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+      /** Who entered the code: the only one who may decide. */
+      claimedById: uuid("claimed_by_id").references(() => users.id),
+      /** Whether the code was in the address and not typed, so that the user has to say whose device it is. */
+      cameByLink: boolean("came_by_link").notNull(),
+      decidedAt: time("decided_at"),
+      organizationId: uuid("organization_id"),
+      grantedScopes: json<string[]>("granted_scopes"),
+      approvedUserAgent: text("approved_user_agent"),
+      approvedIp: text("approved_ip"),
+    },
+    (t) => [
+      uniqueIndex("device_codes_user_code").on(t.userCodeMac).where(sql`${t.state} = 'pending'`),
+      index("device_codes_claim").on(t.userCodeMac, t.claimedById),
+      index("device_codes_expiry").on(t.expiresAt),
+    ],
+  );
+
   const accessTokens = table(
     "access_tokens",
     {
@@ -84,8 +196,16 @@ export function defineSchema(kit: Kit) {
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at"),
       revokedAt: time("revoked_at"),
+      /** The grant that it was issued under; null for a user's own API access token. */
+      grantId: uuid("grant_id").references(() => grants.id, { onDelete: "cascade" }),
+      lastUsedAt: time("last_used_at"),
     },
-    (t) => [index("access_tokens_user").on(t.userId)],
+    (t) => [
+      index("access_tokens_user").on(t.userId),
+      index("access_tokens_grant").on(t.grantId),
+      index("access_tokens_expiry").on(t.expiresAt).where(isNotNull(t.expiresAt)),
+      index("access_tokens_revocation").on(t.revokedAt).where(isNotNull(t.revokedAt)),
+    ],
   );
 
   const clusters = table(
@@ -351,6 +471,11 @@ export function defineSchema(kit: Kit) {
     organizations,
     users,
     members,
+    sessions,
+    applications,
+    grants,
+    refreshTokens,
+    deviceCodes,
     accessTokens,
     clusters,
     queues,

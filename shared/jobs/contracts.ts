@@ -33,7 +33,25 @@ export const evictPayloads = defineJob({
   everyMs: 10 * minutes,
 });
 
-/** Delete deliveries, finished builds, audit entries and spent keys and tokens past their retention. */
+/** Write down which device codes have expired, and forget old ones. */
+export const expireDeviceCodes = defineJob({
+  name: "expire-device-codes",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 1 * minutes,
+});
+
+/** Write down when access tokens were last used. */
+export const recordUsage = defineJob({
+  name: "record-usage",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 5 * seconds,
+});
+
+/** Delete what is past its retention: deliveries, finished builds, audit entries, spent keys, tokens, sessions. */
 export const sweepRetention = defineJob({
   name: "sweep-retention",
   queue: "maintenance",

@@ -17,7 +17,9 @@ import { run } from "../helpers/processes.ts";
 
 const landed = {
   "sqlite/0000_foundation": "69a82d9438e48022",
+  "sqlite/0001_device_authorization": "815429476c72abdd",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
+  "postgres/0001_device_authorization": "0c0c42a53a434184",
 };
 
 const open = (url: string) => openDatabase({ url, poolSize: 5, timeoutMs: 5000, onError: () => {} });

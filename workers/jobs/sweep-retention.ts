@@ -1,6 +1,8 @@
 import { purgeAuditEvents } from "../../shared/accounts/audit.ts";
+import { purgeSessions } from "../../shared/accounts/sessions.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { sweepRetention } from "../../shared/jobs/contracts.ts";
+import { purgeTokens } from "../../shared/oauth/retention.ts";
 import { purgeDeliveries } from "../../shared/triggers/payloads.ts";
 import { defineWorkerJob } from "../job.ts";
 
@@ -8,5 +10,10 @@ export const sweepRetentionJob = defineWorkerJob(sweepRetention, (services) => a
   const builds = await purgeBuilds(services);
   const deliveries = await purgeDeliveries(services);
   const auditEvents = await purgeAuditEvents(services);
-  services.log.info({ builds, deliveries, auditEvents }, "swept what is past its retention");
+  const tokens = await purgeTokens(services);
+  const sessions = await purgeSessions(services);
+  services.log.info(
+    { builds, deliveries, auditEvents, tokens, sessions },
+    "swept what is past its retention",
+  );
 });

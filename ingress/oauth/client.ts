@@ -1,0 +1,92 @@
+import { timingSafeEqual } from "node:crypto";
+import type { H3Event } from "h3";
+import { findEnabledApplication } from "../../shared/oauth/applications.ts";
+import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import type { Application } from "../../shared/oauth/store.ts";
+import type { Services } from "../../shared/services.ts";
+import { hashToken, isWellFormedToken } from "../../shared/tokens.ts";
+import { clientIp } from "../client-address.ts";
+import { limitClientFailures } from "../limits.ts";
+import type { Form } from "./form.ts";
+
+/** Form parameters that authenticate a client. */
+export const clientParameters = ["client_id", "client_secret"];
+
+/** What a request says of its client: in the form, or by HTTP Basic, never both. */
+interface Credentials {
+  id: string;
+  secret: string | undefined;
+  isBasic: boolean;
+}
+
+/**
+ * The client that makes an OAuth request (RFC 6749 §2.3): a public one names itself, a confidential one proves
+ * itself. Failures are limited by client and IP address.
+ * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
+ */
+export async function requireClient(services: Services, event: H3Event, form: Form): Promise<Application> {
+  const credentials = readCredentials(event, form);
+  const application = await findEnabledApplication(services, credentials.id);
+  if (application?.secretHash === null) {
+    if (!credentials.isBasic) return application;
+    // Some clients try Basic first on every poll, with nothing as the secret: that is no attack.
+    if (!credentials.secret) throw badClient(credentials);
+  }
+  const proven = await limitClientFailures(services, credentials.id, clientIp(event), () =>
+    application && isSecretOf(application, credentials.secret) ? application : undefined,
+  );
+  if (!proven) throw badClient(credentials);
+  return proven;
+}
+
+/** The same, for what only clients with a secret may ask. */
+export async function requireConfidentialClient(
+  services: Services,
+  event: H3Event,
+  form: Form,
+): Promise<Application> {
+  const application = await requireClient(services, event, form);
+  if (application.secretHash === null) throw new OAuthRefusal("not_confidential");
+  return application;
+}
+
+function readCredentials(event: H3Event, form: Form): Credentials {
+  const inForm = form.get("client_id");
+  const header = event.req.headers.get("authorization");
+  if (header !== null) {
+    const basic = readBasic(header);
+    if (form.has("client_secret")) throw new OAuthRefusal("two_credentials");
+    if (!basic || (inForm !== undefined && inForm !== basic.id)) throw badClient({ isBasic: true });
+    return { ...basic, isBasic: true };
+  }
+  if (inForm === undefined) throw new OAuthRefusal("missing_client_id");
+  return { id: inForm, secret: form.get("client_secret"), isBasic: false };
+}
+
+/** RFC 6749 §2.3.1: both parts are form-encoded before they are put together. */
+function readBasic(header: string): { id: string; secret: string } | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header)?.[1];
+  if (!encoded) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  if (colon < 1) return undefined;
+  try {
+    const decode = (part: string) => decodeURIComponent(part.replaceAll("+", " "));
+    return { id: decode(text.slice(0, colon)), secret: decode(text.slice(colon + 1)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isSecretOf(application: Application, secret: string | undefined): boolean {
+  if (!application.secretHash || !secret || !isWellFormedToken("clientSecret", secret)) return false;
+  return timingSafeEqual(Buffer.from(hashToken(secret)), Buffer.from(application.secretHash));
+}
+
+/** WWW-Authenticate only for who used the header: elsewhere it breaks clients (RFC 6749 §5.2). */
+function badClient({ isBasic }: Pick<Credentials, "isBasic">): OAuthRefusal {
+  return new OAuthRefusal(
+    "bad_client",
+    isBasic ? { headers: { "WWW-Authenticate": 'Basic realm="OAuth"' } } : {},
+  );
+}

@@ -1,0 +1,26 @@
+import type { H3Event } from "h3";
+import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import type { Bodies } from "../body.ts";
+
+const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
+const mostBytes = 64 * 1024;
+
+/** The parameters of a form body that are known, each given once and with a value. */
+export type Form = Map<string, string>;
+
+/**
+ * Read the body of an OAuth request (RFC 6749 §3.2): parameters without a value count as absent, unknown ones are
+ * ignored, known ones may not be repeated. The query string is never read.
+ * @throws OAuthRefusal invalid_request
+ */
+export async function readOAuthForm(event: H3Event, bodies: Bodies, known: string[]): Promise<Form> {
+  if (!formType.test(event.req.headers.get("content-type") ?? "")) throw new OAuthRefusal("not_a_form");
+  using held = await bodies.read(event, mostBytes, () => new OAuthRefusal("body_too_large"));
+  const form: Form = new Map();
+  for (const [name, value] of new URLSearchParams(held.bytes.toString("utf8"))) {
+    if (value === "" || !known.includes(name)) continue;
+    if (form.has(name)) throw new OAuthRefusal("repeated_parameter");
+    form.set(name, value);
+  }
+  return form;
+}

@@ -1,0 +1,39 @@
+import { defineHandler } from "h3";
+import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import type { Application } from "../../shared/oauth/store.ts";
+import { type ActiveToken, inspectToken } from "../../shared/oauth/tokens.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { clientParameters, requireConfidentialClient } from "./client.ts";
+import { readOAuthForm } from "./form.ts";
+
+/** POST /oauth/introspect: what a token of the asking client is worth (RFC 7662). */
+export function introspect(services: Services, bodies: Bodies) {
+  return defineHandler(async (event) => {
+    const form = await readOAuthForm(event, bodies, [...clientParameters, "token"]);
+    const application = await requireConfidentialClient(services, event, form);
+    const token = form.get("token");
+    if (token === undefined) throw new OAuthRefusal("missing_token");
+
+    const active = await inspectToken(services, application, token);
+    return active ? present(services.config.authUrl, application, active) : { active: false };
+  });
+}
+
+function present(issuer: string, { clientId }: Application, token: ActiveToken) {
+  return {
+    active: true,
+    iss: issuer,
+    client_id: clientId,
+    sub: token.user.id,
+    username: token.user.email,
+    scope: token.scopes.join(" "),
+    token_type: token.kind === "access" ? "Bearer" : undefined,
+    iat: unixSeconds(token.issuedAt),
+    exp: token.expiresAt ? unixSeconds(token.expiresAt) : undefined,
+  };
+}
+
+function unixSeconds(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}

@@ -1,0 +1,20 @@
+import { defineHandler } from "h3";
+import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import { revokeToken } from "../../shared/oauth/tokens.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { clientParameters, requireClient } from "./client.ts";
+import { readOAuthForm } from "./form.ts";
+
+/** POST /oauth/revoke: end a token (RFC 7009). 200 for unknown ones too: what the client wants is so. */
+export function revoke(services: Services, bodies: Bodies) {
+  return defineHandler(async (event) => {
+    const form = await readOAuthForm(event, bodies, [...clientParameters, "token"]);
+    const application = await requireClient(services, event, form);
+    const token = form.get("token");
+    if (token === undefined) throw new OAuthRefusal("missing_token");
+
+    await revokeToken(services, application, token);
+    return "";
+  });
+}

@@ -1,0 +1,117 @@
+import type { Command } from "commander";
+import {
+  createApplication,
+  disableApplication,
+  enableApplication,
+  rotateSecret,
+} from "../../shared/oauth/applications.ts";
+import { type Application, listApplications } from "../../shared/oauth/store.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services.ts";
+import { type Act, noun, parsePositive } from "./command.ts";
+
+const minutesPerHour = 60;
+/** A hundred years: what is meant to last longer needs no expiry. */
+const mostHours = 876_000;
+
+export function applicationCommands(act: Act): Command[] {
+  const app = noun("app", "OAuth applications: clients that people sign in to with a code");
+
+  app
+    .command("create")
+    .description("register an application; the secret of a confidential one is shown this once")
+    .requiredOption("--name <name>", "its name for people")
+    .option("--client-id <id>", "its client id; without this one is made up")
+    .option("--confidential", "it can keep a secret, and must prove it", false)
+    .option(
+      "--token-hours <number>",
+      "how long access tokens work; without this they do not expire",
+      parsePositive,
+    )
+    .option("--refresh", "it gets refresh tokens", false)
+    .option(
+      "--access-token-minutes <number>",
+      "how long access tokens work, with --refresh (60)",
+      parsePositive,
+    )
+    .option("--no-device-flow", "it may not use the device flow")
+    .action((options) =>
+      act(async (services) => {
+        const { application, secret } = await createApplication(services, {
+          name: options.name,
+          clientId: options.clientId,
+          confidential: options.confidential,
+          deviceFlow: options.deviceFlow,
+          refreshTokens: options.refresh,
+          accessTokenMinutes: lifetime(options),
+        });
+        return { ...summary(application), client_secret: secret };
+      }),
+    );
+
+  const change = (
+    name: string,
+    description: string,
+    run: (services: Services, clientId: string) => Promise<object>,
+  ) =>
+    app
+      .command(`${name} <client-id>`)
+      .description(description)
+      .action((clientId) => act((services) => run(services, clientId)));
+
+  change("disable", "refuse the application, and its tokens, from now on", async (services, clientId) =>
+    summary(await disableApplication(services, clientId)),
+  );
+  change("enable", "let a disabled application, and its tokens, work again", async (services, clientId) =>
+    summary(await enableApplication(services, clientId)),
+  );
+  change(
+    "rotate-secret",
+    "replace the secret; the one before stops working at once",
+    async (services, clientId) => ({
+      client_id: clientId,
+      client_secret: await rotateSecret(services, clientId),
+    }),
+  );
+
+  app
+    .command("list")
+    .description("list all applications")
+    .action(() => act(async ({ db }) => ({ applications: (await listApplications(db)).map(summary) })));
+  return [app];
+}
+
+/** Minutes that access tokens live, as one of two options says it. */
+function lifetime(options: {
+  refresh: boolean;
+  tokenHours?: number;
+  accessTokenMinutes?: number;
+}): number | undefined {
+  const { refresh, tokenHours, accessTokenMinutes } = options;
+  if (refresh && tokenHours !== undefined) {
+    throw new Refusal(422, "--token-hours is for applications without --refresh: use --access-token-minutes");
+  }
+  if (!refresh && accessTokenMinutes !== undefined) {
+    throw new Refusal(422, "--access-token-minutes is for applications with --refresh: use --token-hours");
+  }
+  if ((tokenHours ?? 0) > mostHours || (accessTokenMinutes ?? 0) > mostHours * minutesPerHour) {
+    throw new Refusal(
+      422,
+      `Tokens can work for ${mostHours} hours at most: without an option they do not expire`,
+    );
+  }
+  return tokenHours === undefined ? accessTokenMinutes : tokenHours * minutesPerHour;
+}
+
+function summary(application: Application) {
+  return {
+    client_id: application.clientId,
+    name: application.name,
+    confidential: application.secretHash !== null,
+    device_flow: application.deviceFlow,
+    refresh_tokens: application.refreshTokens,
+    access_token_minutes: application.accessTokenMinutes,
+    disabled: application.disabledAt !== null,
+    created_at: application.createdAt,
+  };
+}

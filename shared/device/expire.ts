@@ -1,0 +1,21 @@
+import { inBatches } from "../db/in-batches.ts";
+import type { Services } from "../services.ts";
+import { redeemableMs, rememberedMs } from "./device-code.ts";
+import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
+
+/**
+ * Write down what time has done to device codes, and forget those that no poll needs to know of any more. Nothing
+ * depends on it: whoever reads a code looks at its times too.
+ */
+export async function expireDeviceCodes({
+  db,
+  clock,
+}: Services): Promise<{ expired: number; purged: number }> {
+  const now = clock.now().getTime();
+  const before = { pending: new Date(now), approved: new Date(now - redeemableMs) };
+  const expired = await inBatches(db, (tx, limit) => expireIfOverdue(tx, before, limit));
+  const purged = await inBatches(db, (tx, limit) =>
+    deleteExpiredBefore(tx, new Date(now - rememberedMs), limit),
+  );
+  return { expired, purged };
+}

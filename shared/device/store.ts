@@ -1,0 +1,184 @@
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+/**
+ * The states of a device code (spec §3.1). Each transition is one statement with the old state in its WHERE, so
+ * of any number of them at once one wins.
+ *
+ * | from     | what happens                    | to       |
+ * | (none)   | a client asks for a code        | pending  |
+ * | pending  | its user approves before expiry | approved |
+ * | pending  | its user denies before expiry   | denied   |
+ * | pending, approved | time passes            | expired  |
+ * | approved | the first poll                  | used     |
+ * | approved | the first poll, but the user may not any more | denied |
+ *
+ * Only a pending code can be claimed by a user, and given up again.
+ */
+export type DeviceCode = Tables["deviceCodes"]["$inferSelect"];
+
+/** False when a pending code of another device has the same user code. */
+export async function insertIfUserCodeIsFree(tx: Tx, code: DeviceCode): Promise<boolean> {
+  const inserted = await tx.insert(tx.tables.deviceCodes).values(code).onConflictDoNothing().returning();
+  return inserted.length > 0;
+}
+
+export async function findDeviceCode(db: Db, deviceCodeHash: string): Promise<DeviceCode | undefined> {
+  const { deviceCodes } = db.tables;
+  const [found] = await db.select().from(deviceCodes).where(eq(deviceCodes.deviceCodeHash, deviceCodeHash));
+  return found;
+}
+
+/**
+ * pending → pending: from now on only this user may see and decide it. Undefined when there is no such code that
+ * is pending, or another user was first.
+ * @param macs of the user code, under the current and the previous key
+ */
+export async function claimIfPending(
+  tx: Tx,
+  macs: string[],
+  claim: { userId: string; cameByLink: boolean; now: Date },
+): Promise<DeviceCode | undefined> {
+  const { deviceCodes } = tx.tables;
+  const [claimed] = await tx
+    .update(deviceCodes)
+    .set({ claimedById: claim.userId, cameByLink: claim.cameByLink })
+    .where(
+      and(
+        inArray(deviceCodes.userCodeMac, macs),
+        eq(deviceCodes.state, "pending"),
+        gt(deviceCodes.expiresAt, claim.now),
+        or(isNull(deviceCodes.claimedById), eq(deviceCodes.claimedById, claim.userId)),
+      ),
+    )
+    .returning();
+  return claimed;
+}
+
+/** What the user claimed under this user code, whatever has become of it, with the application; the newest. */
+export async function findClaimed(db: Db, macs: string[], userId: string) {
+  const { deviceCodes, applications } = db.tables;
+  const [found] = await db
+    .select({ code: deviceCodes, application: applications })
+    .from(deviceCodes)
+    .innerJoin(applications, eq(applications.id, deviceCodes.applicationId))
+    .where(and(inArray(deviceCodes.userCodeMac, macs), eq(deviceCodes.claimedById, userId)))
+    .orderBy(desc(deviceCodes.id))
+    .limit(1);
+  return found;
+}
+
+/** What a user decides about, and when. */
+interface Decision {
+  id: string;
+  userId: string;
+  now: Date;
+}
+
+/** pending → approved. False when it has been decided otherwise, or has expired. */
+export async function approveIfPending(
+  tx: Tx,
+  decision: Decision,
+  approval: Pick<DeviceCode, "organizationId" | "grantedScopes" | "approvedUserAgent" | "approvedIp">,
+): Promise<boolean> {
+  return changeIfPending(tx, decision, { state: "approved", decidedAt: decision.now, ...approval });
+}
+
+/** pending → denied. */
+export async function denyIfPending(tx: Tx, decision: Decision): Promise<boolean> {
+  return changeIfPending(tx, decision, { state: "denied", decidedAt: decision.now });
+}
+
+/** pending → pending, for whoever enters the code next. */
+export async function releaseIfPending(tx: Tx, decision: Decision): Promise<boolean> {
+  return changeIfPending(tx, decision, { claimedById: null });
+}
+
+async function changeIfPending(
+  tx: Tx,
+  { id, userId, now }: Decision,
+  change: Partial<DeviceCode>,
+): Promise<boolean> {
+  const { deviceCodes } = tx.tables;
+  const changed = await tx
+    .update(deviceCodes)
+    .set(change)
+    .where(
+      and(
+        eq(deviceCodes.id, id),
+        eq(deviceCodes.state, "pending"),
+        eq(deviceCodes.claimedById, userId),
+        gt(deviceCodes.expiresAt, now),
+      ),
+    )
+    .returning();
+  return changed.length > 0;
+}
+
+/** approved → used. Of any number of simultaneous polls exactly one gets the row. */
+export async function redeemIfApproved(
+  tx: Tx,
+  id: string,
+  expiredBefore: Date,
+): Promise<DeviceCode | undefined> {
+  const { deviceCodes } = tx.tables;
+  const [redeemed] = await tx
+    .update(deviceCodes)
+    .set({ state: "used" })
+    .where(
+      and(
+        eq(deviceCodes.id, id),
+        eq(deviceCodes.state, "approved"),
+        gt(deviceCodes.expiresAt, expiredBefore),
+      ),
+    )
+    .returning();
+  return redeemed;
+}
+
+/** used → denied, within the transaction that redeemed it: its user may not authorize this any more. */
+export async function denyRedeemed(tx: Tx, id: string): Promise<void> {
+  const { deviceCodes } = tx.tables;
+  await tx.update(deviceCodes).set({ state: "denied" }).where(eq(deviceCodes.id, id));
+}
+
+/** pending → expired past its time, approved → expired when nobody has come for it; at most `limit` of them. */
+export async function expireIfOverdue(
+  tx: Tx,
+  before: { pending: Date; approved: Date },
+  limit: number,
+): Promise<number> {
+  const { deviceCodes } = tx.tables;
+  const overdue = tx
+    .select({ id: deviceCodes.id })
+    .from(deviceCodes)
+    .where(
+      or(
+        and(eq(deviceCodes.state, "pending"), lte(deviceCodes.expiresAt, before.pending)),
+        and(eq(deviceCodes.state, "approved"), lte(deviceCodes.expiresAt, before.approved)),
+      ),
+    )
+    .limit(limit);
+  const changed = await tx
+    .update(deviceCodes)
+    .set({ state: "expired" })
+    .where(and(inArray(deviceCodes.id, overdue), inArray(deviceCodes.state, ["pending", "approved"])))
+    .returning({ id: deviceCodes.id });
+  return changed.length;
+}
+
+/** Codes that expired before a time, at most `limit`. Returns how many went. */
+export async function deleteExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { deviceCodes } = tx.tables;
+  const old = tx
+    .select({ id: deviceCodes.id })
+    .from(deviceCodes)
+    .where(lt(deviceCodes.expiresAt, time))
+    .limit(limit);
+  const gone = await tx
+    .delete(deviceCodes)
+    .where(inArray(deviceCodes.id, old))
+    .returning({ id: deviceCodes.id });
+  return gone.length;
+}

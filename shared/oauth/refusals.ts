@@ -1,0 +1,55 @@
+import { Refusal } from "../refusal.ts";
+
+/** Error codes of the OAuth endpoints (spec §7.1, RFC 6749 §5.2, RFC 8628 §3.5). */
+export type OAuthErrorCode =
+  | "authorization_pending"
+  | "slow_down"
+  | "access_denied"
+  | "expired_token"
+  | "invalid_grant"
+  | "invalid_client"
+  | "invalid_scope"
+  | "invalid_request"
+  | "unauthorized_client"
+  | "unsupported_grant_type"
+  | "server_error";
+
+/** Every reason to refuse, with the code that clients branch on and the sentence that their makers read. */
+const reasons = {
+  not_a_form: ["invalid_request", "The body must be application/x-www-form-urlencoded"],
+  body_too_large: ["invalid_request", "The body is too large"],
+  repeated_parameter: ["invalid_request", "A parameter is given more than once"],
+  two_credentials: ["invalid_request", "The client must authenticate in one way only"],
+  missing_grant_type: ["invalid_request", "The parameter grant_type is missing"],
+  missing_device_code: ["invalid_request", "The parameter device_code is missing"],
+  missing_refresh_token: ["invalid_request", "The parameter refresh_token is missing"],
+  missing_token: ["invalid_request", "The parameter token is missing"],
+  missing_client_id: ["invalid_client", "The parameter client_id is missing"],
+  bad_client: ["invalid_client", "The client is unknown or disabled, or its secret is missing or wrong"],
+  not_confidential: ["invalid_client", "Only a client with a secret may ask this"],
+  device_flow_off: ["unauthorized_client", "The client may not use the device flow"],
+  refresh_off: ["unauthorized_client", "The client may not use refresh tokens"],
+  other_grant_type: ["unsupported_grant_type", "The grant types are the device code and refresh_token"],
+  missing_scope: ["invalid_scope", "The parameter scope must name at least one scope"],
+  unknown_scope: ["invalid_scope", "A requested scope does not exist"],
+  wider_scope: ["invalid_scope", "A requested scope was not granted"],
+  pending: ["authorization_pending", "The user has not decided yet"],
+  too_fast: ["slow_down", "Polled too soon: wait 5 seconds longer between polls from now on"],
+  denied: ["access_denied", "The user denied the request"],
+  expired: ["expired_token", "The device code has expired: ask for a new one"],
+  bad_device_code: ["invalid_grant", "The device code is unknown or was used already"],
+  bad_refresh_token: ["invalid_grant", "The refresh token is unknown, expired, used or revoked"],
+} as const satisfies Record<string, readonly [OAuthErrorCode, string]>;
+
+export type OAuthReason = keyof typeof reasons;
+
+/** An OAuth request that is refused. Its body is `{error, error_description}` and not `{message}`. */
+export class OAuthRefusal extends Refusal {
+  readonly error: OAuthErrorCode;
+
+  constructor(reason: OAuthReason, more: { headers?: Record<string, string> } = {}) {
+    const [error, description] = reasons[reason];
+    super(error === "invalid_client" ? 401 : 400, description, more);
+    this.error = error;
+  }
+}

@@ -1,0 +1,16 @@
+import { deleteEndedAccessTokens } from "../accounts/store.ts";
+import { inBatches } from "../db/in-batches.ts";
+import type { Services } from "../services.ts";
+import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./store.ts";
+
+/** How long after its end a token is kept: for lists, and to notice that a rotated refresh token is used again. */
+const keptMs = 7 * 86_400_000;
+
+/** Forget tokens that ended long ago, then grants that have none left. Returns how many tokens went. */
+export async function purgeTokens({ db, clock }: Services): Promise<number> {
+  const before = new Date(clock.now().getTime() - keptMs);
+  const access = await inBatches(db, (tx, limit) => deleteEndedAccessTokens(tx, before, limit));
+  const refresh = await inBatches(db, (tx, limit) => deleteExpiredRefreshTokens(tx, before, limit));
+  await inBatches(db, deleteEmptyGrants);
+  return access + refresh;
+}

@@ -1,0 +1,167 @@
+import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Application = Tables["applications"]["$inferSelect"];
+export type Grant = Tables["grants"]["$inferSelect"];
+export type RefreshToken = Tables["refreshTokens"]["$inferSelect"];
+
+export async function insertApplication(tx: Tx, application: Application): Promise<void> {
+  await tx.insert(tx.tables.applications).values(application);
+}
+
+export async function findApplication(db: Db | Tx, clientId: string): Promise<Application | undefined> {
+  const { applications } = db.tables;
+  const [found] = await db.select().from(applications).where(eq(applications.clientId, clientId));
+  return found;
+}
+
+export async function listApplications(db: Db): Promise<Application[]> {
+  const { applications } = db.tables;
+  return db.select().from(applications).orderBy(asc(applications.id));
+}
+
+export async function updateApplication(
+  tx: Tx,
+  clientId: string,
+  change: Partial<Pick<Application, "disabledAt" | "secretHash">>,
+): Promise<Application | undefined> {
+  const { applications } = tx.tables;
+  const [updated] = await tx
+    .update(applications)
+    .set(change)
+    .where(eq(applications.clientId, clientId))
+    .returning();
+  return updated;
+}
+
+export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
+  await tx.insert(tx.tables.grants).values(grant);
+}
+
+/** The grant, held until the transaction ends: refreshing and revoking it wait for each other. */
+export async function lockGrant(tx: Tx, id: string): Promise<Grant | undefined> {
+  const { grants } = tx.tables;
+  const [locked] = await tx.update(grants).set({ id }).where(eq(grants.id, id)).returning();
+  return locked;
+}
+
+/** A grant with its user, unless the user is deactivated. */
+export async function findGrantHolder(db: Db, id: string) {
+  const { grants, users } = db.tables;
+  const [found] = await db
+    .select({ grant: grants, user: users })
+    .from(grants)
+    .innerJoin(users, eq(users.id, grants.userId))
+    .where(and(eq(grants.id, id), isNull(users.deactivatedAt)));
+  return found;
+}
+
+/** The grant with all its tokens. */
+export async function deleteGrant(tx: Tx, id: string): Promise<void> {
+  await tx.delete(tx.tables.grants).where(eq(tx.tables.grants.id, id));
+}
+
+/** One grant of a user, or all that an application has of the user, each with all its tokens. */
+export async function deleteGrantsOfUser(
+  tx: Tx,
+  of: { userId: string } & ({ id: string } | { applicationId: string }),
+): Promise<Grant[]> {
+  const { grants } = tx.tables;
+  const which = "id" in of ? eq(grants.id, of.id) : eq(grants.applicationId, of.applicationId);
+  return tx
+    .delete(grants)
+    .where(and(eq(grants.userId, of.userId), which))
+    .returning();
+}
+
+/** A user's grants with what they are of, the newest first; `id` for one of them. */
+export async function listGrants(db: Db | Tx, userId: string, id?: string) {
+  const { grants, applications, organizations } = db.tables;
+  return db
+    .select({ grant: grants, application: applications, organization: organizations })
+    .from(grants)
+    .innerJoin(applications, eq(applications.id, grants.applicationId))
+    .innerJoin(organizations, eq(organizations.id, grants.organizationId))
+    .where(and(eq(grants.userId, userId), id === undefined ? undefined : eq(grants.id, id)))
+    .orderBy(desc(grants.id));
+}
+
+export type GrantDetails = Awaited<ReturnType<typeof listGrants>>[number];
+
+/** Of each of a user's grants that has refresh tokens still to be used: when the last of them dies. */
+export async function listRefreshExpiries(db: Db, userId: string) {
+  const { grants, refreshTokens } = db.tables;
+  return db
+    .select({ grantId: grants.id, expiresAt: max(refreshTokens.expiresAt) })
+    .from(grants)
+    .innerJoin(refreshTokens, eq(refreshTokens.grantId, grants.id))
+    .where(and(eq(grants.userId, userId), isNull(refreshTokens.rotatedAt)))
+    .groupBy(grants.id);
+}
+
+/** The access tokens of a user's grants that work at a time. */
+export async function listGrantTokens(db: Db, userId: string, now: Date) {
+  const { accessTokens, grants } = db.tables;
+  return db
+    .select({ grantId: grants.id, expiresAt: accessTokens.expiresAt })
+    .from(accessTokens)
+    .innerJoin(grants, eq(grants.id, accessTokens.grantId))
+    .where(
+      and(
+        eq(grants.userId, userId),
+        isNull(accessTokens.revokedAt),
+        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
+      ),
+    );
+}
+
+export async function insertRefreshToken(tx: Tx, token: RefreshToken): Promise<void> {
+  await tx.insert(tx.tables.refreshTokens).values(token);
+}
+
+export async function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<RefreshToken | undefined> {
+  const { refreshTokens } = db.tables;
+  const [found] = await db.select().from(refreshTokens).where(eq(refreshTokens.tokenHash, tokenHash));
+  return found;
+}
+
+export async function rotateIfCurrent(tx: Tx, tokenHash: string, now: Date): Promise<void> {
+  const { refreshTokens } = tx.tables;
+  await tx
+    .update(refreshTokens)
+    .set({ rotatedAt: now })
+    .where(and(eq(refreshTokens.tokenHash, tokenHash), isNull(refreshTokens.rotatedAt)));
+}
+
+/** Refresh tokens that expired before a time, at most `limit`. Returns how many went. */
+export async function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { refreshTokens } = tx.tables;
+  const old = tx
+    .select({ tokenHash: refreshTokens.tokenHash })
+    .from(refreshTokens)
+    .where(lt(refreshTokens.expiresAt, time))
+    .limit(limit);
+  const gone = await tx
+    .delete(refreshTokens)
+    .where(inArray(refreshTokens.tokenHash, old))
+    .returning({ grantId: refreshTokens.grantId });
+  return gone.length;
+}
+
+/** Grants whose last token is gone, at most `limit`. Returns how many went. */
+export async function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> {
+  const { grants, accessTokens, refreshTokens } = tx.tables;
+  const empty = tx
+    .select({ id: grants.id })
+    .from(grants)
+    .where(
+      and(
+        notExists(tx.select().from(accessTokens).where(eq(accessTokens.grantId, grants.id))),
+        notExists(tx.select().from(refreshTokens).where(eq(refreshTokens.grantId, grants.id))),
+      ),
+    )
+    .limit(limit);
+  const gone = await tx.delete(grants).where(inArray(grants.id, empty)).returning({ id: grants.id });
+  return gone.length;
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
+import type { Breaker } from "./breaker.ts";
+import type { RedisKeys } from "./keys.ts";
+
+/** One poll of something that is polled at an interval, which grows when it is not kept. */
+export interface Poll {
+  /** What is polled: an id, never a secret. */
+  subject: string;
+  now: Date;
+  intervalMs: number;
+  /** How long polls are remembered. */
+  lifetimeMs: number;
+}
+
+export interface Pacing {
+  /**
+   * Whether a poll comes too soon after the one before it; then the interval has grown by 5 seconds, from this
+   * poll on (RFC 8628 §3.5). The first poll never is. Times are those of the callers' clocks: machines that
+   * share a Redis have clocks that agree to well within the half second that is forgiven.
+   */
+  isTooSoon(poll: Poll): Promise<boolean>;
+}
+
+const stepMs = 5000;
+const forgivenPart = 0.1;
+const forgivenMs = 500;
+const mostInMemory = 100_000;
+const script = readFileSync(join(import.meta.dirname, "pacing.lua"), "utf8");
+
+interface WithScript {
+  pace(key: string, ...args: number[]): Promise<0 | 1>;
+}
+
+/** Polls remembered in Redis, for all processes; while Redis is away, in the memory of this one. */
+export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: Breaker }): Pacing {
+  const { redis, keys, breaker } = options;
+  redis.defineCommand("pace", { numberOfKeys: 1, lua: script });
+  const scripted = redis as unknown as WithScript;
+  const fallback = memoryPacing();
+
+  return {
+    async isTooSoon(poll) {
+      const { subject, now, intervalMs, lifetimeMs } = poll;
+      const reply = await breaker.attempt(() =>
+        scripted.pace(
+          keys.pacing(subject),
+          now.getTime(),
+          intervalMs,
+          stepMs,
+          forgivenPart,
+          forgivenMs,
+          lifetimeMs,
+        ),
+      );
+      return reply === undefined ? fallback.isTooSoon(poll) : reply === 1;
+    },
+  };
+}
+
+/** The same as `pacing.lua`, in this process's memory. */
+export function memoryPacing(): Pacing {
+  const polls = new LRUCache<string, { at: number; intervalMs: number }>({ max: mostInMemory });
+  return {
+    async isTooSoon({ subject, now, intervalMs }) {
+      const at = now.getTime();
+      const last = polls.get(subject);
+      const required = last?.intervalMs ?? intervalMs;
+      const forgiven = Math.max(required * forgivenPart, forgivenMs);
+      const isTooSoon = last !== undefined && at - last.at < required - forgiven;
+      polls.set(subject, { at, intervalMs: isTooSoon ? required + stepMs : required });
+      return isTooSoon;
+    },
+  };
+}

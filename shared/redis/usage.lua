@@ -1,0 +1,8 @@
+-- Take some of the entries of a hash, and remove them.
+--
+-- KEYS[1]  hash
+-- ARGV[1]  about how many
+-- Returns  field, value, field, value, …
+local taken = redis.call('HSCAN', KEYS[1], 0, 'COUNT', ARGV[1])[2]
+for i = 1, #taken, 2 do redis.call('HDEL', KEYS[1], taken[i]) end
+return taken
