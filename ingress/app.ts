@@ -17,7 +17,23 @@ import { introspect } from "./oauth/introspect.ts";
 import { metadata } from "./oauth/metadata.ts";
 import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
+import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./pages/access-tokens.tsx";
+import { asset } from "./pages/assets.ts";
+import { avatar } from "./pages/avatar.tsx";
+import {
+  connectedAppPage,
+  revokeApplication,
+  revokeApplicationPage,
+  revokeConnectedApp,
+  revokeConnectedAppPage,
+} from "./pages/connected-app.tsx";
+import { connectedAppsPage } from "./pages/connected-apps.tsx";
+import { enterCode, enterCodePage } from "./pages/enter-code.tsx";
 import { home } from "./pages/home.tsx";
+import { createToken, newAccessTokenPage } from "./pages/new-access-token.tsx";
+import { passwordPage, savePassword } from "./pages/password.tsx";
+import { deviceResultPage, reviewDevice, reviewDevicePage } from "./pages/review-device.tsx";
+import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { requestHooks } from "./request-context.ts";
 import { restRoute, route } from "./routing.ts";
 import { deliver } from "./webhooks/deliver.ts";
@@ -37,7 +53,39 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
 
   route(app, patterns.healthz, { GET: healthz() });
   route(app, patterns.readyz, { GET: readyz(services) });
-  route(app, patterns.home, { GET: home(services.config) });
+
+  route(app, patterns.asset, { GET: asset() });
+  route(app, patterns.avatar, { GET: avatar() });
+  route(app, patterns.home, { GET: home(services) });
+  route(app, patterns.signIn, { GET: signInPage(services), POST: signIn(services, bodies) });
+  route(app, patterns.signOut, { POST: signOut(services, bodies) });
+  route(app, patterns.password, { GET: passwordPage(services), POST: savePassword(services, bodies) });
+  route(app, patterns.enterCode, { GET: enterCodePage(services), POST: enterCode(services, bodies) });
+  route(app, patterns.enterThisCode, { GET: enterCodePage(services) });
+  route(app, patterns.reviewDevice, {
+    GET: reviewDevicePage(services),
+    POST: reviewDevice(services, bodies),
+  });
+  route(app, patterns.deviceResult, { GET: deviceResultPage(services) });
+  route(app, patterns.connectedApps, { GET: connectedAppsPage(services) });
+  route(app, patterns.connectedApp, { GET: connectedAppPage(services) });
+  route(app, patterns.revokeConnectedApp, {
+    GET: revokeConnectedAppPage(services),
+    POST: revokeConnectedApp(services, bodies),
+  });
+  route(app, patterns.revokeApplication, {
+    GET: revokeApplicationPage(services),
+    POST: revokeApplication(services, bodies),
+  });
+  route(app, patterns.accessTokens, { GET: accessTokensPage(services) });
+  route(app, patterns.newAccessToken, {
+    GET: newAccessTokenPage(services),
+    POST: createToken(services, bodies),
+  });
+  route(app, patterns.revokeAccessToken, {
+    GET: revokeAccessTokenPage(services),
+    POST: revokeOwnAccessToken(services, bodies),
+  });
 
   app.post(patterns.deliver, deliver(services, intake, bodies));
   app.all(patterns.deliver, () => {

@@ -7,6 +7,7 @@ import type { Services } from "../shared/services.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { ClientGone } from "./body.ts";
 import { errorPage } from "./pages/error-page.tsx";
+import { setPageHeaders } from "./pages/page.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
 import { html, json, setHeader, setHeaders } from "./respond.ts";
 
@@ -24,9 +25,10 @@ export function renderErrors(services: Services) {
       services.metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
     setHeaders(event, refusal.headers);
     if (isOAuthPath(event)) return oauthError(event, refusal);
-    return programPaths.test(event.url.pathname)
-      ? json(refusal.status, { message: refusal.message, ...refusal.details })
-      : html(refusal.status, errorPage(refusal.status, refusal.message));
+    if (programPaths.test(event.url.pathname))
+      return json(refusal.status, { message: refusal.message, ...refusal.details });
+    setPageHeaders(event);
+    return html(refusal.status, errorPage(refusal.status, refusal.message));
   };
 }
 

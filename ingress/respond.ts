@@ -30,3 +30,8 @@ export function noContent(): HTTPResponse {
 export function html(status: number, body: string): HTTPResponse {
   return new HTTPResponse(body, { status, headers: { "content-type": "text/html;charset=UTF-8" } });
 }
+
+/** 303: go on to this path, with GET. */
+export function seeOther(path: string): HTTPResponse {
+  return new HTTPResponse(null, { status: 303, headers: { location: path, "cache-control": "no-store" } });
+}

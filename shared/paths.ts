@@ -29,7 +29,7 @@ export const patterns = {
   accessTokens: "/user/api-access-tokens",
   newAccessToken: "/user/api-access-tokens/new",
   revokeAccessToken: "/user/api-access-tokens/:id/revoke",
-  stylesheet: "/assets/:file",
+  asset: "/assets/:file",
   avatar: "/avatars/:file",
   apiRoot: "/v2",
   user: "/v2/user",
@@ -73,7 +73,11 @@ export const web = {
 
 /** The initials of a name as a picture. */
 export function avatarUrl(config: Config, name: string): string {
-  return config.appUrl + pathTo(patterns.avatar, { file: `${initials(name)}.svg` });
+  return config.appUrl + avatarPath(name);
+}
+
+export function avatarPath(name: string): string {
+  return pathTo(patterns.avatar, { file: `${initials(name)}.svg` });
 }
 
 /** The first letters of the first and the last word of a name. */

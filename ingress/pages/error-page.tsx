@@ -1,7 +1,9 @@
 import { renderPage } from "./layout.tsx";
 
 const titles: Record<number, string> = {
+  403: "This was not accepted",
   404: "Page not found",
+  429: "Too many attempts",
   500: "Something went wrong",
   503: "Temporarily unavailable",
 };
@@ -9,15 +11,18 @@ const titles: Record<number, string> = {
 /** What a person sees instead of the page that they asked for. */
 export function errorPage(status: number, message: string): string {
   const title = titles[status] ?? "This did not work";
-  const text = status === 404 ? "There is nothing at this address. Check it for typing errors." : message;
-  return renderPage(
+  const text =
+    message === "Not Found" ? "There is nothing at this address. Check it for typing errors." : message;
+  return renderPage({
     title,
-    <>
-      <h1>{title}</h1>
-      <p>{text}</p>
-      <p>
-        <a href="/">Go to the start page</a>
-      </p>
-    </>,
-  );
+    content: (
+      <>
+        <h1>{title}</h1>
+        <p>{text}</p>
+        <p>
+          <a href="/">Go to the start page</a>
+        </p>
+      </>
+    ),
+  });
 }

@@ -1,8 +1,27 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
+import { avatarPath, patterns } from "../../shared/paths.ts";
+import type { Visitor } from "../session.ts";
+import { assetPath } from "./assets.ts";
+import { CsrfField } from "./form-parts.tsx";
+import { noticeText } from "./notices.ts";
 
-/** The one frame of every page. */
-function Layout({ title, children }: { title: string; children: ComponentChildren }) {
+interface PageProps {
+  title: string;
+  content: ComponentChildren;
+  /** Undefined on error pages, which do not know who asks. */
+  visitor?: Visitor;
+  /** Key of what the form before did. */
+  notice?: string | null;
+}
+
+/** A whole page as text: the one frame of all of them. */
+export function renderPage(props: PageProps): string {
+  return `<!doctype html>${render(<Layout {...props} />)}`;
+}
+
+function Layout({ title, content, visitor, notice = null }: PageProps) {
+  const text = noticeText(notice);
   return (
     <html lang="en">
       <head>
@@ -10,15 +29,58 @@ function Layout({ title, children }: { title: string; children: ComponentChildre
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Signalbox`}</title>
+        <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
+        <link rel="stylesheet" href={assetPath("style.css")} />
       </head>
       <body>
-        <main>{children}</main>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href={patterns.home}>
+            <img src={assetPath("icon.svg")} alt="" width="28" height="28" />
+            Signalbox
+          </a>
+          {visitor?.user ? <SignedIn visitor={visitor} /> : visitor && <a href={patterns.signIn}>Sign in</a>}
+        </header>
+        <main id="main" tabIndex={-1}>
+          {text && (
+            <p class="notice" role="status">
+              {text}
+            </p>
+          )}
+          {content}
+        </main>
       </body>
     </html>
   );
 }
 
-/** A whole page as text. */
-export function renderPage(title: string, content: ComponentChildren): string {
-  return `<!doctype html>${render(<Layout title={title}>{content}</Layout>)}`;
+function SignedIn({ visitor }: { visitor: Visitor }) {
+  const { name = "", email = "" } = visitor.user ?? {};
+  return (
+    <>
+      <nav aria-label="Main">
+        <a href={patterns.enterCode}>Connect a device</a>
+      </nav>
+      <details class="menu">
+        <summary>
+          <img src={avatarPath(name)} alt="" width="28" height="28" />
+          <span class="name">{name}</span>
+        </summary>
+        <nav aria-label="Your account">
+          <p class="quiet">{email}</p>
+          <a href={patterns.connectedApps}>Connected apps</a>
+          <a href={patterns.accessTokens}>API access tokens</a>
+          <a href={patterns.password}>Change password</a>
+          <form method="post" action={patterns.signOut}>
+            <CsrfField visitor={visitor} />
+            <button type="submit" class="plain">
+              Sign out
+            </button>
+          </form>
+        </nav>
+      </details>
+    </>
+  );
 }

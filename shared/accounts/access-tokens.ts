@@ -1,80 +1,131 @@
+import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
 import { recordAudit } from "./audit.ts";
-import { requireOperator, requireOrganization } from "./organizations.ts";
-import { isScope } from "./scopes.ts";
+import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
+import { heldScopes, isScope } from "./scopes.ts";
 import {
   type AccessToken,
+  findAccessToken,
   findRole,
   findTokenHolder,
   insertAccessToken,
+  lockActiveRole,
   recordUseIfLater,
   revokeAccessTokenIfActive,
   type TokenHolder,
 } from "./store.ts";
 import { requireUser } from "./users.ts";
 
+const hourMs = 3_600_000;
+
+interface NewAccessToken {
+  scopes: string[];
+  description: string;
+  /** Absent: it does not expire. */
+  expiresInHours?: number | undefined;
+}
+
 /**
  * A new API access token of a user in one organization, made by the operator.
- * @param input.expiresInHours absent: it does not expire
  * @returns the stored token and, this once, its text
  * @throws Refusal 404, 422
  */
 export async function createAccessToken(
   services: Services,
-  input: {
-    email: string;
-    organization: string;
-    scopes: string[];
-    description: string;
-    expiresInHours?: number | undefined;
-  },
+  input: NewAccessToken & { email: string; organization: string },
 ): Promise<{ token: string; accessToken: AccessToken }> {
-  const scopes = [...new Set(input.scopes)];
-  const unknown = scopes.filter((scope) => !isScope(scope));
-  if (scopes.length === 0) throw validationFailed("Scopes can't be blank");
-  if (unknown.length > 0)
-    throw validationFailed(...unknown.map((scope) => `Scope ${scope} is not a known scope`));
-
-  const now = services.clock.now();
-  const token = issueToken("access");
-  const accessToken = await services.db.transaction(async (tx) => {
+  const scopes = knownScopes(input.scopes);
+  return services.db.transaction(async (tx) => {
     const organization = await requireOrganization(tx, input.organization);
     const user = await requireUser(tx, input.email);
     if (!(await findRole(tx, organization.id, user.id))) {
       throw validationFailed("User is not a member of the organization");
     }
-    const row: AccessToken = {
-      id: newId(now),
-      tokenHash: hashToken(token),
-      userId: user.id,
-      organizationId: organization.id,
-      scopes,
-      description: input.description,
-      createdAt: now,
-      expiresAt: input.expiresInHours ? new Date(now.getTime() + input.expiresInHours * 3_600_000) : null,
-      revokedAt: null,
-      grantId: null,
-      lastUsedAt: null,
-    };
-    await insertAccessToken(tx, row);
     const operator = await requireOperator(tx, organization);
-    await recordAudit(tx, audited(row, operator.id, "created"), now);
-    return row;
+    const of = { userId: user.id, organizationId: organization.id, actorId: operator.id };
+    return storeAccessToken(tx, { ...input, ...of, scopes, now: services.clock.now() });
   });
+}
+
+/**
+ * A new API access token that a user makes for themselves.
+ * @param input.id made with the form, so that a form that is sent twice makes one token
+ * @returns its text, this once; undefined when the form was sent before
+ * @throws Refusal 422
+ */
+export async function createOwnAccessToken(
+  services: Services,
+  userId: string,
+  input: NewAccessToken & { id: string; organizationId: string },
+): Promise<string | undefined> {
+  const scopes = knownScopes(input.scopes);
+  const problems = nameProblems(input.description);
+  if (problems.length > 0) throw validationFailed(...problems);
+
+  return services.db.transaction(async (tx) => {
+    if (await findAccessToken(tx, input.id)) return undefined;
+    const role = await lockActiveRole(tx, input.organizationId, userId);
+    if (!role) throw validationFailed("You are not a member of that organization");
+    const held = heldScopes(scopes, role);
+    const others = scopes.filter((scope) => !held.includes(scope));
+    if (others.length > 0) {
+      throw validationFailed(...others.map((scope) => `Scope ${scope} needs an admin of the organization`));
+    }
+    const of = { userId, actorId: userId, scopes, now: services.clock.now() };
+    return (await storeAccessToken(tx, { ...input, ...of })).token;
+  });
+}
+
+/** @throws Refusal 422 */
+function knownScopes(given: string[]): string[] {
+  const scopes = [...new Set(given)];
+  const unknown = scopes.filter((scope) => !isScope(scope));
+  if (scopes.length === 0) throw validationFailed("Scopes can't be blank");
+  if (unknown.length > 0)
+    throw validationFailed(...unknown.map((scope) => `Scope ${scope} is not a known scope`));
+  return scopes;
+}
+
+async function storeAccessToken(
+  tx: Tx,
+  input: NewAccessToken & { id?: string; userId: string; organizationId: string; actorId: string; now: Date },
+): Promise<{ token: string; accessToken: AccessToken }> {
+  const { userId, organizationId, scopes, description, expiresInHours, now } = input;
+  const token = issueToken("access");
+  const accessToken: AccessToken = {
+    id: input.id ?? newId(now),
+    tokenHash: hashToken(token),
+    userId,
+    organizationId,
+    scopes,
+    description,
+    createdAt: now,
+    expiresAt: expiresInHours ? new Date(now.getTime() + expiresInHours * hourMs) : null,
+    revokedAt: null,
+    grantId: null,
+    lastUsedAt: null,
+  };
+  await insertAccessToken(tx, accessToken);
+  await recordAudit(tx, audited(accessToken, input.actorId, "created"), now);
   return { token, accessToken };
 }
 
 /**
  * Effective on the very next request.
+ * @param ownerId only if it is this user's own API access token; undefined: whosever it is
  * @throws Refusal 404 when there is no such token in force
  */
-export async function revokeAccessToken(services: Services, id: string): Promise<AccessToken> {
+export async function revokeAccessToken(
+  services: Services,
+  id: string,
+  ownerId?: string,
+): Promise<AccessToken> {
   const now = services.clock.now();
   return services.db.transaction(async (tx) => {
-    const revoked = await revokeAccessTokenIfActive(tx, id, now);
+    const revoked = await revokeAccessTokenIfActive(tx, id, now, ownerId);
     if (!revoked) throw new Refusal(404, "No access token found that is still in force");
     await recordAudit(tx, audited(revoked, revoked.userId, "revoked"), now);
     return revoked;

@@ -1,5 +1,4 @@
 import { inBatches } from "../db/in-batches.ts";
-import { validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
 import { hashPassword, matchesPassword } from "./passwords.ts";
@@ -70,23 +69,23 @@ export async function endSession({ db }: Services, token: string): Promise<void>
 
 /**
  * A new password, chosen by the user. All sessions end; the caller starts a new one.
- * @throws Refusal 422: the present password is wrong, or the new one is no password
+ * @returns `wrong` when the present password is not right, else what is the matter with the new one: nothing, when
+ * it is changed
  */
 export async function changePassword(
   services: Services,
   user: User,
   { present, wanted }: { present: string; wanted: string },
-): Promise<void> {
-  if (!(await matchesPassword(present, user.passwordHash ?? ""))) {
-    throw validationFailed("The present password is not right");
-  }
+): Promise<"wrong" | string[]> {
+  if (!(await matchesPassword(present, user.passwordHash ?? ""))) return "wrong";
   const problems = passwordProblems(wanted);
-  if (problems.length > 0) throw validationFailed(...problems);
+  if (problems.length > 0) return problems;
   const passwordHash = await hashPassword(wanted);
   await services.db.transaction(async (tx) => {
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteSessionsOfUser(tx, user.id);
   });
+  return [];
 }
 
 /** Forget sessions that have expired. */

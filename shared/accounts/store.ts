@@ -149,6 +149,12 @@ export async function deleteMember(tx: Tx, organizationId: string, userId: strin
   return gone.length > 0;
 }
 
+export async function findAccessToken(tx: Tx, id: string): Promise<AccessToken | undefined> {
+  const { accessTokens } = tx.tables;
+  const [found] = await tx.select().from(accessTokens).where(eq(accessTokens.id, id));
+  return found;
+}
+
 export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<void> {
   await tx.insert(tx.tables.accessTokens).values(token);
 }
@@ -173,17 +179,22 @@ export async function revokeTokensOfMember(
     );
 }
 
-/** Revokes once: the time of the first revocation stays. Undefined when no such token is in force. */
+/**
+ * Revokes once: the time of the first revocation stays. Undefined when no such token is in force, or it is not one
+ * that `ownerId` made.
+ */
 export async function revokeAccessTokenIfActive(
   tx: Tx,
   id: string,
   now: Date,
+  ownerId?: string,
 ): Promise<AccessToken | undefined> {
   const { accessTokens } = tx.tables;
+  const isOwn = ownerId ? and(eq(accessTokens.userId, ownerId), isNull(accessTokens.grantId)) : undefined;
   const [revoked] = await tx
     .update(accessTokens)
     .set({ revokedAt: now })
-    .where(and(eq(accessTokens.id, id), isNull(accessTokens.revokedAt)))
+    .where(and(eq(accessTokens.id, id), isNull(accessTokens.revokedAt), isOwn))
     .returning();
   return revoked;
 }

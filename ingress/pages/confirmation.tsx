@@ -1,0 +1,27 @@
+import type { Visitor } from "../session.ts";
+import { PostButton } from "./form-parts.tsx";
+import type { Shown } from "./page.ts";
+
+/** Asks once before something that cannot be undone. */
+export function confirmation(
+  visitor: Visitor,
+  { title, text, button, path, back }: Record<"title" | "text" | "button" | "path" | "back", string>,
+): Shown {
+  return {
+    title,
+    content: (
+      <div class="narrow">
+        <h1>{title}</h1>
+        <p>{text}</p>
+        <div class="actions">
+          <PostButton visitor={visitor} path={path} class="danger">
+            {button}
+          </PostButton>
+          <a class="button secondary" href={back}>
+            Cancel
+          </a>
+        </div>
+      </div>
+    ),
+  };
+}

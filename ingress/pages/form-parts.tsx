@@ -1,0 +1,58 @@
+import type { ComponentChildren, InputHTMLAttributes } from "preact";
+import type { Visitor } from "../session.ts";
+
+/** Belongs in every form that is posted. */
+export function CsrfField({ visitor }: { visitor: Visitor }) {
+  return <input type="hidden" name="csrf_token" value={visitor.csrfToken} />;
+}
+
+/** What is wrong with the form that was sent, above it. */
+export function FormError({ children }: { children: ComponentChildren }) {
+  return (
+    <p class="error" role="alert" id="form-error">
+      {children}
+    </p>
+  );
+}
+
+/** An input with its label and, below, what helps to fill it in. */
+export function Field({
+  label,
+  hint,
+  ...input
+}: { label: string; name: string; hint?: string } & InputHTMLAttributes) {
+  const id = `field-${input.name}`;
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <input id={id} {...input} {...(hint ? { "aria-describedby": `${id}-hint` } : {})} />
+      {hint && (
+        <span class="quiet" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** A button that posts nothing but itself. */
+export function PostButton({
+  visitor,
+  path,
+  class: className,
+  children,
+}: {
+  visitor: Visitor;
+  path: string;
+  class?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <form method="post" action={path}>
+      <CsrfField visitor={visitor} />
+      <button type="submit" class={className}>
+        {children}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,19 @@
+/** What the page after a form says that the form did. The address carries only the key. */
+const notices = {
+  signed_out: "You have signed out.",
+  password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
+  access_revoked: "Access is revoked. Its tokens no longer work.",
+  token_revoked: "The token is revoked. It no longer works.",
+} as const;
+
+export type Notice = keyof typeof notices;
+
+/** A path with the notice that the page there is to show. */
+export function withNotice(path: string, notice: Notice): string {
+  return `${path}?notice=${notice}`;
+}
+
+/** Undefined for what is no notice of ours: nobody else's words get onto our pages by a link. */
+export function noticeText(key: string | null): string | undefined {
+  return key !== null && Object.hasOwn(notices, key) ? notices[key as Notice] : undefined;
+}

@@ -1,0 +1,128 @@
+import { defineHandler, type EventHandler, type H3Event, type HTTPResponse } from "h3";
+import type { ComponentChildren } from "preact";
+import type { User } from "../../shared/accounts/store.ts";
+import { patterns } from "../../shared/paths.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { refuseForeignForm } from "../csrf.ts";
+import { html, seeOther, setHeaders } from "../respond.ts";
+import { findVisitor, type Visitor } from "../session.ts";
+import { renderPage } from "./layout.tsx";
+
+/** What a page shows inside the frame that all pages share. */
+export interface Shown {
+  title: string;
+  content: ComponentChildren;
+  /** Default: 200. */
+  status?: number;
+}
+
+/** What a page knows of who asks for it. */
+export interface PageRequest {
+  event: H3Event;
+  visitor: Visitor;
+}
+
+/** The same once somebody has signed in. */
+export interface SignedInRequest extends PageRequest {
+  user: User;
+}
+
+/** What a form is answered with: a page, or the path of the page to go on to. */
+export type Answered = Shown | string;
+
+const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
+const mostFormBytes = 64 * 1024;
+
+/** A page for anybody. */
+export function page(
+  services: Services,
+  show: (request: PageRequest) => Shown | Promise<Shown>,
+): EventHandler {
+  return defineHandler(async (event) => {
+    const visitor = await findVisitor(services, event);
+    return render(event, visitor, await show({ event, visitor }));
+  });
+}
+
+/** A page for people who have signed in; others are sent to do so, and come back. */
+export function signedInPage(
+  services: Services,
+  show: (request: SignedInRequest) => Shown | Promise<Shown>,
+): EventHandler {
+  return defineHandler(async (event) => {
+    const visitor = await findVisitor(services, event);
+    const { user } = visitor;
+    if (!user) return seeOther(signInAndReturnTo(event.url.pathname + event.url.search));
+    return render(event, visitor, await show({ event, visitor, user }));
+  });
+}
+
+/** What a form of anybody does. */
+export function action(
+  services: Services,
+  bodies: Bodies,
+  run: (request: PageRequest, form: URLSearchParams) => Promise<Answered>,
+): EventHandler {
+  return defineHandler(async (event) => {
+    const visitor = await findVisitor(services, event);
+    const form = await readForm(services, bodies, { event, visitor });
+    return answer(event, visitor, await run({ event, visitor }, form));
+  });
+}
+
+/** What a form of people who have signed in does. */
+export function signedInAction(
+  services: Services,
+  bodies: Bodies,
+  run: (request: SignedInRequest, form: URLSearchParams) => Promise<Answered>,
+): EventHandler {
+  return defineHandler(async (event) => {
+    const visitor = await findVisitor(services, event);
+    const { user } = visitor;
+    if (!user) return seeOther(signInAndReturnTo(event.url.pathname));
+    const form = await readForm(services, bodies, { event, visitor });
+    return answer(event, visitor, await run({ event, visitor, user }, form));
+  });
+}
+
+/** The address of the sign-in page, from where one comes back to a path of ours. */
+export function signInAndReturnTo(path: string): string {
+  return `${patterns.signIn}?${new URLSearchParams({ to: path })}`;
+}
+
+/** On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. */
+export function setPageHeaders(event: H3Event): void {
+  setHeaders(event, {
+    "Content-Security-Policy":
+      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+  });
+}
+
+async function readForm(
+  services: Services,
+  bodies: Bodies,
+  { event, visitor }: PageRequest,
+): Promise<URLSearchParams> {
+  if (!formType.test(event.req.headers.get("content-type") ?? ""))
+    throw new Refusal(415, "This address takes forms only.");
+  using held = await bodies.read(event, mostFormBytes, () => new Refusal(413, "The form is too large."));
+  const form = new URLSearchParams(held.bytes.toString("utf8"));
+  refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
+  return form;
+}
+
+function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPResponse {
+  return typeof answered === "string" ? seeOther(answered) : render(event, visitor, answered);
+}
+
+function render(event: H3Event, visitor: Visitor, { title, content, status = 200 }: Shown): HTTPResponse {
+  setPageHeaders(event);
+  const notice = event.url.searchParams.get("notice");
+  return html(status, renderPage({ title, content, visitor, notice }));
+}

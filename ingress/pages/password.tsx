@@ -1,0 +1,78 @@
+import { changePassword, startSession } from "../../shared/accounts/sessions.ts";
+import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { clientIp } from "../client-address.ts";
+import { limitSignInFailures } from "../limits.ts";
+import { setSessionCookie, type Visitor } from "../session.ts";
+import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { withNotice } from "./notices.ts";
+import { type Shown, signedInAction, signedInPage } from "./page.ts";
+
+/** GET /user/password */
+export function passwordPage(services: Services) {
+  return signedInPage(services, ({ visitor }) => passwordForm(visitor));
+}
+
+/** POST /user/password {present, wanted, again}. Guessing the present one counts as guessing at sign-in. */
+export function savePassword(services: Services, bodies: Bodies) {
+  return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
+    const field = (name: string) => form.get(name) ?? "";
+    if (field("wanted") !== field("again"))
+      return passwordForm(visitor, "The new password and its repetition are not the same.");
+
+    const passwords = { present: field("present"), wanted: field("wanted") };
+    const problem = await limitSignInFailures(services, user.email, clientIp(event), async () => {
+      const outcome = await changePassword(services, user, passwords);
+      return outcome === "wrong" ? undefined : outcome;
+    });
+    if (problem === undefined) return passwordForm(visitor, "The present password is not right.");
+    if (problem.length > 0) return passwordForm(visitor, `${problem.join(", ")}.`);
+
+    setSessionCookie(services.config, event, await startSession(services, user.id, undefined));
+    return withNotice(patterns.home, "password_changed");
+  });
+}
+
+function passwordForm(visitor: Visitor, problem?: string): Shown {
+  return {
+    title: "Change password",
+    status: problem ? 422 : 200,
+    content: (
+      <div class="narrow">
+        <h1>Change password</h1>
+        <form method="post" action={patterns.password}>
+          <CsrfField visitor={visitor} />
+          <input type="hidden" name="username" value={visitor.user?.email} autocomplete="username" />
+          {problem && <FormError>{problem}</FormError>}
+          <Field
+            label="Present password"
+            name="present"
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+          <Field
+            label="New password"
+            name="wanted"
+            type="password"
+            autocomplete="new-password"
+            minLength={10}
+            required
+            hint="At least 10 characters. You will be signed out everywhere else."
+          />
+          <Field
+            label="New password once more"
+            name="again"
+            type="password"
+            autocomplete="new-password"
+            required
+          />
+          <p class="actions">
+            <button type="submit">Change password</button>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}
