@@ -22,6 +22,7 @@ const checkConnectionsEveryMs = 1000;
  */
 export async function startIngress(services: Services): Promise<Ingress> {
   const { config } = services;
+  warnOfPlainHttp(services);
   await services.awaitRedis();
   let isClosing = false;
   const server = serve(
@@ -58,4 +59,14 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await closed;
     },
   };
+}
+
+/** Over plain http anybody on the way can take a session. Behind a proxy that ends TLS the addresses say https. */
+function warnOfPlainHttp({ config, log }: Services): void {
+  const plain = [...new Set([config.appUrl, config.authUrl])].filter((url) => url.startsWith("http:"));
+  if (plain.length > 0)
+    log.warn(
+      { addresses: plain },
+      "pages are on plain http, so their cookies are not Secure: set PUBLIC_URL to https://…",
+    );
 }
