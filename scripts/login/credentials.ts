@@ -1,0 +1,130 @@
+import { randomUUID } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { z } from "zod";
+import { Problem } from "./failure.ts";
+import type { Tokens } from "./server.ts";
+
+const entry = z.object({
+  access_token: z.string(),
+  refresh_token: z.string().optional(),
+  scope: z.string(),
+  expires_at: z.iso.datetime().nullable(),
+  api: z.string(),
+});
+const content = z.record(z.string(), entry);
+
+/** A sign-in as it is kept. */
+export interface Credentials extends Tokens {
+  scope: string;
+  /** Where the REST API answers. */
+  api: string;
+}
+
+/** The one sign-in of a client at a server. */
+export interface CredentialStore {
+  file: string;
+  /** Make sure that what will be issued can be kept. */
+  prepare(): void;
+  find(): Credentials | undefined;
+  save(credentials: Credentials): void;
+  forget(): void;
+}
+
+/**
+ * The tokens of this user, in a file that only the user may read, replaced as a whole by a rename: whatever
+ * happens in between, it is either as before or complete. All of it throws Problem.
+ */
+export function openCredentials(
+  env: Record<string, string | undefined>,
+  { server, clientId }: { server: string; clientId: string },
+): CredentialStore {
+  const file = credentialsFile(env);
+  const folder = dirname(file);
+  const key = `${server} ${clientId}`;
+
+  const prepare = () =>
+    orProblem(folder, () => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      chmodSync(folder, 0o700); // it may have been there, open to others
+    });
+  const write = (entries: z.infer<typeof content>) => {
+    prepare();
+    const draft = `${file}.${randomUUID()}`;
+    orProblem(file, () => {
+      try {
+        const text = `${JSON.stringify(entries, null, 2)}\n`;
+        writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
+        renameSync(draft, file);
+      } finally {
+        rmSync(draft, { force: true });
+      }
+    });
+  };
+
+  return {
+    file,
+    prepare() {
+      prepare();
+      readAll(file);
+    },
+    find() {
+      const kept = readAll(file)[key];
+      return kept && fromEntry(kept);
+    },
+    save(credentials) {
+      write({ ...readAll(file), [key]: toEntry(credentials) });
+    },
+    forget() {
+      const { [key]: forgotten, ...rest } = readAll(file);
+      if (forgotten) write(rest);
+    },
+  };
+}
+
+/** XDG base directories: a relative path is to be ignored. */
+function credentialsFile({ XDG_CONFIG_HOME, HOME }: Record<string, string | undefined>): string {
+  const given = XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : undefined;
+  return join(given ?? join(HOME || homedir(), ".config"), "signalbox", "credentials.json");
+}
+
+function readAll(file: string): z.infer<typeof content> {
+  try {
+    return content.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Problem(`${file} does not hold what this command keeps there: delete it and sign in again.`);
+  }
+}
+
+function orProblem(path: string, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Problem(
+      `${path} cannot be written (${code ?? message}): let XDG_CONFIG_HOME name a folder of yours.`,
+    );
+  }
+}
+
+function toEntry({ accessToken, refreshToken, scope, expiresAt, api }: Credentials): z.infer<typeof entry> {
+  return {
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    scope,
+    expires_at: expiresAt?.toISOString() ?? null,
+    api,
+  };
+}
+
+function fromEntry(kept: z.infer<typeof entry>): Credentials {
+  return {
+    accessToken: kept.access_token,
+    refreshToken: kept.refresh_token,
+    scope: kept.scope,
+    expiresAt: kept.expires_at === null ? null : new Date(kept.expires_at),
+    api: kept.api,
+  };
+}

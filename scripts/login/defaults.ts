@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { ConfigError, settings } from "../../shared/config.ts";
+
+/** The client id that the demo registers. */
+export const loginClientId = "signalbox-cli";
+const { PUBLIC_URL, AUTH_URL, BASE_URL, PORT } = settings;
+/** Not the whole configuration: that would want a secret key, which a client has no business with. */
+const known = z.object({ PUBLIC_URL, AUTH_URL, BASE_URL, PORT });
+
+export interface Defaults {
+  server: string;
+  api: string;
+  clientId: string;
+  scope: string;
+}
+
+/**
+ * What holds without an option: the installation that the environment describes, else the one on this machine.
+ * @throws ConfigError
+ */
+export function readDefaults(env: Record<string, string | undefined>): Defaults {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const parsed = known.safeParse(present);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
+    throw new ConfigError(`The environment has problems: ${problems.join("; ")}.`);
+  }
+  const { data } = parsed;
+  const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
+  const server = data.AUTH_URL ?? publicUrl;
+  return {
+    server,
+    api: data.BASE_URL ?? data.PUBLIC_URL ?? server,
+    clientId: loginClientId,
+    scope: "read_user read_organizations read_pipelines read_builds read_clusters",
+  };
+}

@@ -1,0 +1,82 @@
+import { stripVTControlCharacters } from "node:util";
+import { renderUnicodeCompact } from "uqr";
+import type { Account } from "./account.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Codes } from "./server.ts";
+
+const indent = "    ";
+/** Light on dark whatever the terminal's colours are: not every camera reads an inverted code. */
+const whiteOnBlack = (line: string) => `\u001b[97;40m${line}\u001b[0m`;
+
+/** What to do in the browser, and until when (RFC 8628 §3.3). */
+export function showInvitation(
+  codes: Codes,
+  { qr, columns }: { qr: boolean | undefined; columns: number | undefined },
+): string {
+  const { verificationUri, verificationUriComplete: link, userCode, expiresAt } = codes;
+  const picture = link && qr !== false ? showQr(link, columns, qr === true) : [];
+  const orScan = picture.length > 0 ? ", or scan it," : "";
+  return [
+    "To sign in, open this page in a browser on any device",
+    "",
+    indent + plain(verificationUri),
+    "",
+    "and enter the code",
+    "",
+    indent + plain(userCode),
+    "",
+    ...(link
+      ? [`Or open this link${orScan} and compare the code:`, "", indent + plain(link), "", ...picture]
+      : []),
+    `Waiting for your approval until ${timeOf(expiresAt)}. Ctrl-C gives up.`,
+    "",
+  ].join("\n");
+}
+
+/** The lines of a QR code; none where there is no terminal or no room for it, unless it is wanted. */
+function showQr(text: string, columns: number | undefined, isWanted: boolean): string[] {
+  const lines = renderUnicodeCompact(text, { border: 2 }).split("\n");
+  const width = indent.length + (lines[0]?.length ?? 0);
+  const hasRoom = columns !== undefined && columns >= width;
+  if (!hasRoom && !isWanted) return [];
+  return [...lines.map((line) => indent + (columns === undefined ? line : whiteOnBlack(line))), ""];
+}
+
+/** Who is signed in, to what, and for how long. Never a token. */
+export function showSignedIn(account: Account, credentials: Credentials, server: string): string {
+  const { user, organizations } = account;
+  const { scope, expiresAt, refreshToken } = credentials;
+  const renewed = refreshToken ? "; --status renews it then" : "";
+  const access = expiresAt ? `until ${dayOf(expiresAt)} ${timeOf(expiresAt)}${renewed}` : "does not expire";
+  return [
+    user
+      ? `You are signed in to ${server} as ${user.name} <${user.email}>.`
+      : `You are signed in to ${server}.`,
+    ...(organizations?.map(({ name, slug }) => `Organization  ${name} (${slug})`) ?? []),
+    `Scopes        ${scope}`,
+    `Access        ${access}`,
+    "",
+  ]
+    .map(plain)
+    .join("\n");
+}
+
+/** A warning where tokens travel in clear, except on this machine. */
+export function showUnencrypted(server: string): string {
+  const { protocol, hostname } = new URL(server);
+  const isSafe = protocol === "https:" || /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  return isSafe ? "" : `Careful: ${server} is not encrypted, others on the way can read what is sent.\n`;
+}
+
+/** What a server sent, without anything that a terminal would obey. */
+export function plain(text: string): string {
+  return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, "");
+}
+
+function timeOf(time: Date): string {
+  return time.toTimeString().slice(0, "hh:mm".length);
+}
+
+function dayOf(time: Date): string {
+  return time.toLocaleDateString("sv-SE"); // year-month-day
+}
