@@ -8,12 +8,15 @@ import { listOrganizations } from "../shared/accounts/store.ts";
 import { createUser } from "../shared/accounts/users.ts";
 import { findPipeline } from "../shared/builds/pipeline-store.ts";
 import { createPipeline } from "../shared/builds/pipelines.ts";
+import { createApplication } from "../shared/oauth/applications.ts";
+import { findApplication } from "../shared/oauth/store.ts";
 import { createCluster } from "../shared/queues/clusters.ts";
 import { createQueue } from "../shared/queues/queues.ts";
 import type { Services } from "../shared/services.ts";
 import { hashToken } from "../shared/tokens.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
 import { createTrigger } from "../shared/triggers/triggers.ts";
+import { loginClientId } from "./login/defaults.ts";
 
 /**
  * The database has only hashes of these, and every start shows them again. By the id of the organization,
@@ -57,11 +60,15 @@ export interface Demo {
  */
 export async function findOrMakeDemo(services: Services): Promise<Demo | undefined> {
   const organizations = await listOrganizations(services.db);
-  if (organizations.length === 0) return findDemo(services, await makeDemo(services));
+  const known = organizations.length === 0 ? await makeDemo(services) : findSecrets(organizations);
+  const demo = known && (await findDemo(services, known));
+  if (demo) await registerLogin(services); // a demo that was made before there was such a command lacks it
+  return demo;
+}
 
+function findSecrets(organizations: { id: string }[]): Secrets | undefined {
   const kept = readSecrets();
-  const known = organizations.map(({ id }) => kept[id]).find((secrets) => secrets !== undefined);
-  return known && findDemo(services, known);
+  return organizations.map(({ id }) => kept[id]).find((secrets) => secrets !== undefined);
 }
 
 async function makeDemo(services: Services): Promise<Secrets> {
@@ -102,6 +109,18 @@ async function makeDemo(services: Services): Promise<Secrets> {
   const made: Secrets = { trigger_token: triggerToken, api_token: apiToken, email, password };
   writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [id]: made }, null, 2)}\n`, { mode: 0o600 });
   return made;
+}
+
+/** The application that `npm run login` signs in as. */
+async function registerLogin(services: Services): Promise<void> {
+  if (await findApplication(services.db, loginClientId)) return;
+  await createApplication(services, {
+    name: "Signalbox CLI",
+    clientId: loginClientId,
+    confidential: false,
+    deviceFlow: true,
+    refreshTokens: true,
+  });
 }
 
 function readSecrets(): Record<string, Secrets> {

@@ -1,5 +1,6 @@
 import type { Config } from "../../shared/config.ts";
 import { api, endpointUrl, patterns } from "../../shared/paths.ts";
+import { readDefaults } from "../login/defaults.ts";
 import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
 
 const payload = '{"hello":"world"}';
@@ -50,10 +51,23 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
     "  Read the payload back, as a step of that build does:",
     `    job=$(npm run -s admin -- job token --org ${org} --pipeline ${slug} --build ${demo.nextBuild})`,
     `    ${curl} ${json} -H "Authorization: Token ${ofJob("token")}" -d '{"key":"${config.serviceName}:webhook"}' "${data}/get"`,
+    "",
+    `  Sign in a device: it shows a code to enter in a browser, as ${demo.email} with the password ${demo.password}:`,
+    `    ${loginCommand(config)}`,
     ...(repeat.length > 0
       ? ["", `  npm run admin needs the same ${repeat.join(", ")} as npm start was given.`]
       : []),
     "",
     "",
   ];
+}
+
+/** What is not so by itself in a terminal without our settings is said. */
+function loginCommand({ authUrl, baseUrl }: Config): string {
+  const usual = readDefaults({}).server;
+  const options = [
+    ...(authUrl === usual ? [] : [`--server ${authUrl}`]),
+    ...(baseUrl === authUrl ? [] : [`--api ${baseUrl}`]),
+  ];
+  return ["npm run login", ...(options.length > 0 ? ["--", ...options] : [])].join(" ");
 }

@@ -50,7 +50,7 @@ describe("npm start", { skip }, () => {
     const isUp = new Promise<void>((resolveUp, reject) => {
       const look = (chunk: Buffer) => {
         output += chunk;
-        if (output.includes("/data/get")) resolveUp();
+        if (/^ {4}npm run login.*\n/m.test(output)) resolveUp();
       };
       npm.stdout?.on("data", look);
       npm.stderr?.on("data", look);
@@ -78,6 +78,19 @@ describe("npm start", { skip }, () => {
     assert.match(JSON.parse(posted).id, /^[0-9a-f-]{36}$/);
     assert.equal(JSON.parse(shown)[0].number, 1);
     assert.deepEqual(JSON.parse(payload), { key: "service:webhook", value: '{"hello":"world"}' });
+  });
+
+  it("prints a command that signs a device in", async () => {
+    const command = output.match(/(?<=^ {4})npm run login.*$/m)?.[0];
+    const device = spawn("sh", ["-c", String(command)], { cwd: folder, env, detached: true });
+    const shown = await untilPrinted(device, /Ctrl-C gives up/);
+    const ended = once(device, "close");
+    process.kill(-Number(device.pid), "SIGINT");
+    await ended;
+
+    const [, server] = /npm run login -- --server (\S+)$/.exec(String(command)) ?? [];
+    assert.match(shown, new RegExp(`^ {4}${server}/oauth/device/[A-Z]{4}-[A-Z]{4}$`, "m"));
+    assert.match(output, /Sign in a device: .* as demo@example\.com with the password [\w-]{20}:$/m);
   });
 
   it("runs what it is told to, and prefixes the lines of each process with its name", () => {
@@ -109,6 +122,15 @@ describe("npm start", { skip }, () => {
   async function shell(script: string): Promise<string> {
     const { stdout } = await run("sh", ["-c", script], { cwd: folder, env });
     return stdout;
+  }
+
+  async function untilPrinted(child: ChildProcess, expected: RegExp): Promise<string> {
+    let text = "";
+    for await (const chunk of child.stdout?.setEncoding("utf8") ?? []) {
+      text += chunk;
+      if (expected.test(text)) return text;
+    }
+    return assert.fail(`${expected} was not printed: ${text}`);
   }
 
   /** The worker builds a moment after the webhook was accepted. */

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it, type TestContext } from "node:test";
+import { findOrMakeDemo } from "../../scripts/seed.ts";
+import { listApplications } from "../../shared/oauth/store.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { startWorld } from "../helpers/world.ts";
+
+describe("the demo", () => {
+  const root = process.cwd();
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-seed-"));
+  before(() => {
+    mkdirSync(join(folder, "data"));
+    process.chdir(folder); // its secrets are kept beneath the working directory
+  });
+  after(() => {
+    process.chdir(root);
+    rmSync(folder, { recursive: true });
+  });
+
+  const open = async (t: TestContext) => {
+    const world = await startWorld(sqlite);
+    t.after(() => world.close());
+    const { services } = world;
+    const applications = async () =>
+      (await listApplications(services.db)).map(({ clientId, secretHash, deviceFlow, refreshTokens }) => ({
+        ...{ clientId, secretHash, deviceFlow, refreshTokens },
+      }));
+    return { ...world, applications };
+  };
+  const cli = { clientId: "signalbox-cli", secretHash: null, deviceFlow: true, refreshTokens: true };
+
+  it("has the application that npm run login signs in as", async (t) => {
+    const { services, applications } = await open(t);
+
+    const made = await findOrMakeDemo(services);
+
+    assert.ok(made);
+    assert.deepEqual(await applications(), [cli]);
+    assert.deepEqual(await findOrMakeDemo(services), made);
+    assert.deepEqual(await applications(), [cli]);
+  });
+
+  it("gets that application when it was made without it", async (t) => {
+    const { services, applications } = await open(t);
+    await findOrMakeDemo(services);
+    await services.db.transaction((tx) => tx.delete(tx.tables.applications));
+
+    await findOrMakeDemo(services);
+
+    assert.deepEqual(await applications(), [cli]);
+  });
+
+  it("leaves an installation alone that has organizations of its own", async (t) => {
+    const world = await open(t);
+    await setUpOrganization(world);
+
+    assert.equal(await findOrMakeDemo(world.services), undefined);
+    assert.deepEqual(await world.applications(), []);
+  });
+});
