@@ -32,12 +32,16 @@ export function renderErrors(services: Services) {
   };
 }
 
+/** Unlike the sentence for people this one never changes: how long to wait is in the header. */
+const tooManyDescription = "Too many attempts: wait as long as Retry-After says";
+
 /** The body of spec §2.3. Whatever is wrong on our side is 503, so that clients try again (spec §7.1). */
 function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
   const { status, message } = refusal;
   const error = refusal instanceof OAuthRefusal ? refusal.error : otherOAuthError(status, event.url.pathname);
   if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
-  return json(status >= 500 ? 503 : status, { error, error_description: message });
+  const error_description = status === 429 ? tooManyDescription : message;
+  return json(status >= 500 ? 503 : status, { error, error_description });
 }
 
 function otherOAuthError(status: number, path: string): OAuthErrorCode {
