@@ -84,16 +84,11 @@ export async function limitDeviceAuthorizations(
   ]);
 }
 
-/** Wrong client secrets, and unknown clients. */
-export function limitClientFailures<T>(
-  services: Services,
-  clientId: string,
-  ip: string,
-  check: () => T | undefined,
-): Promise<T | undefined> {
+/** Count a wrong client secret, or an unknown client; 429 when there have been too many. */
+export async function limitClientFailures(services: Services, clientId: string, ip: string): Promise<void> {
   const subject = `${hashToken(clientId)}:${ip}`; // the id is the caller's to choose, of any length
   const limit = services.config.clientFailuresPerMinute;
-  return limitFailures(services, [{ name: "client-failures", subject, limit, windowMs: minuteMs }], check);
+  await takeAll(services, [{ name: "client-failures", subject, limit, windowMs: minuteMs }]);
 }
 
 /** Wrong user codes, by the user who enters them and by address. */
@@ -136,7 +131,7 @@ export function limitSignInFailures<T>(
 async function limitFailures<T>(
   services: Services,
   windows: Window[],
-  check: () => T | undefined | Promise<T | undefined>,
+  check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   await takeAll(services, windows);
   const found = await check();
