@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import {
+  approve,
+  claimUserCode,
+  type DeviceRequest,
+  deny,
+  findDeviceRequest,
+} from "../../shared/device/decide.ts";
+import { readUserCode } from "../../shared/device/user-code.ts";
+import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
+import { type Answer, request } from "./http.ts";
+import type { World } from "./world.ts";
+
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** Parameters of a form; a list of pairs to repeat one, `undefined` to leave one out. */
+export type FormParameters = Record<string, string | undefined> | [string, string][];
+
+/** POST a form to an OAuth endpoint. What holds for every answer there is checked of every answer here. */
+export async function postForm(
+  url: string,
+  parameters: FormParameters,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const body = new URLSearchParams(Array.isArray(parameters) ? parameters : (pairs as [string, string][]));
+  const answer = await request(url, { method: "POST", body, headers });
+  assertNotStored(answer);
+  if (answer.status === 400) assert.equal(answer.headers.get("www-authenticate"), null);
+  return answer;
+}
+
+/** No cache keeps the answer (RFC 6749 §5.1). */
+export function assertNotStored({ headers }: Answer): void {
+  assert.equal(headers.get("cache-control"), "no-store");
+  assert.equal(headers.get("pragma"), "no-cache");
+}
+
+/** A refusal as spec §2.3 has it: the code, a sentence that is always the same, nothing else. */
+export async function assertOAuthError(
+  answering: Promise<Answer>,
+  status: number,
+  error: string,
+): Promise<Answer> {
+  const answer = await answering;
+  assert.equal(answer.status, status, answer.text);
+  assert.deepEqual(Object.keys(answer.body), ["error", "error_description"]);
+  assert.equal(answer.body.error, error);
+  assert.match(answer.body.error_description, /^[A-Z][\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/json\b/);
+  assertNotStored(answer);
+  return answer;
+}
+
+export type TestClient = Awaited<ReturnType<typeof setUpClient>>;
+
+/** A registered application: public, without refresh tokens and expiry, unless told otherwise. */
+export async function setUpClient(
+  { services }: Pick<World, "services">,
+  options: Partial<NewApplication> = {},
+) {
+  const { application, secret } = await createApplication(services, {
+    name: "Test CLI",
+    confidential: false,
+    deviceFlow: true,
+    refreshTokens: false,
+    ...options,
+  });
+  return {
+    ...application,
+    secret: secret ?? "",
+    /** What it authenticates with in a form. */
+    credentials: { client_id: application.clientId, client_secret: secret },
+  };
+}
+
+/** The `Authorization` of HTTP Basic, each part form-encoded first (RFC 6749 §2.3.1). */
+export function basic(id: string, secret: string): { Authorization: string } {
+  const encoded = [id, secret].map((part) => new URLSearchParams({ _: part }).toString().slice(2)).join(":");
+  return { Authorization: `Basic ${Buffer.from(encoded).toString("base64")}` };
+}
+
+/** A device asks for codes. */
+export function authorize(
+  { url }: Pick<World, "url">,
+  client: TestClient,
+  more: Record<string, string | undefined> = {},
+  headers?: Record<string, string>,
+): Promise<Answer> {
+  const parameters = { ...client.credentials, scope: "read_user", ...more };
+  return postForm(`${url}/oauth/device_authorization`, parameters, headers);
+}
+
+/** A device that was given codes. */
+export async function startDevice(
+  world: Pick<World, "url">,
+  client: TestClient,
+  more?: Record<string, string>,
+): Promise<{ deviceCode: string; userCode: string }> {
+  const { status, body, text } = await authorize(world, client, more);
+  assert.equal(status, 200, text);
+  return { deviceCode: body.device_code, userCode: body.user_code };
+}
+
+/** A device asks whether the user has decided. */
+export function poll(
+  { url }: Pick<World, "url">,
+  client: TestClient,
+  deviceCode: string,
+  more: Record<string, string | undefined> = {},
+): Promise<Answer> {
+  const parameters = { grant_type: deviceGrantType, ...client.credentials, device_code: deviceCode, ...more };
+  return postForm(`${url}/oauth/token`, parameters);
+}
+
+export function refresh(
+  { url }: Pick<World, "url">,
+  client: TestClient,
+  refreshToken: string,
+  more: Record<string, string | undefined> = {},
+): Promise<Answer> {
+  const parameters = {
+    grant_type: "refresh_token",
+    ...client.credentials,
+    refresh_token: refreshToken,
+    ...more,
+  };
+  return postForm(`${url}/oauth/token`, parameters);
+}
+
+/** A user enters a code, and sees what is asked for. */
+export async function enterCode(
+  { services }: Pick<World, "services">,
+  userId: string,
+  userCode: string,
+): Promise<DeviceRequest> {
+  const claim = { userId, userCode: readUserCode(userCode) ?? "" };
+  assert.ok(await claimUserCode(services, claim, false), "the code can be claimed");
+  const found = await findDeviceRequest(services, claim);
+  assert.ok(found);
+  return found;
+}
+
+/** Where a user decides: an organization of theirs. */
+export interface Decider {
+  id: string;
+  user: { id: string };
+}
+
+/** Whether the user got to approve. */
+export async function approveCode(
+  world: Pick<World, "services">,
+  { id: organizationId, user }: Decider,
+  userCode: string,
+): Promise<boolean> {
+  const { code } = await enterCode(world, user.id, userCode);
+  return approveClaimed(world, { id: organizationId, user }, code);
+}
+
+/** The same, for a code that the user has claimed before. */
+export function approveClaimed(
+  { services }: Pick<World, "services">,
+  { id: organizationId, user }: Decider,
+  code: DeviceRequest["code"],
+): Promise<boolean> {
+  const approval = { organizationId, ip: "192.0.2.7", userAgent: "Test Browser" };
+  return approve(services, { code, userId: user.id }, approval);
+}
+
+/** Whether the user got to deny. */
+export async function denyCode(
+  world: Pick<World, "services">,
+  { user }: Decider,
+  userCode: string,
+): Promise<boolean> {
+  const { code } = await enterCode(world, user.id, userCode);
+  return deny(world.services, code.id, user.id);
+}
+
+/** A whole sign-in: the body of the token response. */
+export async function signIn(
+  world: Pick<World, "services" | "url">,
+  client: TestClient,
+  decider: Decider,
+  scope = "read_user",
+) {
+  const { deviceCode, userCode } = await startDevice(world, client, { scope });
+  assert.ok(await approveCode(world, decider, userCode));
+  const { status, body, text } = await poll(world, client, deviceCode);
+  assert.equal(status, 200, text);
+  return body;
+}
+
+/** All grants of a world. */
+export async function allGrants({ services: { db } }: Pick<World, "services">) {
+  return db.select().from(db.tables.grants);
+}
