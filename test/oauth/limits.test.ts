@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, describe, it } from "node:test";
+import { issueToken } from "../../shared/tokens.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import {
-  approveCode,
   assertOAuthError,
   authorize,
   basic,
@@ -10,157 +10,159 @@ import {
   poll,
   postForm,
   setUpClient,
-  startDevice,
-  type TestClient,
 } from "../helpers/device.ts";
 import type { Answer } from "../helpers/http.ts";
-import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 /** Too many: the code that clients know, a fixed sentence, and when to come back. */
 async function assertLimited(answering: Promise<Answer>, error: string): Promise<void> {
   const { headers, body } = await assertOAuthError(answering, 429, error);
   assert.deepEqual(body, { error, error_description: "Too many attempts: wait as long as Retry-After says" });
-  assert.match(headers.get("retry-after") ?? "", /^\d+$/);
-  assert.ok(Number(headers.get("retry-after")) >= 1);
-  assert.ok(Number(headers.get("retry-after")) <= 61);
+  const seconds = headers.get("retry-after") ?? "";
+  assert.match(seconds, /^\d+$/);
+  assert.ok(Number(seconds) >= 1 && Number(seconds) <= 61, seconds);
   assert.equal(headers.get("www-authenticate"), null);
 }
 
 const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
+const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");
 
-describeOnEachDatabase("device codes an IP address in a minute", (database) => {
-  it("are as many as set, from two processes at once, then 429 server_error", async () => {
-    const world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "7" });
-    const client = await setUpClient(world);
-    const others = await setUpClient(world);
-    const second = await world.another();
-
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => authorize(index % 2 ? world : second, client)),
-    );
-
-    assert.deepEqual([count(answers, 200), count(answers, 429)], [7, 13]);
-    await assertLimited(authorize(world, client), "server_error");
-    await assertLimited(authorize(world, others), "server_error");
-    await world.close();
-  });
-
-  it("do not count requests that are refused", async () => {
-    const world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "2" });
-    const client = await setUpClient(world);
-
-    for (let times = 0; times < 5; times++) {
-      await assertOAuthError(authorize(world, client, { scope: "nope" }), 400, "invalid_scope");
-      await assertOAuthError(authorize(world, client, { client_id: "nope" }), 401, "invalid_client");
-    }
-
-    assert.equal((await authorize(world, client)).status, 200);
-    assert.equal((await authorize(world, client)).status, 200);
-    await assertLimited(authorize(world, client), "server_error");
-    await world.close();
-  });
-
-  it("are counted by the address that a trusted proxy names", async () => {
-    const world = await startWorld(database, {
-      DEVICE_AUTHORIZATIONS_PER_MINUTE: "1",
-      TRUSTED_PROXIES: "loopback",
-    });
-    const client = await setUpClient(world);
-    const from = (ip: string) => authorize(world, client, {}, { "X-Forwarded-For": ip });
-
-    assert.equal((await from("192.0.2.1")).status, 200);
-    assert.equal((await from("192.0.2.2")).status, 200);
-    await assertLimited(from("192.0.2.1"), "server_error");
-    await world.close();
-  });
-});
-
-describeOnEachDatabase("device codes a client in a minute", (database) => {
-  it("are as many as set, then 429 server_error, and no other client waits for it", async () => {
-    const world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: "3" });
-    const client = await setUpClient(world);
-    const others = await setUpClient(world);
-
-    const answers = await Promise.all(Array.from({ length: 8 }, () => authorize(world, client)));
-
-    assert.deepEqual([count(answers, 200), count(answers, 429)], [3, 5]);
-    await assertLimited(authorize(world, client), "server_error");
-    assert.equal((await authorize(world, others)).status, 200);
-    await world.close();
-  });
-});
-
-describeOnEachDatabase("failed client authentications in a minute", (database) => {
+describeOnEachDatabase("limits of the OAuth endpoints", (database) => {
   let world: World;
-  let open: TestClient;
+  let second: Pick<World, "url">;
+  let addresses = 0;
 
   before(async () => {
-    world = await startWorld(database, { CLIENT_FAILURES_PER_MINUTE: "3" });
-    open = await setUpClient(world);
+    world = await startWorld(database, {
+      DEVICE_AUTHORIZATIONS_PER_MINUTE: "4",
+      DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: "6",
+      CLIENT_FAILURES_PER_MINUTE: "3",
+      TRUSTED_PROXIES: "loopback",
+    });
+    second = await world.another();
   });
   after(() => world.close());
 
-  const attempt = (client_id: string, client_secret: string, path = "token", url = world.url) =>
-    postForm(`${url}/oauth/${path}`, { client_id, client_secret, grant_type: deviceGrantType });
+  const newAddress = () => ({ "X-Forwarded-For": `192.0.2.${++addresses}` });
+  const inTurns = (index: number) => (index % 2 ? world : second);
+  const newClient = () => setUpClient(world);
 
-  it("are as many as set, from two processes at once, then 429", async () => {
-    const { clientId } = await setUpClient(world, { confidential: true });
-    const second = await world.another();
+  describe("device codes an IP address", () => {
+    it("are as many as set, from two processes and for any client, then 429 server_error", async () => {
+      const [client, other, here] = [await newClient(), await newClient(), newAddress()];
 
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        attempt(clientId, "wrong", "token", index % 2 ? world.url : second.url),
-      ),
-    );
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => authorize(inTurns(index), client, {}, here)),
+      );
 
-    assert.deepEqual([count(answers, 401), count(answers, 429)], [3, 7]);
-    await assertLimited(attempt(clientId, "wrong"), "slow_down");
-    await assertLimited(attempt(clientId, "wrong", "device_authorization"), "server_error");
-    await assertLimited(attempt(clientId, "wrong", "revoke"), "server_error");
-    await assertLimited(attempt(clientId, "wrong", "introspect"), "server_error");
+      assert.deepEqual([count(answers, 200), count(answers, 429)], [4, 8]);
+      await assertLimited(authorize(world, client, {}, here), "server_error");
+      await assertLimited(authorize(world, other, {}, here), "server_error");
+    });
+
+    it("do not count requests that are refused", async () => {
+      const [client, here] = [await newClient(), newAddress()];
+      const send = (more = {}) => authorize(world, client, more, here);
+
+      for (let times = 0; times < 5; times++) {
+        await assertOAuthError(send({ scope: "nope" }), 400, "invalid_scope");
+        await assertOAuthError(send({ client_id: undefined }), 401, "invalid_client");
+      }
+
+      for (let times = 0; times < 4; times++) assert.equal((await send()).status, 200);
+      await assertLimited(send(), "server_error");
+    });
   });
 
-  it("are counted for each client, also for clients that do not exist", async () => {
-    for (let times = 0; times < 3; times++)
-      await assertOAuthError(attempt("nope", "x"), 401, "invalid_client");
+  describe("device codes a client", () => {
+    it("are as many as set, from any address, then 429 server_error; no other client waits for it", async () => {
+      const [client, other, address] = [await newClient(), await newClient(), newAddress()];
 
-    await assertLimited(attempt("nope", "x"), "slow_down");
-    await assertLimited(postForm(`${world.url}/oauth/token`, {}, basic("nope", "x")), "slow_down");
-    await assertOAuthError(attempt("nope2", "x"), 401, "invalid_client");
+      const answers = await Promise.all(
+        Array.from({ length: 15 }, (_, index) => authorize(inTurns(index), client, {}, newAddress())),
+      );
+
+      assert.deepEqual([count(answers, 200), count(answers, 429)], [6, 9]);
+      await assertLimited(authorize(world, client, {}, address), "server_error");
+      for (let times = 0; times < 4; times++) {
+        const { status } = await authorize(world, other, {}, address);
+        assert.equal(status, 200, "what the client's limit refused takes no slot of the address");
+      }
+    });
   });
 
-  it("do not hold up a public client, whose id anybody can send", async () => {
-    const wrong = () => postForm(`${world.url}/oauth/token`, {}, basic(open.clientId, "wrong"));
-    for (let times = 0; times < 3; times++) await assertOAuthError(wrong(), 401, "invalid_client");
-    await assertLimited(wrong(), "slow_down");
+  describe("failed client authentications", () => {
+    const attempt = (
+      clientId: string,
+      at: Record<string, string>,
+      path = "token",
+      { url }: { url: string } = world,
+    ) =>
+      postForm(
+        `${url}/oauth/${path}`,
+        { client_id: clientId, client_secret: "x", grant_type: deviceGrantType },
+        at,
+      );
 
-    assert.equal((await authorize(world, open)).status, 200);
-  });
+    it("are as many as set, from two processes at once, then 429", async () => {
+      const { clientId } = await setUpClient(world, { confidential: true });
+      const here = newAddress();
 
-  it("are not what a public client's Basic with an empty secret is", async () => {
-    const client = await setUpClient(world);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => attempt(clientId, here, "token", inTurns(index))),
+      );
 
-    for (let times = 0; times < 10; times++) {
-      const answering = postForm(`${world.url}/oauth/token`, {}, basic(client.clientId, ""));
-      await assertOAuthError(answering, 401, "invalid_client");
-    }
-  });
+      assert.deepEqual([count(answers, 401), count(answers, 429)], [3, 7]);
+      await assertLimited(attempt(clientId, here), "slow_down");
+      await assertLimited(attempt(clientId, here, "device_authorization"), "server_error");
+      await assertLimited(attempt(clientId, here, "revoke"), "server_error");
+      await assertLimited(attempt(clientId, here, "introspect"), "server_error");
+      await invalidClient(attempt(clientId, newAddress()));
+    });
 
-  it("are not what a client does that proves itself, however often and however much at once", async () => {
-    const acme = await setUpOrganization(world);
-    const client = await setUpClient(world, { confidential: true });
-    const { deviceCode, userCode } = await startDevice(world, client);
-    await approveCode(world, acme, userCode);
+    it("are counted for each client id, also of clients that do not exist", async () => {
+      const here = newAddress();
+      for (let times = 0; times < 3; times++) await invalidClient(attempt("nope", here));
 
-    const answers = await Promise.all(Array.from({ length: 32 }, () => poll(world, client, deviceCode)));
+      await assertLimited(attempt("nope", here), "slow_down");
+      const byHeader = postForm(`${world.url}/oauth/token`, {}, { ...basic("nope", "x"), ...here });
+      await assertLimited(byHeader, "slow_down");
+      await invalidClient(attempt("nope2", here));
+    });
 
-    assert.deepEqual([count(answers, 200), count(answers, 400)], [1, 31]);
-    assert.equal((await authorize(world, client)).status, 200);
+    it("do not hold up clients that are who they say, public ones or with a secret", async () => {
+      const here = newAddress();
+      for (const client of [await newClient(), await setUpClient(world, { confidential: true })]) {
+        const wrong = () =>
+          postForm(`${world.url}/oauth/token`, {}, { ...basic(client.clientId, "x"), ...here });
+        for (let times = 0; times < 3; times++) await invalidClient(wrong());
+        await assertLimited(wrong(), "slow_down");
+
+        assert.equal((await authorize(world, client, {}, here)).status, 200);
+      }
+    });
+
+    it("are not what a public client's Basic with an empty secret is", async () => {
+      const [client, here] = [await newClient(), newAddress()];
+
+      for (let times = 0; times < 10; times++)
+        await invalidClient(
+          postForm(`${world.url}/oauth/token`, {}, { ...basic(client.clientId, ""), ...here }),
+        );
+    });
+
+    it("are not what 32 requests at once are of a client that proves itself", async () => {
+      const client = await setUpClient(world, { confidential: true });
+      const deviceCode = issueToken("deviceCode");
+
+      const answers = await Promise.all(Array.from({ length: 32 }, () => poll(world, client, deviceCode)));
+
+      assert.deepEqual(new Set(answers.map(({ body }) => body.error)), new Set(["invalid_grant"]));
+    });
   });
 });
 
-describeOnEachDatabase("limits while Redis is away", (database) => {
+describeOnEachDatabase("limits of the OAuth endpoints while Redis is away", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database, {
@@ -175,11 +177,11 @@ describeOnEachDatabase("limits while Redis is away", (database) => {
     const { clientId } = await setUpClient(world, { confidential: true });
     const attempt = () => postForm(`${world.url}/oauth/token`, { client_id: clientId, client_secret: "x" });
 
-    for (let times = 0; times < 2; times++) await assertOAuthError(attempt(), 401, "invalid_client");
+    for (let times = 0; times < 2; times++) await invalidClient(attempt());
     await assertLimited(attempt(), "slow_down");
     world.clock.advance(61_000);
 
-    await assertOAuthError(attempt(), 401, "invalid_client");
+    await invalidClient(attempt());
   });
 
   it("count device codes in memory, and forget them after a minute", async () => {
