@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, it } from "node:test";
+import { expireDeviceCodes } from "../../shared/device/expire.ts";
+import { describeOnEachDatabase, type TestDatabase } from "../helpers/databases.ts";
+import {
+  approveCode,
+  assertOAuthError,
+  basic,
+  denyCode,
+  deviceGrantType,
+  poll,
+  postForm,
+  setUpClient,
+  startDevice,
+  type TestClient,
+} from "../helpers/device.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const secondMs = 1000;
+
+/** The rules are the same wherever polls are remembered. */
+function itPacesPolls(database: TestDatabase, settings: Record<string, string>): void {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+
+  before(async () => {
+    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000", ...settings });
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world);
+  });
+  after(() => world.close());
+
+  const start = () => startDevice(world, client);
+  /** Poll after each of these pauses; the answers in order, `pending` for authorization_pending. */
+  const pollAfter = async (deviceCode: string, ...pausesMs: number[]) => {
+    const answers: string[] = [];
+    for (const pause of pausesMs) {
+      world.clock.advance(pause);
+      const { status, body } = await poll(world, client, deviceCode);
+      assert.equal(status, 400);
+      answers.push(body.error.replace("authorization_", ""));
+    }
+    return answers;
+  };
+
+  it("never slows the first poll down, however soon it comes", async () => {
+    for (let times = 0; times < 3; times++)
+      assert.deepEqual(await pollAfter((await start()).deviceCode, 0), ["pending"]);
+  });
+
+  it("forgives half a second of the first 5 seconds, and not a millisecond more", async () => {
+    const { deviceCode } = await start();
+
+    assert.deepEqual(await pollAfter(deviceCode, 0, 4500, 4500, 5000), Array(4).fill("pending"));
+    assert.deepEqual(await pollAfter(deviceCode, 4499), ["slow_down"]);
+  });
+
+  it("adds 5 seconds for each poll that comes too soon, for this and all later ones", async () => {
+    const { deviceCode } = await start();
+
+    assert.deepEqual(await pollAfter(deviceCode, 0, 0), ["pending", "slow_down"]);
+    assert.deepEqual(await pollAfter(deviceCode, 9000, 9000), ["pending", "pending"]);
+    assert.deepEqual(await pollAfter(deviceCode, 8999), ["slow_down"]);
+    assert.deepEqual(await pollAfter(deviceCode, 13_500, 13_500), ["pending", "pending"]);
+    assert.deepEqual(await pollAfter(deviceCode, 13_499, 17_999), ["slow_down", "slow_down"]);
+    assert.deepEqual(await pollAfter(deviceCode, 22_500, 60_000, 22_500), Array(3).fill("pending"));
+  });
+
+  it("measures from the poll before, also when that was too soon", async () => {
+    const { deviceCode } = await start();
+
+    const answers = await pollAfter(deviceCode, 0, 3000, 3000, 3000);
+
+    assert.deepEqual(answers, ["pending", "slow_down", "slow_down", "slow_down"]);
+  });
+
+  it("keeps every code's own interval", async () => {
+    const [fast, slow] = [await start(), await start()];
+
+    assert.deepEqual(await pollAfter(fast.deviceCode, 0, 0, 0), ["pending", "slow_down", "slow_down"]);
+    assert.deepEqual(await pollAfter(slow.deviceCode, 0, 5000), ["pending", "pending"]);
+  });
+
+  it("answers at once once the user has decided, however fast the polls", async () => {
+    const [approved, denied, expired] = [await start(), await start(), await start()];
+    for (const { deviceCode } of [approved, denied, expired])
+      assert.deepEqual(await pollAfter(deviceCode, 0, 0), ["pending", "slow_down"]);
+    await approveCode(world, acme, approved.userCode);
+    await denyCode(world, acme, denied.userCode);
+
+    assert.equal((await poll(world, client, approved.deviceCode)).status, 200);
+    assert.deepEqual(await pollAfter(denied.deviceCode, 0, 0, 0), Array(3).fill("access_denied"));
+    assert.deepEqual(await pollAfter(expired.deviceCode, 600_000, 0, 0), Array(3).fill("expired_token"));
+  });
+
+  it("counts no request that fails before it is a poll: of nobody, of another client, or with an empty Basic", async () => {
+    const { deviceCode } = await start();
+    const other = await setUpClient(world);
+    const form = { grant_type: deviceGrantType, device_code: deviceCode };
+    assert.deepEqual(await pollAfter(deviceCode, 0), ["pending"]);
+    world.clock.advance(5 * secondMs);
+
+    for (let times = 0; times < 3; times++) {
+      const tryBasic = postForm(`${world.url}/oauth/token`, form, basic(client.clientId, ""));
+      await assertOAuthError(tryBasic, 401, "invalid_client");
+      await assertOAuthError(poll(world, other, deviceCode), 400, "invalid_grant");
+      await assertOAuthError(
+        poll(world, client, deviceCode, { client_id: undefined }),
+        401,
+        "invalid_client",
+      );
+      await assertOAuthError(
+        poll(world, client, deviceCode, { grant_type: "x" }),
+        400,
+        "unsupported_grant_type",
+      );
+    }
+
+    assert.deepEqual(await pollAfter(deviceCode, 0), ["pending"]);
+  });
+
+  it("slows all but one of many polls at once down", async () => {
+    const { deviceCode } = await start();
+
+    const answers = await Promise.all(Array.from({ length: 20 }, () => poll(world, client, deviceCode)));
+
+    const errors = answers.map(({ body }) => body.error).sort();
+    assert.deepEqual(errors, ["authorization_pending", ...Array(19).fill("slow_down")]);
+    assert.deepEqual(await pollAfter(deviceCode, 89_999), ["slow_down"]); // (5 + 19 × 5) s less 10 %
+  });
+
+  it("does not depend on the sweep", async () => {
+    const { deviceCode } = await start();
+    await pollAfter(deviceCode, 0);
+    await expireDeviceCodes(world.services);
+
+    assert.deepEqual(await pollAfter(deviceCode, 4499, 9000), ["slow_down", "pending"]);
+  });
+
+  it("forgives half a second of a shorter interval too", async () => {
+    const { pacing, clock } = world.services;
+    const isTooSoonAfter = (pauseMs: number) => {
+      world.clock.advance(pauseMs);
+      return pacing.isTooSoon({ subject, now: clock.now(), intervalMs: 1000, lifetimeMs: 600_000 });
+    };
+    const subject = randomUUID();
+
+    const answers: boolean[] = [];
+    for (const pause of [0, 500, 499, 5400, 5399]) answers.push(await isTooSoonAfter(pause));
+
+    assert.deepEqual(answers, [false, false, true, false, true]);
+  });
+}
+
+describeOnEachDatabase("the pace of polls", (database) => itPacesPolls(database, {}));
+
+describeOnEachDatabase("the pace of polls while Redis is away", (database) =>
+  itPacesPolls(database, { REDIS_URL: "redis://127.0.0.1:1" }),
+);

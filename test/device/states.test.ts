@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { expireDeviceCodes } from "../../shared/device/expire.ts";
+import { issueToken } from "../../shared/tokens.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import {
+  allGrants,
+  approveClaimed,
+  approveCode,
+  assertOAuthError,
+  authorize,
+  denyCode,
+  enterCode,
+  poll,
+  setUpClient,
+  startDevice,
+  type TestClient,
+} from "../helpers/device.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const secondMs = 1000;
+const hourMs = 3600 * secondMs;
+const lifetimeMs = 600 * secondMs;
+
+describeOnEachDatabase("the states of a device code", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+
+  before(async () => {
+    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world);
+  });
+  after(() => world.close());
+
+  const start = () => startDevice(world, client);
+  const refused = (deviceCode: string, error: string, as = client) =>
+    assertOAuthError(poll(world, as, deviceCode), 400, error);
+  const storedState = async (userCode: string) => {
+    const { db, cipher } = world.services;
+    const [mac] = cipher.macs(userCode.replace("-", ""));
+    return (await db.select().from(db.tables.deviceCodes)).find((each) => each.userCodeMac === mac)?.state;
+  };
+
+  it("none → pending: a device asks for codes, which are valid for 600 seconds", async () => {
+    const { body } = await authorize(world, client);
+
+    assert.equal(body.expires_in, 600);
+    assert.equal(await storedState(body.user_code), "pending");
+  });
+
+  it("pending: a poll before the user has acted answers authorization_pending", async () => {
+    const { deviceCode, userCode } = await start();
+
+    const { body } = await refused(deviceCode, "authorization_pending");
+
+    assert.deepEqual(body, {
+      error: "authorization_pending",
+      error_description: "The user has not decided yet",
+    });
+    assert.equal(await storedState(userCode), "pending");
+  });
+
+  it("pending: a poll faster than the interval answers slow_down, and the interval grows by 5 seconds", async () => {
+    const { deviceCode, userCode } = await start();
+    await refused(deviceCode, "authorization_pending");
+
+    world.clock.advance(secondMs);
+    await refused(deviceCode, "slow_down");
+    world.clock.advance(8 * secondMs);
+    await refused(deviceCode, "slow_down");
+
+    assert.equal(await storedState(userCode), "pending");
+  });
+
+  it("pending → approved: the next poll after the user approves returns the token response", async () => {
+    const { deviceCode, userCode } = await start();
+    await refused(deviceCode, "authorization_pending");
+
+    assert.ok(await approveCode(world, acme, userCode));
+
+    assert.equal(await storedState(userCode), "approved");
+    const { status, body } = await poll(world, client, deviceCode);
+    assert.equal(status, 200);
+    const { access_token, ...rest } = body;
+    assert.match(access_token, /^sbat_[0-9A-Za-z]{49}$/);
+    assert.deepEqual(rest, { token_type: "Bearer", scope: "read_user" });
+  });
+
+  it("pending → denied: polls return access_denied after the user denies", async () => {
+    const { deviceCode, userCode } = await start();
+
+    assert.ok(await denyCode(world, acme, userCode));
+
+    assert.equal(await storedState(userCode), "denied");
+    for (let times = 0; times < 3; times++) await refused(deviceCode, "access_denied");
+  });
+
+  it("pending → expired: polls return expired_token once 600 seconds are over", async () => {
+    const { deviceCode, userCode } = await start();
+
+    world.clock.advance(lifetimeMs - 1);
+    await refused(deviceCode, "authorization_pending");
+    world.clock.advance(1);
+
+    for (let times = 0; times < 3; times++) await refused(deviceCode, "expired_token");
+    await expireDeviceCodes(world.services);
+    assert.equal(await storedState(userCode), "expired");
+    await refused(deviceCode, "expired_token");
+  });
+
+  it("approved → used: the first poll gets the tokens, and the user's grant exists", async () => {
+    const { deviceCode, userCode } = await start();
+    await approveCode(world, acme, userCode);
+    const before = (await allGrants(world)).length;
+
+    assert.equal((await poll(world, client, deviceCode)).status, 200);
+
+    assert.equal(await storedState(userCode), "used");
+    assert.equal((await allGrants(world)).length, before + 1);
+  });
+
+  it("used: polls answer invalid_grant, and what was granted stays", async () => {
+    const { deviceCode, userCode } = await start();
+    await approveCode(world, acme, userCode);
+    const { body } = await poll(world, client, deviceCode);
+    const before = await allGrants(world);
+
+    for (let times = 0; times < 3; times++) await refused(deviceCode, "invalid_grant");
+
+    assert.deepEqual(await allGrants(world), before);
+    const own = await fetch(`${world.url}/v2/user`, {
+      headers: { Authorization: `Bearer ${body.access_token}` },
+    });
+    assert.equal(own.status, 200);
+  });
+
+  it("unknown: polls answer invalid_grant", async () => {
+    await refused(issueToken("deviceCode"), "invalid_grant");
+  });
+
+  describe("the code of another client", () => {
+    it("answers invalid_grant and changes nothing, whatever its state", async () => {
+      const other = await setUpClient(world);
+      const pending = await start();
+      const approved = await start();
+      const denied = await start();
+      await approveCode(world, acme, approved.userCode);
+      await denyCode(world, acme, denied.userCode);
+
+      for (const { deviceCode } of [pending, approved, denied])
+        for (let times = 0; times < 2; times++) await refused(deviceCode, "invalid_grant", other);
+
+      await refused(pending.deviceCode, "authorization_pending");
+      assert.equal((await poll(world, client, approved.deviceCode)).status, 200);
+      await refused(denied.deviceCode, "access_denied");
+    });
+  });
+
+  describe("at the end of the 600 seconds", () => {
+    it("neither approval nor denial nor entering the code is in time any more", async () => {
+      const { deviceCode, userCode } = await start();
+      const { code } = await enterCode(world, acme.user.id, userCode);
+
+      world.clock.advance(lifetimeMs);
+
+      assert.equal(await approveClaimed(world, acme, code), false);
+      await assert.rejects(denyCode(world, acme, userCode), /can be claimed/);
+      await refused(deviceCode, "expired_token");
+    });
+
+    it("an approval in the last millisecond can be redeemed for 60 seconds more, then it is expired_token", async () => {
+      const [inTime, late] = [await start(), await start()];
+      const first = await enterCode(world, acme.user.id, inTime.userCode);
+      const second = await enterCode(world, acme.user.id, late.userCode);
+      world.clock.advance(lifetimeMs - 1);
+      assert.ok(await approveClaimed(world, acme, first.code));
+      assert.ok(await approveClaimed(world, acme, second.code));
+
+      world.clock.advance(60 * secondMs);
+      await expireDeviceCodes(world.services);
+      const { status } = await poll(world, client, inTime.deviceCode);
+      world.clock.advance(1);
+
+      assert.equal(status, 200);
+      await refused(late.deviceCode, "expired_token");
+      await expireDeviceCodes(world.services);
+      await refused(late.deviceCode, "expired_token");
+      assert.equal(await storedState(late.userCode), "expired");
+    });
+
+    it("a denied code stays access_denied", async () => {
+      const { deviceCode, userCode } = await start();
+      await denyCode(world, acme, userCode);
+
+      world.clock.advance(lifetimeMs + hourMs);
+      await expireDeviceCodes(world.services);
+
+      await refused(deviceCode, "access_denied");
+    });
+  });
+
+  for (const swept of [true, false]) {
+    describe(`24 hours after the end, ${swept ? "swept" : "not swept"}`, () => {
+      it("what became of a code is forgotten to the millisecond, and every poll answers invalid_grant", async () => {
+        const sweep = async () => swept && (await expireDeviceCodes(world.services));
+        const [expired, denied, approved, used] = [
+          await start(),
+          await start(),
+          await start(),
+          await start(),
+        ];
+        await denyCode(world, acme, denied.userCode);
+        await approveCode(world, acme, approved.userCode);
+        await approveCode(world, acme, used.userCode);
+        await poll(world, client, used.deviceCode);
+
+        world.clock.advance(lifetimeMs + 24 * hourMs - 1);
+        await sweep();
+        await refused(expired.deviceCode, "expired_token");
+        await refused(denied.deviceCode, "access_denied");
+        await refused(approved.deviceCode, "expired_token");
+        await refused(used.deviceCode, "invalid_grant");
+        world.clock.advance(1);
+        await sweep();
+
+        for (const { deviceCode } of [expired, denied, approved, used])
+          await refused(deviceCode, "invalid_grant");
+      });
+    });
+  }
+});
