@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { addMember, createUser } from "../../shared/accounts/users.ts";
+import {
+  approve,
+  claimUserCode,
+  deny,
+  findDeviceRequest,
+  listChoices,
+  release,
+} from "../../shared/device/decide.ts";
+import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
+import { disableApplication } from "../../shared/oauth/applications.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import {
+  approveClaimed,
+  approveCode,
+  assertOAuthError,
+  denyCode,
+  enterCode,
+  poll,
+  setUpClient,
+  startDevice,
+  type TestClient,
+} from "../helpers/device.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describe("a user code as people type it", () => {
+  it("is read whatever its case and what stands between its letters", () => {
+    for (const text of [
+      "BCDF-GHJK",
+      "bcdfghjk",
+      " b c d f g h j k ",
+      "BCDF–GHJK",
+      "bcdf\u00a0ghjk\n",
+      "aBCDF-GHJKe1",
+    ])
+      assert.equal(readUserCode(text), "BCDFGHJK", text);
+    assert.equal(showUserCode("BCDFGHJK"), "BCDF-GHJK");
+  });
+
+  it("is none when it has not eight letters of the alphabet", () => {
+    const odd = ["\0", "😀".repeat(8), "ＢＣＤＦＧＨＪＫ", "АВСDЕFGН", "B".repeat(1_000_000)];
+    for (const text of ["", "BCDF-GHJ", "BCDF-GHJKL", "AEIO-UYAE", "12345678", ...odd])
+      assert.equal(readUserCode(text), undefined, text.slice(0, 20));
+  });
+});
+
+describeOnEachDatabase("deciding on a device's request", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+  let other: { id: string };
+
+  before(async () => {
+    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world);
+    other = await createUser(world.services, {
+      email: "grace@example.com",
+      name: "Grace",
+      password: "correct horse battery",
+      organization: acme.slug,
+      role: "admin",
+    });
+  });
+  after(() => world.close());
+
+  const start = async (scope = "read_user") => {
+    const device = await startDevice(world, client, { scope });
+    return { ...device, typed: device.userCode.replace("-", "") };
+  };
+  const claims = (userId: string, userCode: string) =>
+    claimUserCode(world.services, { userId, userCode }, false);
+  const sees = (userId: string, userCode: string) => findDeviceRequest(world.services, { userId, userCode });
+  const approval = { ip: "192.0.2.7", userAgent: null };
+
+  it("shows the request to nobody before its code is entered, then to the user who did alone", async () => {
+    const { typed } = await start();
+    assert.equal(await sees(acme.user.id, typed), undefined);
+
+    assert.ok(await claims(acme.user.id, typed));
+
+    const seen = await sees(acme.user.id, typed);
+    assert.deepEqual([seen?.application.clientId, seen?.state], [client.clientId, "pending"]);
+    assert.equal(await sees(other.id, typed), undefined);
+  });
+
+  it("lets the same user enter the code again, and nobody else", async () => {
+    const { typed } = await start();
+
+    assert.ok(await claims(acme.user.id, typed));
+    assert.ok(await claims(acme.user.id, typed));
+    assert.equal(await claims(other.id, typed), false);
+    assert.equal(await claims(other.id, "BBBBBBBB"), false);
+  });
+
+  it("lets only the user who entered the code approve, deny or release it", async () => {
+    const { deviceCode, userCode, typed } = await start();
+    const { code } = await enterCode(world, acme.user.id, userCode);
+
+    assert.equal(await approveClaimed(world, { id: acme.id, user: other }, code), false);
+    assert.equal(await deny(world.services, code.id, other.id), false);
+    assert.equal(await release(world.services, code.id, other.id), false);
+
+    await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
+    assert.equal((await sees(acme.user.id, typed))?.state, "pending");
+  });
+
+  it("lets another user enter a code that was released", async () => {
+    const { userCode, typed } = await start();
+    const { code } = await enterCode(world, acme.user.id, userCode);
+
+    assert.ok(await release(world.services, code.id, acme.user.id));
+
+    assert.equal(await sees(acme.user.id, typed), undefined);
+    assert.equal(await approveClaimed(world, acme, code), false);
+    assert.ok(await claims(other.id, typed));
+    assert.equal(await claims(acme.user.id, typed), false);
+  });
+
+  it("decides once: a code that was approved, denied or used can be neither decided nor entered again", async () => {
+    const [approved, denied, used] = [await start(), await start(), await start()];
+    await approveCode(world, acme, approved.userCode);
+    await denyCode(world, acme, denied.userCode);
+    await approveCode(world, acme, used.userCode);
+    await poll(world, client, used.deviceCode);
+
+    for (const { typed } of [approved, denied, used]) {
+      const seen = await sees(acme.user.id, typed);
+      assert.ok(seen);
+      assert.equal(await approveClaimed(world, acme, seen.code), false);
+      assert.equal(await deny(world.services, seen.code.id, acme.user.id), false);
+      assert.equal(await release(world.services, seen.code.id, acme.user.id), false);
+      assert.equal(await claims(acme.user.id, typed), false);
+    }
+    assert.equal((await sees(acme.user.id, approved.typed))?.state, "approved");
+    assert.equal((await sees(acme.user.id, denied.typed))?.state, "denied");
+    assert.equal((await sees(acme.user.id, used.typed))?.state, "used");
+  });
+
+  it("refuses approval in an organization that the user is no member of", async () => {
+    const beta = await setUpOrganization(world, "beta");
+    const { deviceCode, userCode } = await start();
+    const { code } = await enterCode(world, acme.user.id, userCode);
+
+    await assert.rejects(
+      approve(world.services, { code, userId: acme.user.id }, { organizationId: beta.id, ...approval }),
+      (error) => error instanceof Refusal && error.status === 422 && /not a member/.test(error.message),
+    );
+    await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
+  });
+
+  it("says for each organization what would be granted and dropped, and refuses where nothing would remain", async () => {
+    const gamma = await setUpOrganization(world, "gamma");
+    await addMember(world.services, { organization: "gamma", email: acme.user.email, role: "admin" });
+    const asked = ["write_clusters", "write_teams"];
+
+    const choices = await listChoices(world.services, acme.user.id, asked);
+
+    assert.deepEqual(
+      choices.map(({ organization, granted, dropped }) => [organization.slug, granted, dropped]),
+      [
+        ["acme", [], asked],
+        ["gamma", asked, []],
+      ],
+    );
+    const { deviceCode, userCode } = await start(asked.join(" "));
+    await assert.rejects(approveCode(world, acme, userCode), /allows nothing/);
+    assert.ok(
+      await approveCode(world, { id: gamma.id, user: acme.user }, userCode),
+      "elsewhere it can be approved",
+    );
+    assert.equal((await poll(world, client, deviceCode)).body.scope, asked.join(" "));
+  });
+
+  it("can be denied where nothing can be approved", async () => {
+    const { deviceCode, userCode } = await start("write_clusters");
+
+    assert.ok(await denyCode(world, acme, userCode));
+
+    await assertOAuthError(poll(world, client, deviceCode), 400, "access_denied");
+  });
+
+  it("shows the pending request of a disabled application as expired", async () => {
+    const doomed = await setUpClient(world);
+    const { userCode } = await startDevice(world, doomed);
+    await enterCode(world, acme.user.id, userCode);
+
+    await disableApplication(world.services, doomed.clientId);
+
+    assert.equal((await sees(acme.user.id, userCode.replace("-", "")))?.state, "expired");
+  });
+});

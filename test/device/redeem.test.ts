@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { scopes } from "../../shared/accounts/scopes.ts";
+import {
+  addMember,
+  createUser,
+  deactivateUser,
+  removeMember,
+  updateMember,
+} from "../../shared/accounts/users.ts";
+import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
+import { listConnectedApps } from "../../shared/oauth/grants.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import {
+  allGrants,
+  approveCode,
+  assertOAuthError,
+  poll,
+  setUpClient,
+  signIn,
+  startDevice,
+  type TestClient,
+} from "../helpers/device.ts";
+import { get } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const hourMs = 3_600_000;
+
+describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+
+  before(async () => {
+    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world);
+  });
+  after(() => world.close());
+
+  const refused = (deviceCode: string, error: string) =>
+    assertOAuthError(poll(world, client, deviceCode), 400, error);
+  const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
+  const approved = async (scope = "read_user", decider: { id: string; user: { id: string } } = acme) => {
+    const device = await startDevice(world, client, { scope });
+    assert.ok(await approveCode(world, decider, device.userCode));
+    return device;
+  };
+  let people = 0;
+  const newMember = (role: "admin" | "member") =>
+    createUser(world.services, {
+      email: `person-${++people}@example.com`,
+      name: "Person",
+      password: "correct horse battery",
+      organization: acme.slug,
+      role,
+    });
+
+  describe("200", () => {
+    it("answers without expiry and refresh token where the application has neither", async () => {
+      const body = await signIn(world, client, acme, "read_user read_builds");
+
+      assert.deepEqual(Object.keys(body), ["access_token", "token_type", "scope"]);
+      assert.deepEqual([body.token_type, body.scope], ["Bearer", "read_user read_builds"]);
+      world.clock.advance(100 * 365 * 24 * hourMs);
+      assert.equal(await statusOf(body.access_token), 200);
+      world.clock.advance(-100 * 365 * 24 * hourMs);
+    });
+
+    it("answers with expires_in where a token expiry is set, and the token ends to the millisecond", async () => {
+      const expiring = await setUpClient(world, { accessTokenMinutes: 2 * 60 });
+
+      const body = await signIn(world, expiring, acme);
+
+      assert.deepEqual(Object.keys(body), ["access_token", "token_type", "expires_in", "scope"]);
+      assert.equal(body.expires_in, 7200);
+      world.clock.advance(2 * hourMs - 1);
+      assert.equal(await statusOf(body.access_token), 200);
+      world.clock.advance(1);
+      assert.equal(await statusOf(body.access_token), 401);
+    });
+
+    it("answers with a refresh token and an hour of expiry where the application has refresh tokens", async () => {
+      const refreshing = await setUpClient(world, { refreshTokens: true });
+      const short = await setUpClient(world, { refreshTokens: true, accessTokenMinutes: 5 });
+
+      const body = await signIn(world, refreshing, acme);
+
+      assert.deepEqual(Object.keys(body), [
+        "access_token",
+        "token_type",
+        "expires_in",
+        "refresh_token",
+        "scope",
+      ]);
+      assert.equal(body.expires_in, 3600);
+      assert.match(body.refresh_token, /^sbrt_[0-9A-Za-z]{49}$/);
+      assert.equal((await signIn(world, short, acme)).expires_in, 300);
+    });
+
+    it("takes the secret of a confidential client, and nothing less", async () => {
+      const confidential = await setUpClient(world, { confidential: true });
+      const { deviceCode, userCode } = await startDevice(world, confidential);
+      await approveCode(world, acme, userCode);
+
+      const without = poll(world, confidential, deviceCode, { client_secret: undefined });
+      await assertOAuthError(without, 401, "invalid_client");
+      assert.equal((await poll(world, confidential, deviceCode)).status, 200);
+    });
+
+    it("ignores a scope sent along with the poll, as some clients do", async () => {
+      const { deviceCode } = await approved("read_user");
+
+      const { status, body } = await poll(world, client, deviceCode, { scope: "write_builds nope" });
+
+      assert.deepEqual([status, body.scope], [200, "read_user"]);
+    });
+
+    it("grants an admin all 44 scopes, and a member those that a member can hold", async () => {
+      const admin = await newMember("admin");
+      const all = scopes.join(" ");
+
+      const ofAdmin = await signIn(world, client, { id: acme.id, user: admin }, all);
+      const ofMember = await signIn(world, client, acme, all);
+
+      const beyondMembers = [
+        "clusters",
+        "organizations",
+        "organization_settings",
+        "organization_invitations",
+      ];
+      const dropped = [...beyondMembers, "teams"].map((name) => `write_${name}`);
+      assert.equal(ofAdmin.scope, all);
+      assert.equal(ofMember.scope, scopes.filter((scope) => !dropped.includes(scope)).join(" "));
+      const { body } = await get(`${world.url}/v2/access-token`, ofMember.access_token);
+      assert.equal(body.scopes.join(" "), ofMember.scope);
+    });
+
+    it("puts the application among those that the user has authorized, with who approved it", async () => {
+      const user = await newMember("member");
+
+      await signIn(world, client, { id: acme.id, user }, "read_user");
+      await signIn(world, client, { id: acme.id, user }, "read_user");
+
+      const apps = await listConnectedApps(world.services, user.id);
+      assert.equal(apps.length, 2, "each approval is an entry");
+      const [{ grant, application, organization, expiresAt }] = apps as [(typeof apps)[number]];
+      assert.deepEqual(
+        [application.clientId, organization.slug, expiresAt, grant.scopes],
+        [client.clientId, "acme", "never", ["read_user"]],
+      );
+      assert.deepEqual([grant.approvedIp, grant.approvedUserAgent], ["192.0.2.7", "Test Browser"]);
+      assert.deepEqual([grant.lastUsedAt, grant.lastIp, grant.lastUserAgent], [null, null, null]);
+    });
+  });
+
+  describe("what has changed since the approval", () => {
+    it("answers 401 invalid_client while the application is disabled, and the tokens afterwards", async () => {
+      const { deviceCode } = await approved();
+
+      await disableApplication(world.services, client.clientId);
+      await assertOAuthError(poll(world, client, deviceCode), 401, "invalid_client");
+      await enableApplication(world.services, client.clientId);
+
+      assert.equal((await poll(world, client, deviceCode)).status, 200);
+    });
+
+    it("answers access_denied, and goes on to, when the user is no member any more", async () => {
+      const user = await newMember("member");
+      const membership = { organization: acme.slug, email: user.email, role: "member" as const };
+      const { deviceCode } = await approved("read_user", { id: acme.id, user });
+      const before = (await allGrants(world)).length;
+
+      await removeMember(world.services, membership);
+      await refused(deviceCode, "access_denied");
+      await addMember(world.services, membership);
+
+      await refused(deviceCode, "access_denied");
+      assert.equal((await allGrants(world)).length, before);
+    });
+
+    it("answers access_denied when the user is deactivated", async () => {
+      const user = await newMember("member");
+      const { deviceCode } = await approved("read_user", { id: acme.id, user });
+
+      await deactivateUser(world.services, user.email);
+
+      await refused(deviceCode, "access_denied");
+    });
+
+    it("grants only what the user can still hold, and denies where that is nothing", async () => {
+      const user = await newMember("admin");
+      const some = await approved("write_clusters read_clusters", { id: acme.id, user });
+      const none = await approved("write_clusters write_teams", { id: acme.id, user });
+
+      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "member" });
+
+      assert.equal((await poll(world, client, some.deviceCode)).body.scope, "read_clusters");
+      await refused(none.deviceCode, "access_denied");
+    });
+
+    it("does not grant more than was approved when the user has become an admin", async () => {
+      const user = await newMember("member");
+      const { deviceCode } = await approved("write_clusters read_clusters", { id: acme.id, user });
+
+      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "admin" });
+
+      assert.equal((await poll(world, client, deviceCode)).body.scope, "read_clusters");
+    });
+  });
+
+  describe("whose access ends", () => {
+    it("has its grants and tokens go with the membership, in that organization only", async () => {
+      const user = await newMember("member");
+      const beta = await setUpOrganization(world, "beta");
+      await addMember(world.services, { organization: "beta", email: user.email, role: "member" });
+      const here = await signIn(world, client, { id: acme.id, user });
+      const there = await signIn(world, client, { id: beta.id, user });
+
+      await removeMember(world.services, { organization: acme.slug, email: user.email });
+
+      assert.deepEqual([await statusOf(here.access_token), await statusOf(there.access_token)], [401, 200]);
+      const apps = await listConnectedApps(world.services, user.id);
+      assert.deepEqual(
+        apps.map(({ organization }) => organization.slug),
+        ["beta"],
+      );
+      await addMember(world.services, { organization: acme.slug, email: user.email, role: "member" });
+      assert.equal(await statusOf(here.access_token), 401);
+    });
+  });
+
+  it("leaves no code of a refused poll in what it answers", async () => {
+    const { deviceCode } = await startDevice(world, client);
+
+    for (const error of ["authorization_pending", "slow_down"]) {
+      const { text } = await refused(deviceCode, error);
+      assert.ok(!text.includes(deviceCode.slice(5, 15)));
+    }
+  });
+});
