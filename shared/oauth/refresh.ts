@@ -61,6 +61,7 @@ async function exchange(
   }
   if (token.expiresAt <= now) return undefined;
 
+  if (requested?.length === 0) throw new OAuthRefusal("missing_scope");
   if (requested?.some((scope) => !grant.scopes.includes(scope))) throw new OAuthRefusal("wider_scope");
   const role = await lockActiveRole(tx, grant.organizationId, grant.userId);
   const scopes = role ? heldScopes(requested ?? grant.scopes, role) : [];
