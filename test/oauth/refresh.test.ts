@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { createUser, deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
+import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
+import { issueToken } from "../../shared/tokens.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import {
+  assertOAuthError,
+  type Decider,
+  refresh,
+  setUpClient,
+  signIn,
+  type TestClient,
+} from "../helpers/device.ts";
+import { get } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const secondMs = 1000;
+const dayMs = 86_400 * secondMs;
+
+describeOnEachDatabase("POST /oauth/token, refresh_token grant", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+  let first: { access_token: string; refresh_token: string };
+
+  before(async () => {
+    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world, { refreshTokens: true, confidential: true });
+  });
+  beforeEach(async () => {
+    first = await signIn(world, client, acme, "read_user read_builds");
+  });
+  after(() => world.close());
+
+  const use = (token: string, more?: Record<string, string | undefined>) =>
+    refresh(world, client, token, more);
+  /** A new pair of tokens. */
+  const pair = async (token: string, more?: Record<string, string>) => {
+    const { status, body, text } = await use(token, more);
+    assert.equal(status, 200, text);
+    return body;
+  };
+  const refused = (token: string, error = "invalid_grant", more?: Record<string, string | undefined>) =>
+    assertOAuthError(use(token, more), 400, error);
+  const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
+  const grantsOf = async (userId: string) => (await listConnectedApps(world.services, userId)).length;
+  let people = 0;
+  const newMember = (role: "admin" | "member") =>
+    createUser(world.services, {
+      email: `person-${++people}@example.com`,
+      name: "Person",
+      password: "correct horse battery",
+      organization: acme.slug,
+      role,
+    });
+
+  describe("200", () => {
+    it("answers with a whole new pair; the access token before goes on until it expires", async () => {
+      const { status, body } = await use(first.refresh_token);
+
+      assert.equal(status, 200);
+      const { access_token, refresh_token, ...rest } = body;
+      assert.deepEqual(rest, { token_type: "Bearer", expires_in: 3600, scope: "read_user read_builds" });
+      assert.match(access_token, /^sbat_/);
+      assert.match(refresh_token, /^sbrt_/);
+      assert.notEqual(access_token, first.access_token);
+      assert.notEqual(refresh_token, first.refresh_token);
+      assert.deepEqual([await statusOf(first.access_token), await statusOf(access_token)], [200, 200]);
+      world.clock.advance(3600 * secondMs);
+      assert.deepEqual([await statusOf(first.access_token), await statusOf(access_token)], [401, 401]);
+    });
+
+    it("stays one grant, however often it is refreshed", async () => {
+      const before = await grantsOf(acme.user.id);
+
+      let { refresh_token } = first;
+      for (let times = 0; times < 5; times++) {
+        world.clock.advance(3600 * secondMs);
+        ({ refresh_token } = await pair(refresh_token));
+      }
+
+      assert.equal(await grantsOf(acme.user.id), before);
+    });
+
+    it("narrows the scope of the access token on request, and can give it all again later", async () => {
+      const narrow = await pair(first.refresh_token, { scope: "read_user read_user" });
+      assert.equal(narrow.scope, "read_user");
+      const { body } = await get(`${world.url}/v2/access-token`, narrow.access_token);
+      assert.deepEqual(body.scopes, ["read_user"]);
+
+      assert.equal((await pair(narrow.refresh_token)).scope, "read_user read_builds");
+    });
+  });
+
+  describe("400 invalid_scope", () => {
+    it("answers to scopes that were not granted or do not exist, and leaves the token as it was", async () => {
+      for (const scope of ["read_user write_builds", "write_builds", "nope", "READ_USER", "\0", " ", "   "])
+        await refused(first.refresh_token, "invalid_scope", { scope });
+
+      await pair(first.refresh_token);
+    });
+  });
+
+  describe("a rotated token that is used again", () => {
+    it("answers with fresh pairs of the same grant within 30 seconds: clients that run in parallel", async () => {
+      const before = await grantsOf(acme.user.id);
+      const second = await pair(first.refresh_token);
+
+      world.clock.advance(30 * secondMs);
+      const third = await pair(first.refresh_token);
+
+      assert.notEqual(third.refresh_token, second.refresh_token);
+      for (const { access_token, refresh_token } of [second, third]) {
+        assert.equal(await statusOf(access_token), 200);
+        await pair(refresh_token);
+      }
+      assert.equal(await grantsOf(acme.user.id), before);
+    });
+
+    it("does not begin the 30 seconds anew with each use", async () => {
+      await pair(first.refresh_token);
+      world.clock.advance(20 * secondMs);
+      await pair(first.refresh_token);
+      world.clock.advance(10 * secondMs + 1);
+
+      await refused(first.refresh_token);
+    });
+
+    it("revokes the grant with every token of it a millisecond later", async () => {
+      const before = await grantsOf(acme.user.id);
+      const second = await pair(first.refresh_token);
+
+      world.clock.advance(30 * secondMs + 1);
+      await refused(first.refresh_token);
+
+      await refused(second.refresh_token);
+      assert.deepEqual([await statusOf(first.access_token), await statusOf(second.access_token)], [401, 401]);
+      assert.equal(await grantsOf(acme.user.id), before - 1);
+      const { db } = world.services;
+      const audited = (await db.select().from(db.tables.auditEvents)).map(({ action }) => action);
+      assert.ok(audited.includes("revoked after reuse of a refresh token"));
+    });
+
+    it("revokes it also when the token has expired meanwhile, or asks for too much", async () => {
+      const other = await signIn(world, client, acme);
+      const [second, ofOther] = [await pair(first.refresh_token), await pair(other.refresh_token)];
+      world.clock.advance(29 * dayMs);
+      const [third, ofOtherToo] = [await pair(second.refresh_token), await pair(ofOther.refresh_token)];
+      world.clock.advance(2 * dayMs);
+
+      await refused(first.refresh_token);
+      await refused(other.refresh_token, "invalid_grant", { scope: "nope" });
+
+      await refused(third.refresh_token);
+      await refused(ofOtherToo.refresh_token);
+    });
+  });
+
+  describe("400 invalid_grant", () => {
+    it("answers to a token of another client, which changes nothing, not even a rotated one's reuse", async () => {
+      const thief = await setUpClient(world, { refreshTokens: true });
+      const second = await pair(first.refresh_token);
+      world.clock.advance(60 * secondMs);
+
+      for (const token of [first.refresh_token, second.refresh_token])
+        await assertOAuthError(refresh(world, thief, token), 400, "invalid_grant");
+
+      await pair(second.refresh_token);
+    });
+
+    it("answers to whatever is no refresh token", async () => {
+      const { refresh_token: real, access_token } = first;
+      const mistyped = real.slice(0, -1) + (real.endsWith("x") ? "y" : "x");
+      const odd = ["x", "\0", "😀", `${real} `, real.repeat(1000), real.toUpperCase()];
+      for (const token of [...odd, mistyped, access_token, issueToken("refresh")]) await refused(token);
+
+      await pair(real);
+    });
+
+    it("answers to a token that was not used for 30 days, to the millisecond", async () => {
+      world.clock.advance(30 * dayMs - 1);
+      const second = await pair(first.refresh_token);
+      world.clock.advance(30 * dayMs);
+
+      await refused(second.refresh_token);
+    });
+
+    it("answers to a token whose grant the user has revoked", async () => {
+      const [app] = await listConnectedApps(world.services, acme.user.id);
+      await revokeGrants(world.services, acme.user.id, { id: app?.grant.id ?? "" });
+
+      await refused(first.refresh_token);
+      assert.equal(await statusOf(first.access_token), 401);
+    });
+
+    it("answers when the user is no member any more, or is deactivated", async () => {
+      const [removed, gone] = [await newMember("member"), await newMember("member")];
+      const ofRemoved = await signIn(world, client, { id: acme.id, user: removed });
+      const ofGone = await signIn(world, client, { id: acme.id, user: gone });
+
+      await removeMember(world.services, { organization: acme.slug, email: removed.email });
+      await deactivateUser(world.services, gone.email);
+
+      for (const { refresh_token } of [ofRemoved, ofGone]) await refused(refresh_token);
+    });
+
+    it("answers when the user can hold nothing of it any more, and with less when something remains", async () => {
+      const user = await newMember("admin");
+      const decider: Decider = { id: acme.id, user };
+      const some = await signIn(world, client, decider, "write_clusters read_user");
+      const none = await signIn(world, client, decider, "write_clusters");
+
+      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "member" });
+
+      const { refresh_token, scope } = await pair(some.refresh_token);
+      assert.equal(scope, "read_user");
+      await refused(none.refresh_token);
+      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "admin" });
+      assert.equal((await pair(refresh_token)).scope, "write_clusters read_user");
+      await pair(none.refresh_token);
+    });
+  });
+
+  it("answers 401 invalid_client to who cannot prove to be the client, which changes nothing", async () => {
+    const { refresh_token } = first;
+    await assertOAuthError(use(refresh_token, { client_secret: undefined }), 401, "invalid_client");
+    await disableApplication(world.services, client.clientId);
+    await assertOAuthError(use(refresh_token), 401, "invalid_client");
+    await enableApplication(world.services, client.clientId);
+
+    await pair(refresh_token);
+  });
+
+  it("answers 400 unauthorized_client to a client without refresh tokens", async () => {
+    const plain = await setUpClient(world);
+
+    await assertOAuthError(refresh(world, plain, first.refresh_token), 400, "unauthorized_client");
+  });
+
+  it("is open to a client that may refresh but not use the device flow", async () => {
+    const kept = await setUpClient(world, { refreshTokens: true, deviceFlow: false });
+
+    await assertOAuthError(refresh(world, kept, issueToken("refresh")), 400, "invalid_grant");
+  });
+});
