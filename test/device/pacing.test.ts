@@ -123,6 +123,24 @@ function itPacesPolls(database: TestDatabase, settings: Record<string, string>):
     assert.deepEqual(await pollAfter(deviceCode, 0), ["pending"]);
   });
 
+  it("never slows down nor locks out a client that tries HTTP Basic first on every poll", async () => {
+    const { deviceCode, userCode } = await start();
+    const form = { grant_type: deviceGrantType, device_code: deviceCode };
+    const pollInBothWays = async () => {
+      const first = postForm(`${world.url}/oauth/token`, form, basic(client.clientId, ""));
+      await assertOAuthError(first, 401, "invalid_client");
+      return postForm(`${world.url}/oauth/token`, { ...form, client_id: client.clientId });
+    };
+
+    for (let times = 0; times < 25; times++) {
+      assert.equal((await pollInBothWays()).body.error, "authorization_pending");
+      world.clock.advance(5 * secondMs);
+    }
+    await approveCode(world, acme, userCode);
+
+    assert.equal((await pollInBothWays()).status, 200);
+  });
+
   it("slows all but one of many polls at once down", async () => {
     const { deviceCode } = await start();
 

@@ -45,7 +45,8 @@ export async function startWorld(
   };
 
   const open = async () => {
-    const config = { ...readConfig(environment), port: 0 };
+    // A free port, unless the test has picked one because its public address has to be the real one.
+    const config = { ...readConfig(environment), port: Number(settings.PORT ?? 0) };
     const log = createLog(
       { level: config.logLevel, process: "test" },
       { write: (line) => void logged.push(line) },

@@ -171,15 +171,3 @@ describeOnEachDatabase("POST /oauth/device_authorization", (database) => {
     assert.equal(await count(), before);
   });
 });
-
-describeOnEachDatabase("POST /oauth/device_authorization, with settings of its own", (database) => {
-  it("answers with the lifetime and the interval that are set", async () => {
-    const world = await startWorld(database, { DEVICE_CODE_SECONDS: "90", POLL_INTERVAL_SECONDS: "3" });
-    const client = await setUpClient(world);
-
-    const { body } = await authorize(world, client);
-
-    assert.deepEqual([body.expires_in, body.interval], [90, 3]);
-    await world.close();
-  });
-});
