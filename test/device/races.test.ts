@@ -1,0 +1,313 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { addMember, createUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
+import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
+import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
+import type { Services } from "../../shared/services.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import {
+  allGrants,
+  approveClaimed,
+  approveCode,
+  assertOAuthError,
+  enterCode,
+  poll,
+  refresh,
+  setUpClient,
+  signIn,
+  startDevice,
+  type TestClient,
+} from "../helpers/device.ts";
+import { type Answer, get } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { type Running, runIngress } from "../helpers/processes.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+/** A race that is lost once in a while is not lost each time. */
+const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
+
+describeOnEachDatabase("at the same moment, in two processes", (database) => {
+  let world: World;
+  let other: Running & { url: string };
+  /** With a database connection of its own, by the clock of the test. */
+  let here: { services: Services; url: string };
+  let acme: TestOrganization;
+  let client: TestClient;
+
+  before(async () => {
+    const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
+    world = await startWorld(database, settings);
+    here = await world.another();
+    other = await runIngress({
+      ...settings,
+      DATABASE_URL: world.config.databaseUrl,
+      REDIS_URL: process.env.TEST_REDIS_URL ?? "",
+      REDIS_PREFIX: world.config.redisPrefix,
+    });
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world, { refreshTokens: true });
+  });
+  after(async () => {
+    await other.kill("SIGTERM");
+    await world.close();
+  });
+
+  const inTurns = (index: number) => (index % 2 ? world : other);
+  const times = <T>(count: number, act: (index: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => act(index)));
+  const statusOf = async (token: string) => (await get(`${other.url}/v2/access-token`, token)).status;
+  /** How often each answer was given: 200, or the error. */
+  const tally = (answers: Answer[]) => {
+    const counts: Record<string, number> = {};
+    for (const { status, body } of answers) {
+      const answer = body.error ?? String(status);
+      counts[answer] = (counts[answer] ?? 0) + 1;
+    }
+    return counts;
+  };
+  const grantsOf = async (userId: string) =>
+    (await allGrants(world)).filter((grant) => grant.userId === userId).length;
+  let people = 0;
+  const newMember = (role: "admin" | "member" = "member") =>
+    createUser(world.services, {
+      email: `person-${++people}@example.com`,
+      name: "Person",
+      password: "correct horse battery",
+      organization: acme.slug,
+      role,
+    });
+  const approved = async (user: { id: string }, scope = "read_user") => {
+    const device = await startDevice(world, client, { scope });
+    await approveCode(world, { id: acme.id, user }, device.userCode);
+    return device;
+  };
+
+  it("keeps one pace of polls for all processes", async () => {
+    for (const _ of rounds) {
+      const { deviceCode } = await startDevice(world, client);
+
+      const answers = await times(6, (index) => poll(inTurns(index), client, deviceCode));
+
+      assert.deepEqual(tally(answers), { authorization_pending: 1, slow_down: 5 });
+    }
+  });
+
+  describe("redeeming", () => {
+    it("gives tokens to exactly one of 32 polls of an approved code, and makes one grant", async () => {
+      const user = await newMember();
+      for (const round of rounds) {
+        const { deviceCode } = await approved(user);
+
+        const answers = await times(32, (index) => poll(inTurns(index), client, deviceCode));
+
+        assert.deepEqual(tally(answers), { 200: 1, invalid_grant: 31 });
+        assert.equal(await grantsOf(user.id), round);
+        const winner = answers.find(({ status }) => status === 200);
+        assert.equal(await statusOf(winner?.body.access_token), 200);
+      }
+    });
+
+    it("never gives tokens twice while the user approves, and never loses the approval", async () => {
+      for (const _ of rounds) {
+        const { deviceCode, userCode } = await startDevice(world, client);
+        const { code } = await enterCode(world, acme.user.id, userCode);
+
+        const [isApproved, ...answers] = await Promise.all([
+          approveClaimed(here, acme, code),
+          ...Array.from({ length: 12 }, (_, index) => poll(inTurns(index), client, deviceCode)),
+        ]);
+        answers.push(await poll(world, client, deviceCode));
+
+        assert.ok(isApproved);
+        assert.equal(tally(answers)["200"], 1);
+      }
+    });
+
+    it("and disabling the application: either tokens or nothing, and the approval is not lost", async () => {
+      for (const _ of rounds) {
+        const doomed = await setUpClient(world);
+        const { deviceCode, userCode } = await startDevice(world, doomed);
+        await approveCode(world, acme, userCode);
+
+        const [answer] = await Promise.all([
+          poll(other, doomed, deviceCode),
+          disableApplication(world.services, doomed.clientId),
+        ]);
+
+        if (answer.status === 200) assert.equal(await statusOf(answer.body.access_token), 401);
+        else assert.deepEqual([answer.status, answer.body.error], [401, "invalid_client"]);
+        await enableApplication(world.services, doomed.clientId);
+        const later = await poll(other, doomed, deviceCode);
+        assert.equal(later.status, answer.status === 200 ? 400 : 200);
+      }
+    });
+
+    it("and removing the member: nothing works afterwards, and no grant is left", async () => {
+      const user = await newMember();
+      const membership = { organization: acme.slug, email: user.email, role: "member" as const };
+      for (const _ of rounds) {
+        const { deviceCode } = await approved(user);
+
+        const [answer] = await Promise.all([
+          poll(other, client, deviceCode),
+          removeMember(world.services, membership),
+        ]);
+
+        if (answer.status === 200) {
+          assert.equal(await statusOf(answer.body.access_token), 401);
+          const refreshed = refresh(other, client, answer.body.refresh_token);
+          await assertOAuthError(refreshed, 400, "invalid_grant");
+        } else assert.equal(answer.body.error, "access_denied");
+        assert.equal(await grantsOf(user.id), 0);
+        await addMember(world.services, membership);
+      }
+    });
+
+    it("and changing the role: all that the role before or the role after allows", async () => {
+      const user = await newMember("admin");
+      const change = (role: "admin" | "member") =>
+        updateMember(world.services, { organization: acme.slug, email: user.email, role });
+      for (const _ of rounds) {
+        const { deviceCode } = await approved(user, "read_user write_clusters");
+
+        const [{ status, body }] = await Promise.all([poll(other, client, deviceCode), change("member")]);
+
+        assert.equal(status, 200);
+        assert.ok(["read_user write_clusters", "read_user"].includes(body.scope), body.scope);
+        await change("admin");
+      }
+    });
+  });
+
+  describe("deciding", () => {
+    it("lets exactly one of approval and denial win, and polls agree with it", async () => {
+      for (const _ of rounds) {
+        const { deviceCode, userCode } = await startDevice(world, client);
+        const { code } = await enterCode(world, acme.user.id, userCode);
+
+        const [isApproved, isDenied] = await Promise.all([
+          approveClaimed(world, acme, code),
+          deny(here.services, code.id, acme.user.id),
+        ]);
+
+        assert.notEqual(isApproved, isDenied);
+        const { status, body } = await poll(other, client, deviceCode);
+        assert.deepEqual([status, body.error], isApproved ? [200, undefined] : [400, "access_denied"]);
+      }
+    });
+
+    it("lets a double click on Authorize approve once", async () => {
+      for (const _ of rounds) {
+        const { userCode } = await startDevice(world, client);
+        const { code } = await enterCode(world, acme.user.id, userCode);
+
+        const outcomes = await times(8, (index) =>
+          approveClaimed({ services: (index % 2 ? world : here).services }, acme, code),
+        );
+
+        assert.equal(outcomes.filter(Boolean).length, 1);
+      }
+    });
+
+    it("gives a code to exactly one of two users who enter it", async () => {
+      const second = await newMember();
+      for (const _ of rounds) {
+        const userCode = (await startDevice(world, client)).userCode.replace("-", "");
+        const claims = await times(8, (index) => {
+          const userId = index % 2 ? acme.user.id : second.id;
+          return claimUserCode((index % 4 < 2 ? world : here).services, { userId, userCode }, false);
+        });
+
+        const ofFirst = claims.filter((_, index) => index % 2);
+        const ofSecond = claims.filter((_, index) => index % 2 === 0);
+        assert.equal(new Set(ofFirst).size, 1);
+        assert.equal(new Set(ofSecond).size, 1);
+        assert.notEqual(ofFirst[0], ofSecond[0]);
+      }
+    });
+
+    it("lets no approval stand that a release came before", async () => {
+      for (const _ of rounds) {
+        const { deviceCode, userCode } = await startDevice(world, client);
+        const { code } = await enterCode(world, acme.user.id, userCode);
+
+        const [isApproved, isReleased] = await Promise.all([
+          approveClaimed(world, acme, code),
+          release(here.services, code.id, acme.user.id),
+        ]);
+
+        assert.notEqual(isApproved, isReleased);
+        const { body } = await poll(other, client, deviceCode);
+        assert.equal(body.error, isApproved ? undefined : "authorization_pending");
+      }
+    });
+  });
+
+  describe("refreshing", () => {
+    it("gives every one of many parallel clients a pair that works, within one grant", async () => {
+      const user = await newMember();
+      for (const round of rounds) {
+        const first = await signIn(world, client, { id: acme.id, user });
+
+        const answers = await times(10, (index) => refresh(inTurns(index), client, first.refresh_token));
+
+        assert.deepEqual(tally(answers), { 200: 10 });
+        assert.equal(new Set(answers.map(({ body }) => body.refresh_token)).size, 10);
+        assert.equal(await grantsOf(user.id), round);
+        const again = await times(10, (index) =>
+          refresh(inTurns(index), client, answers[index]?.body.refresh_token),
+        );
+        assert.deepEqual(tally(again), { 200: 10 });
+      }
+    });
+
+    it("and revoking the grant: nothing works afterwards, and no token is left", async () => {
+      const user = await newMember();
+      const { db } = world.services;
+      for (const _ of rounds) {
+        const first = await signIn(world, client, { id: acme.id, user });
+        const [app] = await listConnectedApps(world.services, user.id);
+
+        const [, ...answers] = await Promise.all([
+          revokeGrants(world.services, user.id, { id: app?.grant.id ?? "" }),
+          ...Array.from({ length: 6 }, (_, index) => refresh(inTurns(index), client, first.refresh_token)),
+        ]);
+
+        for (const { status, body } of answers) {
+          if (status === 400) assert.equal(body.error, "invalid_grant");
+          else {
+            assert.equal(await statusOf(body.access_token), 401);
+            await assertOAuthError(refresh(other, client, body.refresh_token), 400, "invalid_grant");
+          }
+        }
+        const left = (await db.select().from(db.tables.accessTokens)).filter(
+          (each) => each.userId === user.id,
+        );
+        assert.deepEqual(left, []);
+      }
+    });
+
+    it("and a thief's late reuse: the grant ends, whichever comes first", async () => {
+      const user = await newMember();
+      for (const _ of rounds) {
+        const first = await signIn(world, client, { id: acme.id, user });
+        const second = (await refresh(world, client, first.refresh_token)).body;
+        world.clock.advance(31_000);
+
+        const [reused, refreshed] = await Promise.all([
+          refresh(here, client, first.refresh_token),
+          refresh(world, client, second.refresh_token),
+        ]);
+
+        assert.equal(reused.status, 400);
+        for (const { access_token, refresh_token } of [second, refreshed.body]) {
+          if (!access_token) continue;
+          assert.equal(await statusOf(access_token), 401);
+          await assertOAuthError(refresh(world, client, refresh_token), 400, "invalid_grant");
+        }
+        assert.equal(await grantsOf(user.id), 0);
+      }
+    });
+  });
+});
