@@ -82,6 +82,15 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
       assert.equal(await statusOf(body.access_token), 401);
     });
 
+    it("answers with an expiry of a hundred years, the longest that can be set, as a whole number", async () => {
+      const lasting = await setUpClient(world, { accessTokenMinutes: 876_000 * 60 });
+
+      const body = await signIn(world, lasting, acme);
+
+      assert.equal(body.expires_in, 3_153_600_000);
+      assert.equal(await statusOf(body.access_token), 200);
+    });
+
     it("answers with a refresh token and an hour of expiry where the application has refresh tokens", async () => {
       const refreshing = await setUpClient(world, { refreshTokens: true });
       const short = await setUpClient(world, { refreshTokens: true, accessTokenMinutes: 5 });

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { isWellFormedToken } from "../../shared/tokens.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { postForm } from "../helpers/device.ts";
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
+
+describeOnEachDatabase("the operator's command for applications", (database) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(database);
+  });
+  after(() => world.close());
+
+  async function run(args: string[]) {
+    let [stdout, stderr] = ["", ""];
+    const code = await runAdmin(["app", ...args], {
+      env: {
+        SECRET_KEY: secretKey,
+        DATABASE_URL: world.config.databaseUrl,
+        REDIS_URL: process.env.TEST_REDIS_URL ?? "",
+      },
+      stdin: Readable.from([""]),
+      write: (text) => (stdout += text),
+      complain: (text) => (stderr += text),
+    });
+    return { stdout, stderr, code };
+  }
+  /** The JSON object that a command prints. */
+  const app = async (...args: string[]) => {
+    const { stdout, stderr, code } = await run(args);
+    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+    return JSON.parse(stdout);
+  };
+  /** The one sentence that a refused command says. */
+  const refused = async (...args: string[]) => {
+    const { stdout, stderr, code } = await run(args);
+    assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
+    assert.match(stderr, /^[^\n]+\n$/);
+    return stderr.trim();
+  };
+  /** What the device authorization endpoint answers the client: 200, or the error. */
+  const answerTo = async (client_id: string, client_secret?: string) => {
+    const parameters = { client_id, client_secret, scope: "read_user" };
+    const { status, body } = await postForm(`${world.url}/oauth/device_authorization`, parameters);
+    return body.error ?? status;
+  };
+
+  describe("app create", () => {
+    it("makes a public client of the device flow whose tokens do not expire, unless told otherwise", async () => {
+      const created = await app("create", "--name", "Plain CLI");
+
+      const { client_id, created_at, ...rest } = created;
+      assert.match(client_id, /^[A-Za-z0-9_-]{21}$/);
+      assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000);
+      assert.deepEqual(rest, {
+        name: "Plain CLI",
+        confidential: false,
+        device_flow: true,
+        refresh_tokens: false,
+        access_token_minutes: null,
+        disabled: false,
+      });
+      assert.equal(await answerTo(client_id), 200);
+    });
+
+    it("shows the secret of a confidential client this once", async () => {
+      const created = await app("create", "--name", "Server", "--client-id", "my.server_1", "--confidential");
+
+      assert.deepEqual([created.client_id, created.confidential], ["my.server_1", true]);
+      assert.ok(isWellFormedToken("clientSecret", created.client_secret));
+      assert.equal(await answerTo("my.server_1"), "invalid_client");
+      assert.equal(await answerTo("my.server_1", created.client_secret), 200);
+      assert.doesNotMatch(JSON.stringify(await app("list")), /sbcs_|secret|hash/i);
+    });
+
+    it("sets how long tokens work, in hours, or in minutes beside refresh tokens", async () => {
+      const lifetimeOf = async (...options: string[]) => {
+        const { refresh_tokens, access_token_minutes } = await app("create", "--name", "x", ...options);
+        return [refresh_tokens, access_token_minutes];
+      };
+
+      assert.deepEqual(await lifetimeOf("--token-hours", "12"), [false, 720]);
+      assert.deepEqual(await lifetimeOf("--refresh"), [true, 60]);
+      assert.deepEqual(await lifetimeOf("--refresh", "--access-token-minutes", "5"), [true, 5]);
+      assert.deepEqual(await lifetimeOf("--token-hours", "876000"), [false, 876_000 * 60]);
+    });
+
+    it("can keep an application from the device flow", async () => {
+      const { client_id, device_flow } = await app("create", "--name", "x", "--no-device-flow");
+
+      assert.equal(device_flow, false);
+      assert.equal(await answerTo(client_id), "unauthorized_client");
+    });
+
+    it("refuses bad input in one sentence that says what to do", async () => {
+      await app("create", "--name", "x", "--client-id", "taken");
+      const named = ["create", "--name", "x"];
+      const cases: [RegExp, ...string[]][] = [
+        [/required option '--name/, "create"],
+        [/Name can't be blank/, "create", "--name", " "],
+        [/Name is too long/, "create", "--name", "x".repeat(101)],
+        [/Client id has already been taken/, ...named, "--client-id", "taken"],
+        [/Client id can only be 1 to 100/, ...named, "--client-id", "a b"],
+        [/Client id can only be 1 to 100/, ...named, "--client-id", "a:b"],
+        [/Client id can only be 1 to 100/, ...named, "--client-id", ""],
+        [/Client id can only be 1 to 100/, ...named, "--client-id", "x".repeat(101)],
+        [/use --access-token-minutes/, ...named, "--refresh", "--token-hours", "1"],
+        [/use --token-hours/, ...named, "--access-token-minutes", "1"],
+        [/876000 hours at most/, ...named, "--token-hours", "876001"],
+        [/876000 hours at most/, ...named, "--refresh", "--access-token-minutes", "52560001"],
+        [/--token-hours/, ...named, "--token-hours", "0"],
+        [/--token-hours/, ...named, "--token-hours", "1.5"],
+        [/--token-hours/, ...named, "--token-hours", "-1"],
+        [/--access-token-minutes/, ...named, "--refresh", "--access-token-minutes", "soon"],
+        [/unknown option '--public'/, ...named, "--public"],
+        [/No application found/, "disable", "nope"],
+        [/No application found/, "enable", "nope"],
+        [/No application found/, "rotate-secret", "nope"],
+        [/The application is public: it has no secret/, "rotate-secret", "taken"],
+        [/missing required argument 'client-id'/, "disable"],
+        [/unknown command 'frobnicate'/, "frobnicate"],
+      ];
+      for (const [expected, ...args] of cases) assert.match(await refused(...args), expected);
+    });
+  });
+
+  it("app disable refuses the client from the next request on, app enable lets it work again", async () => {
+    await app("create", "--name", "x", "--client-id", "switched");
+
+    assert.equal((await app("disable", "switched")).disabled, true);
+    assert.equal(await answerTo("switched"), "invalid_client");
+    assert.equal((await app("disable", "switched")).disabled, true);
+    assert.equal((await app("enable", "switched")).disabled, false);
+    assert.equal(await answerTo("switched"), 200);
+  });
+
+  it("app rotate-secret shows the new secret, and ends the one before", async () => {
+    const { client_secret: before } = await app(
+      "create",
+      "--name",
+      "x",
+      "--client-id",
+      "turned",
+      "--confidential",
+    );
+
+    const rotated = await app("rotate-secret", "turned");
+
+    assert.deepEqual(Object.keys(rotated), ["client_id", "client_secret"]);
+    assert.equal(await answerTo("turned", before), "invalid_client");
+    assert.equal(await answerTo("turned", rotated.client_secret), 200);
+  });
+
+  it("app list shows every application, the oldest first", async () => {
+    await app("create", "--name", "Last", "--client-id", "last", "--refresh");
+
+    const { applications } = await app("list");
+
+    const last = applications.at(-1);
+    assert.deepEqual(Object.keys(last), [
+      "client_id",
+      "name",
+      "confidential",
+      "device_flow",
+      "refresh_tokens",
+      "access_token_minutes",
+      "disabled",
+      "created_at",
+    ]);
+    assert.deepEqual([last.client_id, last.name, last.access_token_minutes], ["last", "Last", 60]);
+    const times = applications.map((each: { created_at: string }) => each.created_at);
+    assert.deepEqual(times, [...times].sort());
+  });
+});
