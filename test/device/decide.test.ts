@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { addMember, createUser } from "../../shared/accounts/users.ts";
+import { addMember } from "../../shared/accounts/users.ts";
 import {
   approve,
   claimUserCode,
@@ -9,9 +9,13 @@ import {
   listChoices,
   release,
 } from "../../shared/device/decide.ts";
+import { insertIfUserCodeIsFree } from "../../shared/device/store.ts";
 import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
+import { newId } from "../../shared/ids.ts";
 import { disableApplication } from "../../shared/oauth/applications.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { createCipher } from "../../shared/secrets.ts";
+import { hashToken, issueToken } from "../../shared/tokens.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import {
   approveClaimed,
@@ -24,8 +28,8 @@ import {
   startDevice,
   type TestClient,
 } from "../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
 describe("a user code as people type it", () => {
   it("is read whatever its case and what stands between its letters", () => {
@@ -59,13 +63,7 @@ describeOnEachDatabase("deciding on a device's request", (database) => {
     world.clock.freeze();
     acme = await setUpOrganization(world);
     client = await setUpClient(world);
-    other = await createUser(world.services, {
-      email: "grace@example.com",
-      name: "Grace",
-      password: "correct horse battery",
-      organization: acme.slug,
-      role: "admin",
-    });
+    other = await addPerson(world, acme, "admin");
   });
   after(() => world.close());
 
@@ -183,6 +181,35 @@ describeOnEachDatabase("deciding on a device's request", (database) => {
     assert.ok(await denyCode(world, acme, userCode));
 
     await assertOAuthError(poll(world, client, deviceCode), 400, "access_denied");
+  });
+
+  it("never gives a code out that is another device's while that can be decided, and shows the newest", async () => {
+    const { userCode, typed } = await start();
+    const { code } = await enterCode(world, acme.user.id, userCode);
+    const again = {
+      ...code,
+      id: newId(world.clock.now()),
+      deviceCodeHash: hashToken(issueToken("deviceCode")),
+    };
+    const insert = () => world.services.db.transaction((tx) => insertIfUserCodeIsFree(tx, again));
+
+    assert.equal(await insert(), false);
+    await deny(world.services, code.id, acme.user.id);
+    assert.equal(await insert(), true);
+
+    const seen = await sees(acme.user.id, typed);
+    assert.deepEqual([seen?.code.id, seen?.state], [again.id, "pending"]);
+  });
+
+  it("finds codes that were given out under the secret key before", async () => {
+    const { typed } = await start();
+    const cipher = createCipher("another key that is at least 32 characters", secretKey);
+    const claim = { userId: acme.user.id, userCode: typed };
+    const lost = createCipher("another key that is at least 32 characters");
+
+    assert.equal(await claimUserCode({ ...world.services, cipher: lost }, claim, false), false);
+    assert.ok(await claimUserCode({ ...world.services, cipher }, claim, false));
+    assert.ok(await findDeviceRequest({ ...world.services, cipher }, claim));
   });
 
   it("shows the pending request of a disabled application as expired", async () => {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { addMember, createUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { addMember, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
-import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import type { Services } from "../../shared/services.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import {
@@ -15,12 +14,12 @@ import {
   poll,
   refresh,
   setUpClient,
-  signIn,
   startDevice,
   type TestClient,
+  tally,
 } from "../helpers/device.ts";
-import { type Answer, get } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { get } from "../helpers/http.ts";
+import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { type Running, runIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
@@ -57,26 +56,9 @@ describeOnEachDatabase("at the same moment, in two processes", (database) => {
   const times = <T>(count: number, act: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, index) => act(index)));
   const statusOf = async (token: string) => (await get(`${other.url}/v2/access-token`, token)).status;
-  /** How often each answer was given: 200, or the error. */
-  const tally = (answers: Answer[]) => {
-    const counts: Record<string, number> = {};
-    for (const { status, body } of answers) {
-      const answer = body.error ?? String(status);
-      counts[answer] = (counts[answer] ?? 0) + 1;
-    }
-    return counts;
-  };
   const grantsOf = async (userId: string) =>
     (await allGrants(world)).filter((grant) => grant.userId === userId).length;
-  let people = 0;
-  const newMember = (role: "admin" | "member" = "member") =>
-    createUser(world.services, {
-      email: `person-${++people}@example.com`,
-      name: "Person",
-      password: "correct horse battery",
-      organization: acme.slug,
-      role,
-    });
+  const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
   const approved = async (user: { id: string }, scope = "read_user") => {
     const device = await startDevice(world, client, { scope });
     await approveCode(world, { id: acme.id, user }, device.userCode);
@@ -240,73 +222,6 @@ describeOnEachDatabase("at the same moment, in two processes", (database) => {
         assert.notEqual(isApproved, isReleased);
         const { body } = await poll(other, client, deviceCode);
         assert.equal(body.error, isApproved ? undefined : "authorization_pending");
-      }
-    });
-  });
-
-  describe("refreshing", () => {
-    it("gives every one of many parallel clients a pair that works, within one grant", async () => {
-      const user = await newMember();
-      for (const round of rounds) {
-        const first = await signIn(world, client, { id: acme.id, user });
-
-        const answers = await times(10, (index) => refresh(inTurns(index), client, first.refresh_token));
-
-        assert.deepEqual(tally(answers), { 200: 10 });
-        assert.equal(new Set(answers.map(({ body }) => body.refresh_token)).size, 10);
-        assert.equal(await grantsOf(user.id), round);
-        const again = await times(10, (index) =>
-          refresh(inTurns(index), client, answers[index]?.body.refresh_token),
-        );
-        assert.deepEqual(tally(again), { 200: 10 });
-      }
-    });
-
-    it("and revoking the grant: nothing works afterwards, and no token is left", async () => {
-      const user = await newMember();
-      const { db } = world.services;
-      for (const _ of rounds) {
-        const first = await signIn(world, client, { id: acme.id, user });
-        const [app] = await listConnectedApps(world.services, user.id);
-
-        const [, ...answers] = await Promise.all([
-          revokeGrants(world.services, user.id, { id: app?.grant.id ?? "" }),
-          ...Array.from({ length: 6 }, (_, index) => refresh(inTurns(index), client, first.refresh_token)),
-        ]);
-
-        for (const { status, body } of answers) {
-          if (status === 400) assert.equal(body.error, "invalid_grant");
-          else {
-            assert.equal(await statusOf(body.access_token), 401);
-            await assertOAuthError(refresh(other, client, body.refresh_token), 400, "invalid_grant");
-          }
-        }
-        const left = (await db.select().from(db.tables.accessTokens)).filter(
-          (each) => each.userId === user.id,
-        );
-        assert.deepEqual(left, []);
-      }
-    });
-
-    it("and a thief's late reuse: the grant ends, whichever comes first", async () => {
-      const user = await newMember();
-      for (const _ of rounds) {
-        const first = await signIn(world, client, { id: acme.id, user });
-        const second = (await refresh(world, client, first.refresh_token)).body;
-        world.clock.advance(31_000);
-
-        const [reused, refreshed] = await Promise.all([
-          refresh(here, client, first.refresh_token),
-          refresh(world, client, second.refresh_token),
-        ]);
-
-        assert.equal(reused.status, 400);
-        for (const { access_token, refresh_token } of [second, refreshed.body]) {
-          if (!access_token) continue;
-          assert.equal(await statusOf(access_token), 401);
-          await assertOAuthError(refresh(world, client, refresh_token), 400, "invalid_grant");
-        }
-        assert.equal(await grantsOf(user.id), 0);
       }
     });
   });

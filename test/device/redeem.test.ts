@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { scopes } from "../../shared/accounts/scopes.ts";
-import {
-  addMember,
-  createUser,
-  deactivateUser,
-  removeMember,
-  updateMember,
-} from "../../shared/accounts/users.ts";
+import { addMember, deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
@@ -22,7 +16,7 @@ import {
   type TestClient,
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const hourMs = 3_600_000;
@@ -48,15 +42,7 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
     assert.ok(await approveCode(world, decider, device.userCode));
     return device;
   };
-  let people = 0;
-  const newMember = (role: "admin" | "member") =>
-    createUser(world.services, {
-      email: `person-${++people}@example.com`,
-      name: "Person",
-      password: "correct horse battery",
-      organization: acme.slug,
-      role,
-    });
+  const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
 
   describe("200", () => {
     it("answers without expiry and refresh token where the application has neither", async () => {
@@ -148,7 +134,7 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
     });
 
     it("puts the application among those that the user has authorized, with who approved it", async () => {
-      const user = await newMember("member");
+      const user = await newMember();
 
       await signIn(world, client, { id: acme.id, user }, "read_user");
       await signIn(world, client, { id: acme.id, user }, "read_user");
@@ -177,7 +163,7 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
     });
 
     it("answers access_denied, and goes on to, when the user is no member any more", async () => {
-      const user = await newMember("member");
+      const user = await newMember();
       const membership = { organization: acme.slug, email: user.email, role: "member" as const };
       const { deviceCode } = await approved("read_user", { id: acme.id, user });
       const before = (await allGrants(world)).length;
@@ -191,7 +177,7 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
     });
 
     it("answers access_denied when the user is deactivated", async () => {
-      const user = await newMember("member");
+      const user = await newMember();
       const { deviceCode } = await approved("read_user", { id: acme.id, user });
 
       await deactivateUser(world.services, user.email);
@@ -211,7 +197,7 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
     });
 
     it("does not grant more than was approved when the user has become an admin", async () => {
-      const user = await newMember("member");
+      const user = await newMember();
       const { deviceCode } = await approved("write_clusters read_clusters", { id: acme.id, user });
 
       await updateMember(world.services, { organization: acme.slug, email: user.email, role: "admin" });
@@ -222,7 +208,7 @@ describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
 
   describe("whose access ends", () => {
     it("has its grants and tokens go with the membership, in that organization only", async () => {
-      const user = await newMember("member");
+      const user = await newMember();
       const beta = await setUpOrganization(world, "beta");
       await addMember(world.services, { organization: "beta", email: user.email, role: "member" });
       const here = await signIn(world, client, { id: acme.id, user });

@@ -195,3 +195,13 @@ export async function signIn(
 export async function allGrants({ services: { db } }: Pick<World, "services">) {
   return db.select().from(db.tables.grants);
 }
+
+/** How often each answer was given: 200, or the error. */
+export function tally(answers: Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const answer = body.error ?? String(status);
+    counts[answer] = (counts[answer] ?? 0) + 1;
+  }
+  return counts;
+}

@@ -1,8 +1,10 @@
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { createOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
+import type { User } from "../../shared/accounts/store.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import { createPipeline } from "../../shared/builds/pipelines.ts";
+import type { Role } from "../../shared/db/schema.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import type { NewTrigger } from "../../shared/triggers/input.ts";
@@ -71,4 +73,21 @@ export async function setUpOrganization(
       return { ...trigger, token, path: `/deliver/${token}` };
     },
   };
+}
+
+let people = 0;
+
+/** One more user in an organization. */
+export function addPerson(
+  { services }: Pick<World, "services">,
+  { slug }: { slug: string },
+  role: Role = "member",
+): Promise<User> {
+  return createUser(services, {
+    email: `person-${++people}@${slug}.example.com`,
+    name: "Person",
+    password: "correct horse battery",
+    organization: slug,
+    role,
+  });
 }

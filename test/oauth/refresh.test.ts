@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { createUser, deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import { issueToken } from "../../shared/tokens.ts";
@@ -14,7 +14,7 @@ import {
   type TestClient,
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const secondMs = 1000;
@@ -49,15 +49,7 @@ describeOnEachDatabase("POST /oauth/token, refresh_token grant", (database) => {
     assertOAuthError(use(token, more), 400, error);
   const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
   const grantsOf = async (userId: string) => (await listConnectedApps(world.services, userId)).length;
-  let people = 0;
-  const newMember = (role: "admin" | "member") =>
-    createUser(world.services, {
-      email: `person-${++people}@example.com`,
-      name: "Person",
-      password: "correct horse battery",
-      organization: acme.slug,
-      role,
-    });
+  const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
 
   describe("200", () => {
     it("answers with a whole new pair; the access token before goes on until it expires", async () => {
@@ -199,7 +191,7 @@ describeOnEachDatabase("POST /oauth/token, refresh_token grant", (database) => {
     });
 
     it("answers when the user is no member any more, or is deactivated", async () => {
-      const [removed, gone] = [await newMember("member"), await newMember("member")];
+      const [removed, gone] = [await newMember(), await newMember()];
       const ofRemoved = await signIn(world, client, { id: acme.id, user: removed });
       const ofGone = await signIn(world, client, { id: acme.id, user: gone });
 

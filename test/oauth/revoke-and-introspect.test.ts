@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createUser, deactivateUser } from "../../shared/accounts/users.ts";
+import { deactivateUser } from "../../shared/accounts/users.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
 import { issueToken } from "../../shared/tokens.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
@@ -13,7 +13,7 @@ import {
   type TestClient,
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const dayMs = 86_400_000;
@@ -208,13 +208,7 @@ describeOnEachDatabase("revoking and introspecting tokens", (database) => {
     });
 
     it("says so of the tokens of a user who is deactivated", async () => {
-      const user = await createUser(world.services, {
-        email: "leaving@example.com",
-        name: "Leaving",
-        password: "correct horse battery",
-        organization: acme.slug,
-        role: "member",
-      });
+      const user = await addPerson(world, acme);
       const { access_token, refresh_token } = await signIn(world, client, { id: acme.id, user });
 
       await deactivateUser(world.services, user.email);

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { purgeTokens } from "../../shared/oauth/retention.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import {
+  allGrants,
+  assertOAuthError,
+  refresh,
+  setUpClient,
+  signIn,
+  type TestClient,
+} from "../helpers/device.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const dayMs = 86_400_000;
+
+describeOnEachDatabase("tokens that have ended", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let refreshing: TestClient;
+
+  before(async () => {
+    world = await startWorld(database);
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    refreshing = await setUpClient(world, { refreshTokens: true });
+  });
+  after(() => world.close());
+
+  it("are forgotten after a week, and with the last of them the grant", async () => {
+    const expiring = await setUpClient(world, { accessTokenMinutes: 60 });
+    await signIn(world, expiring, acme);
+    const purgeAfter = async (ms: number) => {
+      world.clock.advance(ms);
+      return [await purgeTokens(world.services), (await allGrants(world)).length];
+    };
+
+    assert.deepEqual(await purgeAfter(3_600_000 + 7 * dayMs), [0, 1]);
+    assert.deepEqual(await purgeAfter(1), [1, 0]);
+  });
+
+  it("are remembered long enough to notice that a rotated refresh token is used again", async () => {
+    const first = await signIn(world, refreshing, acme);
+    const second = (await refresh(world, refreshing, first.refresh_token)).body;
+    world.clock.advance(29 * dayMs);
+    const third = (await refresh(world, refreshing, second.refresh_token)).body;
+    world.clock.advance(8 * dayMs);
+
+    await purgeTokens(world.services);
+    await assertOAuthError(refresh(world, refreshing, first.refresh_token), 400, "invalid_grant");
+
+    await assertOAuthError(refresh(world, refreshing, third.refresh_token), 400, "invalid_grant");
+    assert.deepEqual(await allGrants(world), []);
+  });
+
+  it("do not take a grant along whose access goes on", async () => {
+    const lasting = await setUpClient(world);
+    await signIn(world, lasting, acme);
+    const { refresh_token } = await signIn(world, refreshing, acme);
+    world.clock.advance(29 * dayMs);
+
+    await purgeTokens(world.services);
+
+    assert.equal((await allGrants(world)).length, 2);
+    assert.equal((await refresh(world, refreshing, refresh_token)).status, 200);
+  });
+});
