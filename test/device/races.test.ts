@@ -4,7 +4,7 @@ import { addMember, removeMember, updateMember } from "../../shared/accounts/use
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import type { Services } from "../../shared/services.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   allGrants,
   approveClaimed,
@@ -20,15 +20,15 @@ import {
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
 import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { type Running, runIngress } from "../helpers/processes.ts";
+import { runSecondIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 /** A race that is lost once in a while is not lost each time. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
-describeOnEachDatabase("at the same moment, in two processes", (database) => {
+describeOnAllDatabasesAtOnce("at the same moment, in two processes", (database) => {
   let world: World;
-  let other: Running & { url: string };
+  let other: Awaited<ReturnType<typeof runSecondIngress>>;
   /** With a database connection of its own, by the clock of the test. */
   let here: { services: Services; url: string };
   let acme: TestOrganization;
@@ -38,17 +38,12 @@ describeOnEachDatabase("at the same moment, in two processes", (database) => {
     const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
     world = await startWorld(database, settings);
     here = await world.another();
-    other = await runIngress({
-      ...settings,
-      DATABASE_URL: world.config.databaseUrl,
-      REDIS_URL: process.env.TEST_REDIS_URL ?? "",
-      REDIS_PREFIX: world.config.redisPrefix,
-    });
+    other = await runSecondIngress(world, settings);
     acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true });
   });
   after(async () => {
-    await other.kill("SIGTERM");
+    await other.close();
     await world.close();
   });
 

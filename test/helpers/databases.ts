@@ -17,9 +17,16 @@ const postgresMissing = process.env.TEST_DATABASE_MISSING ?? "TEST_DATABASE_URL 
 
 /** Declare the same tests once for each database that is supported. */
 export function describeOnEachDatabase(title: string, body: (database: TestDatabase) => void): void {
-  describe(`${title} (sqlite)`, () => body(sqlite));
+  // Concurrency is inherited: what runs at once is the databases and not the tests of each.
+  const concurrency = 1;
+  describe(`${title} (sqlite)`, { concurrency }, () => body(sqlite));
   const skip = postgresServer ? false : postgresMissing;
-  describe(`${title} (postgres)`, { skip }, () => body(postgres));
+  describe(`${title} (postgres)`, { skip, concurrency }, () => body(postgres));
+}
+
+/** The same, on all databases at the same time: for tests that mostly wait. */
+export function describeOnAllDatabasesAtOnce(title: string, body: (database: TestDatabase) => void): void {
+  describe("on all databases at once", { concurrency: true }, () => describeOnEachDatabase(title, body));
 }
 
 let sqliteTemplate: Promise<string> | undefined;

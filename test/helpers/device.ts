@@ -52,6 +52,16 @@ export async function assertOAuthError(
   return answer;
 }
 
+/** Too many: the code that clients know, a fixed sentence, and when to come back. */
+export async function assertLimited(answering: Promise<Answer>, error: string): Promise<void> {
+  const { headers, body } = await assertOAuthError(answering, 429, error);
+  assert.deepEqual(body, { error, error_description: "Too many attempts: wait as long as Retry-After says" });
+  const seconds = headers.get("retry-after") ?? "";
+  assert.match(seconds, /^\d+$/);
+  assert.ok(Number(seconds) >= 1 && Number(seconds) <= 61, seconds);
+  assert.equal(headers.get("www-authenticate"), null);
+}
+
 export type TestClient = Awaited<ReturnType<typeof setUpClient>>;
 
 /** A registered application: public, without refresh tokens and expiry, unless told otherwise. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { eventually } from "./http.ts";
-import { secretKey } from "./world.ts";
+import { secretKey, type World } from "./world.ts";
 
 /** A program of ours as a process of its own, which can be killed. */
 export interface Running {
@@ -69,6 +69,21 @@ export async function runIngress(
     ),
   );
   return { ...running, url };
+}
+
+/** A second ingress of a world: a real process where both write to one file, else only services of its own. */
+export async function runSecondIngress(
+  world: World,
+  settings: Record<string, string> = {},
+): Promise<{ url: string; close: () => Promise<void> }> {
+  if (world.services.db.dialect !== "sqlite") return { ...(await world.another()), close: async () => {} };
+  const running = await runIngress({
+    ...settings,
+    DATABASE_URL: world.config.databaseUrl,
+    REDIS_URL: world.config.redisUrl,
+    REDIS_PREFIX: world.config.redisPrefix,
+  });
+  return { url: running.url, close: () => running.kill("SIGTERM") };
 }
 
 /** Start a worker process and wait until it has begun. */

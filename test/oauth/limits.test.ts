@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
+  assertLimited,
   assertOAuthError,
   authorize,
   basic,
@@ -14,20 +15,10 @@ import {
 import type { Answer } from "../helpers/http.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-/** Too many: the code that clients know, a fixed sentence, and when to come back. */
-async function assertLimited(answering: Promise<Answer>, error: string): Promise<void> {
-  const { headers, body } = await assertOAuthError(answering, 429, error);
-  assert.deepEqual(body, { error, error_description: "Too many attempts: wait as long as Retry-After says" });
-  const seconds = headers.get("retry-after") ?? "";
-  assert.match(seconds, /^\d+$/);
-  assert.ok(Number(seconds) >= 1 && Number(seconds) <= 61, seconds);
-  assert.equal(headers.get("www-authenticate"), null);
-}
-
 const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
 const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");
 
-describeOnEachDatabase("limits of the OAuth endpoints", (database) => {
+describeOnAllDatabasesAtOnce("limits of the OAuth endpoints", (database) => {
   let world: World;
   let second: Pick<World, "url">;
   let addresses = 0;
@@ -159,38 +150,5 @@ describeOnEachDatabase("limits of the OAuth endpoints", (database) => {
 
       assert.deepEqual(new Set(answers.map(({ body }) => body.error)), new Set(["invalid_grant"]));
     });
-  });
-});
-
-describeOnEachDatabase("limits of the OAuth endpoints while Redis is away", (database) => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(database, {
-      REDIS_URL: "redis://127.0.0.1:1",
-      CLIENT_FAILURES_PER_MINUTE: "2",
-      DEVICE_AUTHORIZATIONS_PER_MINUTE: "2",
-    });
-  });
-  after(() => world.close());
-
-  it("count failed client authentications in memory, and forgive them after a minute", async () => {
-    const { clientId } = await setUpClient(world, { confidential: true });
-    const attempt = () => postForm(`${world.url}/oauth/token`, { client_id: clientId, client_secret: "x" });
-
-    for (let times = 0; times < 2; times++) await invalidClient(attempt());
-    await assertLimited(attempt(), "slow_down");
-    world.clock.advance(61_000);
-
-    await invalidClient(attempt());
-  });
-
-  it("count device codes in memory, and forget them after a minute", async () => {
-    const client = await setUpClient(world);
-
-    for (let times = 0; times < 2; times++) assert.equal((await authorize(world, client)).status, 200);
-    await assertLimited(authorize(world, client), "server_error");
-    world.clock.advance(61_000);
-
-    assert.equal((await authorize(world, client)).status, 200);
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import type { Services } from "../../shared/services.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   allGrants,
   assertOAuthError,
@@ -14,15 +14,15 @@ import {
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
 import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { type Running, runIngress } from "../helpers/processes.ts";
+import { runSecondIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 /** A race that is lost once in a while is not lost each time. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
-describeOnEachDatabase("refreshing at the same moment, in two processes", (database) => {
+describeOnAllDatabasesAtOnce("refreshing at the same moment, in two processes", (database) => {
   let world: World;
-  let other: Running & { url: string };
+  let other: Awaited<ReturnType<typeof runSecondIngress>>;
   /** With a database connection of its own, by the clock of the test. */
   let here: { services: Services; url: string };
   let acme: TestOrganization;
@@ -32,17 +32,12 @@ describeOnEachDatabase("refreshing at the same moment, in two processes", (datab
     const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
     world = await startWorld(database, settings);
     here = await world.another();
-    other = await runIngress({
-      ...settings,
-      DATABASE_URL: world.config.databaseUrl,
-      REDIS_URL: process.env.TEST_REDIS_URL ?? "",
-      REDIS_PREFIX: world.config.redisPrefix,
-    });
+    other = await runSecondIngress(world, settings);
     acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true });
   });
   after(async () => {
-    await other.kill("SIGTERM");
+    await other.close();
     await world.close();
   });
 

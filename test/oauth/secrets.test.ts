@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { recordUsage } from "../../shared/accounts/access-tokens.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import type { Tables } from "../../shared/db/schema.ts";
 import { rotateSecret } from "../../shared/oauth/applications.ts";
@@ -29,11 +30,11 @@ describeOnEachDatabase("after everything that can happen to a sign-in", (databas
   before(async () => {
     secrets.length = 0;
     world = await startWorld(database, { LOG_LEVEL: "trace" });
-    await world.startWorkers();
     acme = await setUpOrganization(world);
     await signInAndOut();
     await goWrong();
     await world.services.usage.flush();
+    await recordUsage(world.services);
   });
   after(() => world.close());
 

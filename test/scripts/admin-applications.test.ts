@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { isWellFormedToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
-describeOnEachDatabase("the operator's command for applications", (database) => {
+describeOnAllDatabasesAtOnce("the operator's command for applications", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);
@@ -123,7 +123,8 @@ describeOnEachDatabase("the operator's command for applications", (database) => 
         [/missing required argument 'client-id'/, "disable"],
         [/unknown command 'frobnicate'/, "frobnicate"],
       ];
-      for (const [expected, ...args] of cases) assert.match(await refused(...args), expected);
+      const sentences = await Promise.all(cases.map(([, ...args]) => refused(...args)));
+      for (const [at, [expected]] of cases.entries()) assert.match(sentences[at] ?? "", expected);
     });
   });
 
