@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +53,9 @@ export const sqlite: TestDatabase = {
 
 let postgresTemplate: Promise<string> | undefined;
 let made = 0;
-const nextName = () => `signalbox_${process.pid}_${++made}`;
+/** Not the process id: those come again, and a server that outlives the run still has the template of the last. */
+const ours = randomBytes(6).toString("hex");
+const nextName = () => `signalbox_${ours}_${++made}`;
 
 export const postgres: TestDatabase = {
   dialect: "postgres",
