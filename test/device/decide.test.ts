@@ -16,7 +16,7 @@ import { disableApplication } from "../../shared/oauth/applications.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { createCipher } from "../../shared/secrets.ts";
 import { hashToken, issueToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   approveClaimed,
   approveCode,
@@ -52,7 +52,7 @@ describe("a user code as people type it", () => {
   });
 });
 
-describeOnEachDatabase("deciding on a device's request", (database) => {
+describeOnAllDatabasesAtOnce("deciding on a device's request", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -4,7 +4,7 @@ import { scopes } from "../../shared/accounts/scopes.ts";
 import { addMember, deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   allGrants,
   approveCode,
@@ -21,7 +21,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const hourMs = 3_600_000;
 
-describeOnEachDatabase("POST /oauth/token, device grant", (database) => {
+describeOnAllDatabasesAtOnce("POST /oauth/token, device grant", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

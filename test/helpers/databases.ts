@@ -25,7 +25,7 @@ export function describeOnEachDatabase(title: string, body: (database: TestDatab
   describe(`${title} (postgres)`, { skip, concurrency }, () => body(postgres));
 }
 
-/** The same, on all databases at the same time: for tests that mostly wait. */
+/** The same, on all databases at the same time: for files whose tests wait more than they compute. */
 export function describeOnAllDatabasesAtOnce(title: string, body: (database: TestDatabase) => void): void {
   describe("on all databases at once", { concurrency: true }, () => describeOnEachDatabase(title, body));
 }

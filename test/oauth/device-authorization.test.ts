@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { scopes } from "../../shared/accounts/scopes.ts";
 import { isWellFormedToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { assertOAuthError, authorize, enterCode, setUpClient, type TestClient } from "../helpers/device.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnEachDatabase("POST /oauth/device_authorization", (database) => {
+describeOnAllDatabasesAtOnce("POST /oauth/device_authorization", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   assertNotStored,
   assertOAuthError,
@@ -16,7 +16,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const paths = ["device_authorization", "token", "revoke", "introspect"].map((name) => `/oauth/${name}`);
 
-describeOnEachDatabase("forms at the OAuth endpoints", (database) => {
+describeOnAllDatabasesAtOnce("forms at the OAuth endpoints", (database) => {
   let world: World;
   let client: TestClient;
 

@@ -4,7 +4,7 @@ import { deactivateUser, removeMember, updateMember } from "../../shared/account
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import { issueToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   assertOAuthError,
   type Decider,
@@ -20,7 +20,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 const secondMs = 1000;
 const dayMs = 86_400 * secondMs;
 
-describeOnEachDatabase("POST /oauth/token, refresh_token grant", (database) => {
+describeOnAllDatabasesAtOnce("POST /oauth/token, refresh_token grant", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -5,7 +5,7 @@ import { deactivateUser, removeMember } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import { issueToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { setUpClient, signIn } from "../helpers/device.ts";
 import { type Answer, get, request } from "../helpers/http.ts";
 import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -13,7 +13,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeOnEachDatabase("access to the REST API", (database) => {
+describeOnAllDatabasesAtOnce("access to the REST API", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
 import { issueToken } from "../../shared/tokens.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   assertOAuthError,
   postForm,
@@ -18,7 +18,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const dayMs = 86_400_000;
 
-describeOnEachDatabase("revoking and introspecting tokens", (database) => {
+describeOnAllDatabasesAtOnce("revoking and introspecting tokens", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;
