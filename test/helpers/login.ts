@@ -8,6 +8,7 @@ import { runLogin } from "../../scripts/login/run.ts";
 import { approve, claimUserCode, deny, findDeviceRequest } from "../../shared/device/decide.ts";
 import { readUserCode } from "../../shared/device/user-code.ts";
 import { createApplication } from "../../shared/oauth/applications.ts";
+import type { TestClock } from "./clock.ts";
 import { sqlite } from "./databases.ts";
 import { type Door, makeDoor } from "./door.ts";
 import { setUpOrganization, type TestOrganization } from "./organization.ts";
@@ -99,7 +100,10 @@ export interface Outcome {
  * `pauses` happens in each of them.
  */
 export async function login(
-  world: Pick<AtHome, "clock" | "home"> & { door: Pick<Door, "url"> },
+  world: Pick<AtHome, "home"> & {
+    clock: Pick<TestClock, "now" | "advance">;
+    door: Pick<Door, "url">;
+  },
   args: string[],
   options: { pauses?: Step[]; columns?: number; interrupt?: AbortController; hurried?: boolean } = {},
 ): Promise<Outcome> {
