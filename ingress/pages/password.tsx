@@ -1,4 +1,4 @@
-import { changePassword, startSession } from "../../shared/accounts/sessions.ts";
+import { changePassword } from "../../shared/accounts/sessions.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
@@ -22,14 +22,14 @@ export function savePassword(services: Services, bodies: Bodies) {
       return passwordForm(visitor, "The new password and its repetition are not the same.");
 
     const passwords = { present: field("present"), wanted: field("wanted") };
-    const problem = await limitSignInFailures(services, user.email, clientIp(event), async () => {
+    const changed = await limitSignInFailures(services, user.email, clientIp(event), async () => {
       const outcome = await changePassword(services, user, passwords);
       return outcome === "wrong" ? undefined : outcome;
     });
-    if (problem === undefined) return passwordForm(visitor, "The present password is not right.");
-    if (problem.length > 0) return passwordForm(visitor, `${problem.join(", ")}.`);
+    if (!changed) return passwordForm(visitor, "The present password is not right.");
+    if ("problems" in changed) return passwordForm(visitor, `${changed.problems.join(", ")}.`);
 
-    setSessionCookie(services.config, event, await startSession(services, user.id, undefined));
+    setSessionCookie(services.config, event, changed.token);
     return withNotice(patterns.home, "password_changed");
   });
 }

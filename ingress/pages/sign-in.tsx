@@ -26,9 +26,10 @@ export function signIn(services: Services, bodies: Bodies) {
     const user = await limitSignInFailures(services, email, clientIp(event), () =>
       findUserByPassword(services, email, form.get("password") ?? ""),
     );
-    if (!user) return signInForm(visitor, { to, email, isWrong: true });
+    const token = user && (await startSession(services, user, visitor.token));
+    if (!token) return signInForm(visitor, { to, email, isWrong: true });
 
-    setSessionCookie(services.config, event, await startSession(services, user.id, visitor.token));
+    setSessionCookie(services.config, event, token);
     return to;
   });
 }

@@ -1,3 +1,4 @@
+import type { Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import type { Services } from "../services.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
@@ -9,6 +10,7 @@ import {
   findSessionUser,
   findUser,
   insertSession,
+  lockIfPasswordIs,
   setPasswordHash,
   type User,
 } from "./store.ts";
@@ -35,24 +37,29 @@ export async function findUserByPassword(
 }
 
 /**
- * A new session of the user. The session that the browser had before, if any, ends.
- * @returns the token for the browser's cookie
+ * A new session of a user whose password was right. The session that the browser had before, if any, ends.
+ * @returns the token for the browser's cookie; undefined when the password was changed meanwhile
  */
 export async function startSession(
-  { db, clock, config }: Services,
-  userId: string,
-  formerToken: string | undefined,
-): Promise<string> {
+  services: Services,
+  user: User,
+  formerToken: string,
+): Promise<string | undefined> {
+  return services.db.transaction(async (tx) => {
+    if (!(await lockIfPasswordIs(tx, user))) return undefined;
+    await deleteSession(tx, hashToken(formerToken));
+    return storeSession(services, tx, user.id);
+  });
+}
+
+async function storeSession({ clock, config }: Services, tx: Tx, userId: string): Promise<string> {
   const now = clock.now();
   const token = issueToken("session");
-  await db.transaction(async (tx) => {
-    if (formerToken) await deleteSession(tx, hashToken(formerToken));
-    await insertSession(tx, {
-      tokenHash: hashToken(token),
-      userId,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + config.sessionDays * dayMs),
-    });
+  await insertSession(tx, {
+    tokenHash: hashToken(token),
+    userId,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + config.sessionDays * dayMs),
   });
   return token;
 }
@@ -68,24 +75,25 @@ export async function endSession({ db }: Services, token: string): Promise<void>
 }
 
 /**
- * A new password, chosen by the user. All sessions end; the caller starts a new one.
- * @returns `wrong` when the present password is not right, else what is the matter with the new one: nothing, when
- * it is changed
+ * A new password, chosen by the user. All sessions end.
+ * @returns the token of a new session; or `wrong` when the present password is not right; or what is the matter
+ * with the new one
  */
 export async function changePassword(
   services: Services,
   user: User,
   { present, wanted }: { present: string; wanted: string },
-): Promise<"wrong" | string[]> {
+): Promise<"wrong" | { problems: string[] } | { token: string }> {
   if (!(await matchesPassword(present, user.passwordHash ?? ""))) return "wrong";
   const problems = passwordProblems(wanted);
-  if (problems.length > 0) return problems;
+  if (problems.length > 0) return { problems };
   const passwordHash = await hashPassword(wanted);
-  await services.db.transaction(async (tx) => {
+  return services.db.transaction(async (tx) => {
+    if (!(await lockIfPasswordIs(tx, user))) return "wrong";
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteSessionsOfUser(tx, user.id);
+    return { token: await storeSession(services, tx, user.id) };
   });
-  return [];
 }
 
 /** Forget sessions that have expired. */

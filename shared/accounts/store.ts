@@ -62,6 +62,23 @@ export async function setPasswordHash(tx: Tx, userId: string, passwordHash: stri
   await tx.update(tx.tables.users).set({ passwordHash }).where(eq(tx.tables.users.id, userId));
 }
 
+/**
+ * Whether the user still has the password that was read, held until the transaction ends: a password that is
+ * being replaced starts no session, and replaces no other.
+ */
+export async function lockIfPasswordIs(
+  tx: Tx,
+  { id, passwordHash }: Pick<User, "id" | "passwordHash">,
+): Promise<boolean> {
+  const { users } = tx.tables;
+  const locked = await tx
+    .update(users)
+    .set({ passwordHash })
+    .where(and(eq(users.id, id), eq(users.passwordHash, passwordHash ?? "")))
+    .returning({ id: users.id });
+  return locked.length > 0;
+}
+
 export async function deactivateIfActive(tx: Tx, userId: string, now: Date): Promise<void> {
   const { users } = tx.tables;
   await tx
