@@ -84,9 +84,16 @@ export async function limitDeviceAuthorizations(
   ]);
 }
 
-/** Count a wrong client secret, or an unknown client; 429 when there have been too many. */
-export async function limitClientFailures(services: Services, clientId: string, ip: string): Promise<void> {
-  const subject = `${hashToken(clientId)}:${ip}`; // the id is the caller's to choose, of any length
+/**
+ * Wrong client secrets in any minute, by application and address. Unknown clients of an address count together:
+ * with a window for each id that somebody invents, Redis would fill up.
+ */
+export async function limitClientFailures(
+  services: Services,
+  applicationId: string | undefined,
+  ip: string,
+): Promise<void> {
+  const subject = `${applicationId ?? "unknown"}:${ip}`;
   const limit = services.config.clientFailuresPerMinute;
   await takeAll(services, [{ name: "client-failures", subject, limit, windowMs: minuteMs }]);
 }

@@ -21,7 +21,8 @@ interface Credentials {
 
 /**
  * The client that makes an OAuth request (RFC 6749 §2.3): a public one names itself, a confidential one proves
- * itself. Failures are limited by client and IP address.
+ * itself. Failures are limited by client and IP address. A right secret passes all the same: nobody guesses 256
+ * bits, and clients with many devices behind one address poll at the same time.
  * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
  */
 export async function requireClient(services: Services, event: H3Event, form: Form): Promise<Application> {
@@ -34,7 +35,7 @@ export async function requireClient(services: Services, event: H3Event, form: Fo
   }
   // Nobody guesses 256 bits, so whoever proves itself need not wait for those who fail in its name.
   if (application && isSecretOf(application, credentials.secret)) return application;
-  await limitClientFailures(services, credentials.id, clientIp(event));
+  await limitClientFailures(services, application?.id, clientIp(event));
   throw badClient(credentials);
 }
 
