@@ -123,8 +123,9 @@ export function limitSignInFailures<T>(
   const { signInFailures, signInFailuresPerIp } = services.config;
   const subject = `${hashToken(email.trim().toLowerCase())}:${ip}`;
   const windows = [
-    { name: "sign-in", subject, limit: signInFailures, windowMs: guessingMs },
+    // First, because the email address is the caller's to choose: who is refused here makes no more windows.
     { name: "sign-in-ip", subject: ip, limit: signInFailuresPerIp, windowMs: guessingMs },
+    { name: "sign-in", subject, limit: signInFailures, windowMs: guessingMs },
   ];
   return limitFailures(services, windows, check);
 }

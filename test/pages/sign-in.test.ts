@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Redis } from "ioredis";
+import { openBrowser } from "../helpers/browser.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describe("POST /sign-in, wrong passwords", () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld(sqlite, {
+      SIGN_IN_FAILURES: "2",
+      SIGN_IN_FAILURES_PER_IP: "3",
+      TRUSTED_PROXIES: "127.0.0.1",
+    });
+  });
+  after(() => world.close());
+
+  const guess = async (email: string, ip: string) => {
+    const browser = openBrowser(world.url, { "X-Forwarded-For": ip });
+    await browser.get("/sign-in");
+    return (await browser.post("/sign-in", { email, password: "wrong" })).status;
+  };
+
+  it("makes no more windows in Redis for addresses that are tried after the limit", async () => {
+    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
+    const answers: number[] = [];
+
+    for (let i = 0; i < 6; i++) answers.push(await guess(`${i}@example.com`, "192.0.2.1"));
+
+    assert.deepEqual(answers, [422, 422, 422, 429, 429, 429]);
+    assert.equal((await redis.keys(`${world.config.redisPrefix}:window:sign-in:*`)).length, 3);
+    redis.disconnect();
+  });
+});
