@@ -5,6 +5,7 @@ import type { Services } from "../shared/services.ts";
 import { hashToken } from "../shared/tokens.ts";
 import type { EnabledTrigger } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
+import { networkOf } from "./client-address.ts";
 import { setHeaders } from "./respond.ts";
 
 const minuteMs = 60_000;
@@ -74,7 +75,7 @@ export async function limitDeviceAuthorizations(
 ): Promise<void> {
   const { deviceAuthorizationsPerMinute, deviceAuthorizationsPerMinuteAndClient } = services.config;
   await takeAll(services, [
-    { name: "device-ip", subject: ip, limit: deviceAuthorizationsPerMinute, windowMs: minuteMs },
+    { name: "device-ip", subject: networkOf(ip), limit: deviceAuthorizationsPerMinute, windowMs: minuteMs },
     {
       name: "device-client",
       subject: applicationId,
@@ -93,7 +94,7 @@ export async function limitClientFailures(
   applicationId: string | undefined,
   ip: string,
 ): Promise<void> {
-  const subject = `${applicationId ?? "unknown"}:${ip}`;
+  const subject = `${applicationId ?? "unknown"}:${networkOf(ip)}`;
   const limit = services.config.clientFailuresPerMinute;
   await takeAll(services, [{ name: "client-failures", subject, limit, windowMs: minuteMs }]);
 }
@@ -108,7 +109,7 @@ export function limitUserCodeFailures<T>(
   const { userCodeFailures, userCodeFailuresPerIp } = services.config;
   const windows = [
     { name: "user-code-user", subject: userId, limit: userCodeFailures, windowMs: guessingMs },
-    { name: "user-code-ip", subject: ip, limit: userCodeFailuresPerIp, windowMs: guessingMs },
+    { name: "user-code-ip", subject: networkOf(ip), limit: userCodeFailuresPerIp, windowMs: guessingMs },
   ];
   return limitFailures(services, windows, check);
 }
@@ -121,10 +122,11 @@ export function limitSignInFailures<T>(
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { signInFailures, signInFailuresPerIp } = services.config;
-  const subject = `${hashToken(email.trim().toLowerCase())}:${ip}`;
+  const network = networkOf(ip);
+  const subject = `${hashToken(email.trim().toLowerCase())}:${network}`;
   const windows = [
     // First, because the email address is the caller's to choose: who is refused here makes no more windows.
-    { name: "sign-in-ip", subject: ip, limit: signInFailuresPerIp, windowMs: guessingMs },
+    { name: "sign-in-ip", subject: network, limit: signInFailuresPerIp, windowMs: guessingMs },
     { name: "sign-in", subject, limit: signInFailures, windowMs: guessingMs },
   ];
   return limitFailures(services, windows, check);

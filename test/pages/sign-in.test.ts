@@ -33,4 +33,12 @@ describe("POST /sign-in, wrong passwords", () => {
     assert.equal((await redis.keys(`${world.config.redisPrefix}:window:sign-in:*`)).length, 3);
     redis.disconnect();
   });
+
+  it("counts the addresses of an IPv6 network together", async () => {
+    const answers: number[] = [];
+
+    for (let i = 0; i < 4; i++) answers.push(await guess("ada@example.com", `2001:db8:1:2:${i}::1`));
+
+    assert.deepEqual(answers, [422, 422, 429, 429]);
+  });
 });
