@@ -144,9 +144,14 @@ async function limitFailures<T>(
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   await takeAll(services, windows);
-  const found = await check();
-  if (found !== undefined) await giveBackAll(services, windows);
-  return found;
+  let isFailure = false;
+  try {
+    const found = await check();
+    isFailure = found === undefined;
+    return found;
+  } finally {
+    if (!isFailure) await giveBackAll(services, windows); // what could not be checked does not count either
+  }
 }
 
 /** A slot of each window, or of none. */

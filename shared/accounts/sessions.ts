@@ -2,7 +2,7 @@ import type { Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import type { Services } from "../services.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
-import { hashPassword, matchesPassword } from "./passwords.ts";
+import { hashPassword, matchesPassword, nobodysPassword } from "./passwords.ts";
 import {
   deleteExpiredSessions,
   deleteSession,
@@ -18,9 +18,6 @@ import { passwordProblems } from "./users.ts";
 
 const dayMs = 86_400_000;
 
-/** Hashed once: so that an unknown address takes as long to refuse as a wrong password. */
-let nobodysPassword: Promise<string> | undefined;
-
 /**
  * The user of this address and password; undefined when there is none, or none that may sign in. Which of the
  * two is wrong nobody learns, from the time it takes either.
@@ -30,9 +27,8 @@ export async function findUserByPassword(
   email: string,
   password: string,
 ): Promise<User | undefined> {
-  nobodysPassword ??= hashPassword("nobody's");
   const user = await findUser(db, email.trim().toLowerCase());
-  const matches = await matchesPassword(password, user?.passwordHash ?? (await nobodysPassword));
+  const matches = await matchesPassword(password, user?.passwordHash ?? nobodysPassword);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }
 
