@@ -66,9 +66,9 @@ export async function createOwnAccessToken(
   if (problems.length > 0) throw validationFailed(...problems);
 
   return services.db.transaction(async (tx) => {
-    if (await findAccessToken(tx, input.id)) return undefined;
     const role = await lockActiveRole(tx, input.organizationId, userId);
     if (!role) throw validationFailed("You are not a member of that organization");
+    if (await findAccessToken(tx, input.id)) return undefined; // after the lock: a double click sends two at once
     const held = heldScopes(scopes, role);
     const others = scopes.filter((scope) => !held.includes(scope));
     if (others.length > 0) {
