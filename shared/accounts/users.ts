@@ -122,8 +122,10 @@ export async function updateMember(services: Services, input: Membership): Promi
  */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
   await changeMember(services, input, "removed", async (tx, ids) => {
+    // In this order: a token that is being made holds the membership, and is seen once that is ours.
+    const wasMember = await deleteMember(tx, ids.organizationId, ids.userId);
     await revokeTokensOfMember(tx, ids.organizationId, ids.userId, services.clock.now());
-    return deleteMember(tx, ids.organizationId, ids.userId);
+    return wasMember;
   });
 }
 

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { authenticate, createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { addMember, removeMember } from "../../shared/accounts/users.ts";
+import { newId } from "../../shared/ids.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeOnEachDatabase("a member who is removed", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  it("gets no token back on coming again, not one that was made at the time of the removal", async () => {
+    const { services } = world;
+    const membership = { email: acme.user.email, organization: "acme", role: "member" as const };
+    const create = () =>
+      createOwnAccessToken(services, acme.user.id, {
+        id: newId(services.clock.now()),
+        organizationId: acme.id,
+        scopes: ["read_user"],
+        description: "Script",
+      }).catch(() => undefined);
+
+    for (let round = 0; round < 10; round++) {
+      const removing = removeMember(services, membership);
+      const created = await Promise.all(Array.from({ length: 5 }, create));
+      await removing;
+      await addMember(services, membership);
+
+      for (const token of created) assert.equal(token && (await authenticate(services, token)), undefined);
+    }
+  });
+});
