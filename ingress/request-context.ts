@@ -8,7 +8,7 @@ import { setHeader, setHeaders } from "./respond.ts";
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Paths that go on with a secret, right or mistyped: the token of a trigger, the user code of a device. */
-const secretPath = /^(\/deliver\/|\/oauth\/device\/).*/;
+const secretPath = /(\/deliver\/|\/device\/).*/i;
 
 const restHeaders = {
   "Access-Control-Allow-Origin": "*",
