@@ -75,15 +75,15 @@ export async function deleteGrantsOfUser(
     .returning();
 }
 
-/** A user's grants with what they are of, the newest first; `id` for one of them. */
-export async function listGrants(db: Db | Tx, userId: string, id?: string) {
+/** A user's grants with what they are of, the newest first. */
+export async function listGrants(db: Db | Tx, userId: string) {
   const { grants, applications, organizations } = db.tables;
   return db
     .select({ grant: grants, application: applications, organization: organizations })
     .from(grants)
     .innerJoin(applications, eq(applications.id, grants.applicationId))
     .innerJoin(organizations, eq(organizations.id, grants.organizationId))
-    .where(and(eq(grants.userId, userId), id === undefined ? undefined : eq(grants.id, id)))
+    .where(eq(grants.userId, userId))
     .orderBy(desc(grants.id));
 }
 
