@@ -150,20 +150,15 @@ export async function expireIfOverdue(
   limit: number,
 ): Promise<number> {
   const { deviceCodes } = tx.tables;
-  const overdue = tx
-    .select({ id: deviceCodes.id })
-    .from(deviceCodes)
-    .where(
-      or(
-        and(eq(deviceCodes.state, "pending"), lte(deviceCodes.expiresAt, before.pending)),
-        and(eq(deviceCodes.state, "approved"), lte(deviceCodes.expiresAt, before.approved)),
-      ),
-    )
-    .limit(limit);
+  const isOverdue = or(
+    and(eq(deviceCodes.state, "pending"), lte(deviceCodes.expiresAt, before.pending)),
+    and(eq(deviceCodes.state, "approved"), lte(deviceCodes.expiresAt, before.approved)),
+  );
+  const overdue = tx.select({ id: deviceCodes.id }).from(deviceCodes).where(isOverdue).limit(limit);
   const changed = await tx
     .update(deviceCodes)
     .set({ state: "expired" })
-    .where(and(inArray(deviceCodes.id, overdue), inArray(deviceCodes.state, ["pending", "approved"])))
+    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // again: it may be approved in between
     .returning({ id: deviceCodes.id });
   return changed.length;
 }
