@@ -21,6 +21,13 @@ export function clientIp(event: H3Event): string {
   return (event.context.clientIp as string | undefined) ?? "";
 }
 
+const longestUserAgent = 500;
+
+/** What the client calls itself; cut short, because it is kept and shown. */
+export function userAgent(event: H3Event): string | null {
+  return event.req.headers.get("user-agent")?.slice(0, longestUserAgent) ?? null;
+}
+
 /**
  * What limits count by: an IPv4 address, but the first 64 bits of an IPv6 address, since whoever has one has all
  * 2^64 of its network.

@@ -5,7 +5,7 @@ import type { TokenHolder } from "../shared/accounts/store.ts";
 import { findJobPrincipal, type JobPrincipal } from "../shared/builds/job-tokens.ts";
 import { notFound, Refusal } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";
-import { clientIp } from "./client-address.ts";
+import { clientIp, userAgent } from "./client-address.ts";
 import { limitApiRequests } from "./limits.ts";
 
 /**
@@ -40,7 +40,7 @@ async function requireTokenHolder(services: Services, event: H3Event): Promise<T
   services.usage.note(holder.token.id, {
     at: services.clock.now(),
     ip: clientIp(event),
-    userAgent: event.req.headers.get("user-agent"),
+    userAgent: userAgent(event),
   });
   return holder;
 }

@@ -6,7 +6,7 @@ import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import { device } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
-import { clientIp } from "../client-address.ts";
+import { clientIp, userAgent } from "../client-address.ts";
 import { limitDeviceAuthorizations } from "../limits.ts";
 import { clientParameters, requireClient } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
@@ -30,7 +30,7 @@ export function deviceAuthorization(services: Services, bodies: Bodies) {
       organization: form.get("organization"),
       organizationId: form.get("organization_uuid"),
       ip,
-      userAgent: event.req.headers.get("user-agent"),
+      userAgent: userAgent(event),
     });
     const userCode = showUserCode(codes.userCode);
     return {

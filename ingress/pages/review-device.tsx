@@ -15,7 +15,7 @@ import { pathTo, patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
-import { clientIp } from "../client-address.ts";
+import { clientIp, userAgent } from "../client-address.ts";
 import { alreadyHandled, deviceOutcome, notValidPage } from "./device-outcome.tsx";
 import {
   type Answered,
@@ -91,7 +91,7 @@ async function authorize(
   if (review.code.cameByLink && !form.has("mine"))
     return refuse("Tick the box if you started this on a device of yours. If you did not, deny it.");
   try {
-    const approval = { organizationId, ip: clientIp(event), userAgent: event.req.headers.get("user-agent") };
+    const approval = { organizationId, ip: clientIp(event), userAgent: userAgent(event) };
     if (await approve(services, { code: review.code, userId: user.id }, approval))
       return pathTo(patterns.deviceResult, { code: review.userCode });
   } catch (error) {

@@ -23,7 +23,6 @@ export const rememberedMs = 24 * 3600 * secondMs;
 export const redeemableMs = 60 * secondMs;
 /** With 20^8 user codes a second try is rare; a third means that something else is wrong. */
 const mostTries = 5;
-const longestUserAgent = 500;
 
 export interface DeviceAuthorization {
   deviceCode: string;
@@ -64,7 +63,7 @@ export async function authorizeDevice(
       state: "pending",
       hintedOrganizationId,
       requestIp: from.ip,
-      requestUserAgent: from.userAgent?.slice(0, longestUserAgent) ?? null,
+      requestUserAgent: from.userAgent,
       createdAt: now,
       expiresAt: new Date(now.getTime() + config.deviceCodeSeconds * secondMs),
       claimedById: null,

@@ -29,7 +29,6 @@ export interface Usage {
 const flushEveryMs = 2000;
 const mostInMemory = 10_000;
 const takenAtOnce = 100;
-const longestUserAgent = 500;
 const script = readFileSync(join(import.meta.dirname, "usage.lua"), "utf8");
 
 interface WithScript {
@@ -53,9 +52,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
   timer.unref();
 
   return {
-    note(tokenId, { at, ip, userAgent }) {
-      noted.set(tokenId, { at, ip, userAgent: userAgent?.slice(0, longestUserAgent) ?? null });
-    },
+    note: (tokenId, use) => void noted.set(tokenId, use),
     flush,
     async take() {
       const reply = (await breaker.attempt(() => scripted.takeUsage(keys.usage, takenAtOnce))) ?? [];
