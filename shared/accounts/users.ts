@@ -157,8 +157,9 @@ async function changeMember<T extends Omit<Membership, "role">>(
   return input;
 }
 
+/** A person: what is no organization's built-in Operator, who never signs in and is a member of nothing. */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {
   const user = await findUser(db, email.trim().toLowerCase());
-  if (!user) throw notFound("user");
+  if (!user || user.operatorOfId !== null) throw notFound("user");
   return user;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { authenticate, createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { addMember, removeMember } from "../../shared/accounts/users.ts";
+import { addMember, removeMember, setPassword } from "../../shared/accounts/users.ts";
 import { newId } from "../../shared/ids.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -36,5 +36,19 @@ describeOnEachDatabase("a member who is removed", (database) => {
 
       for (const token of created) assert.equal(token && (await authenticate(services, token)), undefined);
     }
+  });
+});
+
+describeOnEachDatabase("the built-in Operator", (database) => {
+  it("gets no password and no membership", async () => {
+    const world = await startWorld(database);
+    await setUpOrganization(world);
+    const email = "operator@acme.invalid";
+
+    await assert.rejects(setPassword(world.services, email, "a long password"), { status: 404 });
+    await assert.rejects(addMember(world.services, { email, organization: "acme", role: "admin" }), {
+      status: 404,
+    });
+    await world.close();
   });
 });
