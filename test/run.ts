@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
+import { type FoundChromium, findChromium } from "./servers/chromium.ts";
 import { acquirePostgres } from "./servers/postgres.ts";
 import { endGroup } from "./servers/programs.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
@@ -53,11 +54,13 @@ async function acquireServers(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv
   const database = await acquirePostgres(env, opened);
   if (finishing) return finishing;
   const program = findRedisServer(env);
+  const chromium = findChromium(env);
   const found: NodeJS.ProcessEnv = {
     ...tell("TEST_REDIS", "Redis", redis),
     ...tell("TEST_DATABASE", "Postgres", database),
     TEST_REDIS_SERVER: program,
     TEST_REDIS_SERVER_MISSING: program ? undefined : "there is no redis-server or valkey-server on the PATH",
+    ...tellBrowser(chromium),
   };
 
   const missing = Object.keys(found).filter((name) => name.endsWith("_MISSING") && found[name]);
@@ -78,6 +81,15 @@ function tell(prefix: string, name: string, server: Acquired): NodeJS.ProcessEnv
   const because = server.because ? `, because ${server.because}` : "";
   say(`${name}: ${server.from}, ${hostOf(server.url)}${because}.`);
   return { [`${prefix}_URL`]: server.url, [`${prefix}_FROM`]: server.from, [`${prefix}_MISSING`]: undefined };
+}
+
+function tellBrowser(found: FoundChromium): NodeJS.ProcessEnv {
+  if ("missing" in found) {
+    say(`Chromium: none, tests that need it are skipped: ${found.missing}.`);
+    return { TEST_CHROMIUM: undefined, TEST_CHROMIUM_MISSING: found.missing };
+  }
+  say(`Chromium: ${found.program}.`);
+  return { TEST_CHROMIUM: found.program, TEST_CHROMIUM_MISSING: undefined };
 }
 
 /** Never the whole address: one from the environment may hold a password. */

@@ -1,41 +1,76 @@
-/** What a page answered: the place to go on to, or its text. */
-export interface Page {
-  status: number;
-  location: string | null;
-  text: string;
+import { after, describe } from "node:test";
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Response,
+} from "playwright-core";
+import { findChromium } from "../servers/chromium.ts";
+
+const patienceMs = 10_000;
+const found = findChromium(process.env);
+const program = "program" in found ? found.program : undefined;
+
+const missing = "missing" in found ? found.missing : false;
+if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
+
+/** Declare what people see in a browser. Without one the tests are skipped; with TEST_REQUIRE=all they fail. */
+export function describeInBrowser(title: string, body: () => void): void {
+  describe(title, { skip: missing }, body);
 }
 
-export type Browser = ReturnType<typeof openBrowser>;
+let launching: Promise<Browser> | undefined;
 
-/** A browser at the pages: keeps the cookie, and sends the token of the page before with every form. */
-export function openBrowser(url: string, headers: Record<string, string> = {}) {
-  let cookie = "";
-  let csrfToken = "";
+/** The one browser of a test file. It is closed when the file is through. */
+function launchBrowser(): Promise<Browser> {
+  launching ??= chromium.launch(program ? { executablePath: program } : {});
+  return launching;
+}
 
-  const send = async (path: string, init: RequestInit): Promise<Page> => {
-    const response = await fetch(url + path, {
-      ...init,
-      redirect: "manual",
-      headers: { ...headers, Cookie: cookie },
-    });
-    cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
-    const text = await response.text();
-    csrfToken = /name="csrf_token" value="([^"]+)"/.exec(text)?.[1] ?? csrfToken;
-    return { status: response.status, location: response.headers.get("location"), text };
-  };
-  const get = (path: string) => send(path, {});
-  const post = (path: string, fields: Record<string, string>) =>
-    send(path, { method: "POST", body: new URLSearchParams({ csrf_token: csrfToken, ...fields }) });
+after(async () => (await launching?.catch(() => undefined))?.close());
 
-  return {
-    get,
-    post,
-    async signIn(email: string, password = "correct horse battery") {
-      await get("/sign-in");
-      const answer = await post("/sign-in", { email, password });
-      await get("/");
-      return answer;
-    },
-    isSignedIn: async () => (await get("/user/password")).status === 200,
-  };
+/** A window of somebody's own, signed in when a cookie is given. */
+export async function openWindow(
+  url: string,
+  options: BrowserContextOptions & { cookie?: string } = {},
+): Promise<Page> {
+  const { cookie, ...rest } = options;
+  const context = await (await launchBrowser()).newContext({ baseURL: url, ...rest });
+  context.setDefaultTimeout(patienceMs);
+  const [name = "", value = ""] = cookie?.split("=") ?? [];
+  if (cookie) await context.addCookies([{ name, value, url }]);
+  return context.newPage();
+}
+
+/** Do something that leads to another page, and wait for that page. Returns what it was answered with. */
+export async function follow(page: Page, act: () => Promise<unknown>): Promise<Response> {
+  const isPage = (response: Response) =>
+    response.request().isNavigationRequest() && response.status() !== 303;
+  const [response] = await Promise.all([
+    page.waitForEvent("response", isPage),
+    page.waitForEvent("load"),
+    act(),
+  ]);
+  return response;
+}
+
+/** Press the button of this name that sends its form. */
+export function press(page: Page, name: string): Promise<Response> {
+  return follow(page, () => page.getByRole("main").getByRole("button", { name, exact: true }).click());
+}
+
+/** Follow the link of this name; of several the first. */
+export function click(page: Page, name: string | RegExp): Promise<Response> {
+  return follow(page, () => page.getByRole("main").getByRole("link", { name }).first().click());
+}
+
+/** The heading of the page that is shown. */
+export function heading(page: Page): Promise<string> {
+  return page.getByRole("heading", { level: 1 }).innerText();
+}
+
+/** Everything that the page says, without header and menu. */
+export async function mainText(page: Page): Promise<string> {
+  return (await page.getByRole("main").innerText()).replace(/\s+/g, " ");
 }

@@ -13,6 +13,9 @@ import type { World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;
 
+/** The password of everybody in tests. */
+export const password = "correct horse battery";
+
 /** An organization with a cluster, a default queue and the pipeline `web`. */
 export async function setUpOrganization(
   { services }: Pick<World, "services">,
@@ -32,7 +35,7 @@ export async function setUpOrganization(
   const user = await createUser(services, {
     email: `ada@${slug}.example.com`,
     name: "Ada",
-    password: "correct horse battery",
+    password,
     organization: slug,
     role: "member",
   });

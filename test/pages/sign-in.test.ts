@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
-import { openBrowser } from "../helpers/browser.ts";
+import { openBrowser } from "../helpers/form-browser.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 

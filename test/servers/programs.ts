@@ -23,7 +23,8 @@ export function findProgram(names: string[], folders: string[] = []): string | u
   return places.find(isExecutable);
 }
 
-function isExecutable(file: string): boolean {
+/** Whether this is a file that can be run. */
+export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return true;

@@ -16,6 +16,7 @@ describe("npm test", () => {
 
     assert.equal(status, 1);
     assert.match(stderr, /Redis: none.*TEST_CONTAINERS=off, and there is no redis-server/);
+    assert.match(stderr, /Chromium: none.*there is no chromium, chromium-browser or google-chrome/);
   });
 
   it("fails, instead of skipping, when a server that was named does not answer", () => {
@@ -24,6 +25,13 @@ describe("npm test", () => {
     assert.equal(redis.status, 1);
     assert.match(redis.stderr, /TEST_REDIS_URL names a Redis that cannot be used: .*ECONNREFUSED/);
     assert.doesNotMatch(redis.stderr, /secret/);
+  });
+
+  it("fails, instead of skipping, when the browser that was named is not there", () => {
+    const { status, stderr } = npmTest(["test/servers/given.ts"], { TEST_CHROMIUM: "/nowhere/chromium" });
+
+    assert.equal(status, 1);
+    assert.match(stderr, /TEST_CHROMIUM names no program: \/nowhere\/chromium\./);
   });
 
   it("fails when what it is asked for holds no tests", () => {

@@ -1,0 +1,93 @@
+import { createOrganization } from "../../shared/accounts/organizations.ts";
+import { startSession } from "../../shared/accounts/sessions.ts";
+import type { User } from "../../shared/accounts/store.ts";
+import { addMember, createUser } from "../../shared/accounts/users.ts";
+import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
+import type { TestDatabase } from "./databases.ts";
+import { type Answer, request } from "./http.ts";
+import { password, setUpOrganization } from "./organization.ts";
+import { type Visitor, visitor } from "./visitor.ts";
+import { startWorld, type World } from "./world.ts";
+
+export type Pages = Awaited<ReturnType<typeof startPages>>;
+
+/** What a device receives that asks to be signed in. */
+export interface Codes {
+  device_code: string;
+  user_code: string;
+  verification_uri_complete: string;
+}
+
+/**
+ * An installation with two people, Ada and Bob, who are members of acme; Ada is an admin of Globex too. And a
+ * program, `Deploy CLI`, that signs in through the device flow.
+ */
+export async function startPages(database: TestDatabase, settings: Record<string, string> = {}) {
+  const world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "10000", ...settings });
+  const acme = await setUpOrganization(world);
+  const globex = await createOrganization(world.services, { slug: "globex", name: "Globex Corporation" });
+  await addMember(world.services, { organization: "globex", email: acme.user.email, role: "admin" });
+  const bob = await createUser(world.services, {
+    email: "bob@acme.example.com",
+    name: "Bob",
+    password,
+    organization: "acme",
+    role: "member",
+  });
+  await addApplication(world);
+
+  return {
+    ...world,
+    acme,
+    globex,
+    ada: acme.user,
+    bob,
+    ...device(world),
+    /** Signed in without the sign-in page, which takes its time over passwords. */
+    cookieOf: (user: User) => cookieOf(world, user),
+    /** Somebody who is signed in as this user, or as nobody. */
+    async visitor(user?: User): Promise<Visitor> {
+      return visitor(world.url, user && (await cookieOf(world, user)));
+    },
+  };
+}
+
+export function addApplication({ services }: World, input: Partial<NewApplication> = {}) {
+  return createApplication(services, {
+    name: "Deploy CLI",
+    clientId: "cli",
+    confidential: false,
+    deviceFlow: true,
+    refreshTokens: false,
+    ...input,
+  });
+}
+
+async function cookieOf({ services }: World, user: User): Promise<string> {
+  return `signalbox=${await startSession(services, user.id, undefined)}`;
+}
+
+/** What the program on the device does. */
+function device({ url }: World) {
+  const post = (path: string, fields: Record<string, string>, headers = {}): Promise<Answer> =>
+    request(url + path, { method: "POST", body: new URLSearchParams(fields), headers });
+  return {
+    /** New codes; without scopes for `read_user`. */
+    async authorize(fields: Record<string, string> = {}, userAgent = "deploy-cli/2.3"): Promise<Codes> {
+      const defaults = { client_id: "cli", scope: "read_user" };
+      const answer = await post(
+        "/oauth/device_authorization",
+        { ...defaults, ...fields },
+        { "user-agent": userAgent },
+      );
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.body;
+    },
+    /** What the token endpoint says: `error`, or the tokens. */
+    async poll({ device_code }: Codes, clientId = "cli") {
+      const grant = "urn:ietf:params:oauth:grant-type:device_code";
+      const { body } = await post("/oauth/token", { client_id: clientId, grant_type: grant, device_code });
+      return body as { error?: string; access_token: string; scope: string };
+    },
+  };
+}

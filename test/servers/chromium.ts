@@ -1,0 +1,19 @@
+import { Unusable } from "./acquired.ts";
+import { findProgram, isExecutable } from "./programs.ts";
+
+/** The browser that tests look at pages with, or why there is none. */
+export type FoundChromium = { program: string } | { missing: string };
+
+/** The Chromium of TEST_CHROMIUM, else one from the PATH. */
+export function findChromium(env: NodeJS.ProcessEnv): FoundChromium {
+  if (env.TEST_CHROMIUM) return useGiven(env.TEST_CHROMIUM);
+  const program = findProgram(["chromium", "chromium-browser", "google-chrome"]);
+  return program
+    ? { program }
+    : { missing: "there is no chromium, chromium-browser or google-chrome on the PATH" };
+}
+
+function useGiven(program: string): FoundChromium {
+  if (!isExecutable(program)) throw new Unusable(`TEST_CHROMIUM names no program: ${program}.`);
+  return { program };
+}
