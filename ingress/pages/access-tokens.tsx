@@ -1,4 +1,5 @@
 import { getRouterParam } from "h3";
+import { Fragment } from "preact";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { listOwnAccessTokens } from "../../shared/accounts/store.ts";
 import { isId } from "../../shared/ids.ts";
@@ -62,7 +63,7 @@ function AccessTokens({ tokens, now }: { tokens: OwnToken[]; now: Date }) {
         </a>
       </p>
       {tokens.length === 0 ? (
-        <p>You have none.</p>
+        <p class="empty">You have none.</p>
       ) : (
         <ul class="entries">
           {tokens.map((each) => (
@@ -83,7 +84,9 @@ function Entry({ each, now }: { each: OwnToken; now: Date }) {
         <p>
           In {organization.name}:{" "}
           {token.scopes.map((scope) => (
-            <code key={scope}>{scope} </code>
+            <Fragment key={scope}>
+              <code>{scope}</code>{" "}
+            </Fragment>
           ))}
         </p>
         <p class="quiet">

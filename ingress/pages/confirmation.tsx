@@ -14,7 +14,7 @@ export function confirmation(
         <h1>{title}</h1>
         <p>{text}</p>
         <div class="actions">
-          <PostButton visitor={visitor} path={path} class="danger">
+          <PostButton visitor={visitor} path={path} class="danger solid">
             {button}
           </PostButton>
           <a class="button secondary" href={back}>

@@ -85,40 +85,42 @@ function Details({ app, now }: { app: ConnectedApp; now: Date }) {
         <a href={patterns.connectedApps}>Connected apps</a>
       </p>
       <h1>{application.name}</h1>
-      <dl class="facts">
-        <dt>Organization</dt>
-        <dd>{organization.name}</dd>
-        <dt>Authorized</dt>
-        <dd>
-          <Time at={grant.createdAt} now={now} />
-        </dd>
-        <dt>Expiry</dt>
-        <dd>
-          <Expiry app={app} now={now} />
-        </dd>
-        <dt>Approved with</dt>
-        <dd class="agent">
-          {grant.approvedUserAgent ?? "unknown"}, IP address {grant.approvedIp || "unknown"}
-        </dd>
-        <dt>Last used</dt>
-        <dd>{grant.lastUsedAt ? <Time at={grant.lastUsedAt} now={now} /> : "never"}</dd>
-        {grant.lastUsedAt && (
-          <>
-            <dt>Last used by</dt>
-            <dd class="agent">
-              {grant.lastUserAgent ?? "a program that does not say its name"}, IP address{" "}
-              {grant.lastIp || "unknown"}
-            </dd>
-          </>
-        )}
-      </dl>
-      <h2>What it can do</h2>
-      <ScopeList scopes={grant.scopes} />
-      <p class="actions">
-        <a class="button danger" href={pathTo(patterns.revokeConnectedApp, { id: grant.id })}>
-          Revoke
-        </a>
-      </p>
+      <div class="card">
+        <dl class="facts">
+          <dt>Organization</dt>
+          <dd>{organization.name}</dd>
+          <dt>Authorized</dt>
+          <dd>
+            <Time at={grant.createdAt} now={now} />
+          </dd>
+          <dt>Expiry</dt>
+          <dd>
+            <Expiry app={app} now={now} />
+          </dd>
+          <dt>Approved with</dt>
+          <dd class="agent">
+            {grant.approvedUserAgent ?? "unknown"}, IP address {grant.approvedIp || "unknown"}
+          </dd>
+          <dt>Last used</dt>
+          <dd>{grant.lastUsedAt ? <Time at={grant.lastUsedAt} now={now} /> : "never"}</dd>
+          {grant.lastUsedAt && (
+            <>
+              <dt>Last used by</dt>
+              <dd class="agent">
+                {grant.lastUserAgent ?? "a program that does not say its name"}, IP address{" "}
+                {grant.lastIp || "unknown"}
+              </dd>
+            </>
+          )}
+        </dl>
+        <h2>What it can do</h2>
+        <ScopeList scopes={grant.scopes} />
+        <p class="actions">
+          <a class="button danger" href={pathTo(patterns.revokeConnectedApp, { id: grant.id })}>
+            Revoke
+          </a>
+        </p>
+      </div>
     </>
   );
 }

@@ -23,7 +23,7 @@ function ConnectedApps({ apps, now }: { apps: ConnectedApp[]; now: Date }) {
       <section aria-labelledby="authorized">
         <h2 id="authorized">Authorized Applications</h2>
         {apps.length === 0 ? (
-          <p>
+          <p class="empty">
             You have authorized nothing yet. <a href={patterns.enterCode}>Connect a device</a> when a program
             shows you a code.
           </p>

@@ -57,7 +57,7 @@ function codePage(visitor: Visitor, props: CodeProps): Shown {
             : "Enter the code that your device shows."}
         </p>
         <CodeForm visitor={visitor} {...props} />
-        <p class="quiet">
+        <p class={cameByLink && !isWrong ? "warning" : "quiet"}>
           Never enter a code that somebody sent you: whoever asked for it would get to act in your name.
         </p>
       </div>

@@ -16,13 +16,15 @@ export function errorPage(status: number, message: string): string {
   return renderPage({
     title,
     content: (
-      <>
+      <div class="narrow">
         <h1>{title}</h1>
         <p>{text}</p>
-        <p>
-          <a href="/">Go to the start page</a>
+        <p class="actions">
+          <a class="button secondary" href="/">
+            Go to the start page
+          </a>
         </p>
-      </>
+      </div>
     ),
   });
 }

@@ -35,25 +35,27 @@ function Welcome({ config }: { config: Config }) {
           Connect a device
         </a>
       </p>
-      <h2>For programs</h2>
-      <dl class="facts">
-        <dt>REST API</dt>
-        <dd>
-          <code>{config.baseUrl}/v2</code>
-        </dd>
-        <dt>Sign-in for devices</dt>
-        <dd>
-          <code>{config.authUrl + patterns.oauthMetadata}</code>
-        </dd>
-        <dt>Webhooks are posted to</dt>
-        <dd>
-          <code>{endpointUrl(config, "…")}</code>
-        </dd>
-        <dt>Is everything well?</dt>
-        <dd>
-          <a href={patterns.readyz}>{patterns.readyz}</a>
-        </dd>
-      </dl>
+      <section class="card" aria-labelledby="programs">
+        <h2 id="programs">For programs</h2>
+        <dl class="facts">
+          <dt>REST API</dt>
+          <dd>
+            <code>{config.baseUrl}/v2</code>
+          </dd>
+          <dt>Sign-in for devices</dt>
+          <dd>
+            <code>{config.authUrl + patterns.oauthMetadata}</code>
+          </dd>
+          <dt>Webhooks are posted to</dt>
+          <dd>
+            <code>{endpointUrl(config, "…")}</code>
+          </dd>
+          <dt>Is everything well?</dt>
+          <dd>
+            <a href={patterns.readyz}>{patterns.readyz}</a>
+          </dd>
+        </dl>
+      </section>
     </>
   );
 }

@@ -170,9 +170,11 @@ function created({ description }: Draft, token: string): Shown {
         </p>
         <p class="field">
           <label for="token">Token</label>
-          <input id="token" class="secret" value={token} readOnly autocomplete="off" />
+          <textarea id="token" class="secret" rows={2} readOnly autocomplete="off" spellcheck={false}>
+            {token}
+          </textarea>
         </p>
-        <p>
+        <p class="actions">
           <a class="button" href={patterns.accessTokens}>
             I have copied it
           </a>

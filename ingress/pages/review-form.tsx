@@ -49,7 +49,7 @@ export function reviewForm(visitor: Visitor, review: Review, now: Date, sent?: S
             </p>
           )}
           {code.cameByLink && canAuthorize && (
-            <label class="check">
+            <label class="check warning">
               <input type="checkbox" name="mine" value="1" />
               <span>I started this on a device of mine. Nobody sent me this link.</span>
             </label>
@@ -60,7 +60,7 @@ export function reviewForm(visitor: Visitor, review: Review, now: Date, sent?: S
                 Authorize
               </button>
             )}
-            <button type="submit" name="decision" value="deny" class="deny" formNoValidate>
+            <button type="submit" name="decision" value="deny" class="danger solid" formNoValidate>
               Deny
             </button>
           </p>

@@ -1,65 +1,111 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { Redis } from "ioredis";
-import { openBrowser } from "../helpers/form-browser.ts";
+import { after, before, it } from "node:test";
+import type { Page } from "playwright-core";
+import { describeInBrowser, follow, heading, mainText, openWindow, press } from "../helpers/browser.ts";
 import { sqlite } from "../helpers/databases.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { password } from "../helpers/organization.ts";
+import { type Pages, startPages } from "../helpers/pages.ts";
 
-describe("POST /sign-in, wrong passwords", () => {
-  let world: World;
+describeInBrowser("signing in and out", () => {
+  let pages: Pages;
 
   before(async () => {
-    world = await startWorld(sqlite, {
-      SIGN_IN_FAILURES: "2",
-      SIGN_IN_FAILURES_PER_IP: "3",
-      TRUSTED_PROXIES: "127.0.0.1",
-    });
+    pages = await startPages(sqlite, { SIGN_IN_FAILURES: "2" });
   });
-  after(() => world.close());
+  after(() => pages.close());
 
-  const guess = async (email: string, ip: string) => {
-    const browser = openBrowser(world.url, { "X-Forwarded-For": ip });
-    await browser.get("/sign-in");
-    return (await browser.post("/sign-in", { email, password: "wrong" })).status;
+  const signIn = async (page: Page, email: string, secret = password) => {
+    await page.getByLabel("Email address").fill(email);
+    await page.getByLabel("Password").fill(secret);
+    return press(page, "Sign in");
+  };
+  const signOut = async (page: Page) => {
+    await page.locator("summary").click();
+    return follow(page, () => page.getByRole("button", { name: "Sign out" }).click());
   };
 
-  it("makes no more windows in Redis for addresses that are tried after the limit", async () => {
-    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
-    const answers: number[] = [];
+  it("goes on to the page that one came for", async () => {
+    const page = await openWindow(pages.url);
+    await page.goto("/user/api-access-tokens/new?from=a%26b");
+    assert.equal(await heading(page), "Sign in");
 
-    for (let i = 0; i < 6; i++) answers.push(await guess(`${i}@example.com`, "192.0.2.1"));
+    await signIn(page, ` ${pages.ada.email.toUpperCase()} `);
 
-    assert.deepEqual(answers, [422, 422, 422, 429, 429, 429]);
-    assert.equal((await redis.keys(`${world.config.redisPrefix}:window:sign-in:*`)).length, 3);
-    redis.disconnect();
+    assert.equal(page.url(), `${pages.url}/user/api-access-tokens/new?from=a%26b`);
+    await page.context().close();
   });
 
-  it("counts the addresses of an IPv6 network together", async () => {
-    const answers: number[] = [];
+  it("ends with signing out: the same page asks for the password again", async () => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+    await page.goto("/user/password");
 
-    for (let i = 0; i < 4; i++) answers.push(await guess("ada@example.com", `2001:db8:1:2:${i}::1`));
+    await signOut(page);
 
-    assert.deepEqual(answers, [422, 422, 429, 429]);
+    assert.match(await page.getByRole("status").innerText(), /You have signed out/);
+    await page.goto("/user/password");
+    assert.equal(await heading(page), "Sign in");
+    await page.context().close();
   });
 
-  it("answers 503 when too many are checked at once, and does not count those", async () => {
-    const browsers = Array.from({ length: 40 }, (_, i) =>
-      openBrowser(world.url, { "X-Forwarded-For": `198.51.100.${i}` }),
-    );
-    await Promise.all(browsers.map(({ get }) => get("/sign-in")));
+  it("refuses after too many wrong passwords, the right one too, and says how long to wait", async () => {
+    const page = await openWindow(pages.url);
+    await page.goto("/sign-in");
+    await signIn(page, pages.bob.email, "wrong");
+    assert.match(await page.getByRole("alert").innerText(), /Email address or password are not right/);
+    assert.equal(await page.getByLabel("Email address").inputValue(), pages.bob.email);
+    await signIn(page, pages.bob.email); // a success does not start the count again
+    assert.match(await heading(page), /Hello, Bob/);
+    await signOut(page);
+    await page.goto("/sign-in");
+    assert.equal((await signIn(page, pages.bob.email, "wrong")).status(), 422);
 
-    const fields = { email: "ada@example.com", password: "wrong" };
-    const answers = await Promise.all(browsers.map(({ post }) => post("/sign-in", fields)));
+    const refused = await signIn(page, pages.bob.email);
 
-    const refused = browsers.filter((_, index) => answers[index]?.status === 503);
-    assert.ok(refused.length > 0);
-    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
-    const totals = await Promise.all(
-      browsers.map((_, i) =>
-        redis.hget(`${world.config.redisPrefix}:window:sign-in-ip:198.51.100.${i}`, "t"),
-      ),
-    );
-    assert.equal(totals.filter((total) => total === "1").length, browsers.length - refused.length);
-    redis.disconnect();
+    assert.equal(refused.status(), 429);
+    const seconds = Number(await refused.headerValue("retry-after"));
+    assert.ok(seconds > 0 && seconds <= 610, String(seconds));
+    assert.equal(await heading(page), "Too many attempts");
+    assert.match(await mainText(page), new RegExp(`Please wait ${seconds} seconds`));
+    await page.context().close();
+  });
+
+  it("still lets in others, and the same person after the time that it said", async () => {
+    const page = await openWindow(pages.url);
+    await page.goto("/sign-in");
+    await signIn(page, pages.ada.email);
+    assert.match(await heading(page), /Hello, Ada/);
+    await signOut(page);
+
+    pages.clock.advance(611_000);
+    await page.goto("/sign-in");
+    await signIn(page, pages.bob.email);
+
+    await page.context().close();
+  });
+
+  it("ends the sessions of all other browsers when the password is changed", async () => {
+    const open = async () => openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+    const [here, elsewhere] = [await open(), await open()];
+    await here.goto("/user/password");
+    const change = async (present: string, wanted: string, again = wanted) => {
+      await here.getByLabel("Present password").fill(present);
+      await here.getByLabel("New password", { exact: true }).fill(wanted);
+      await here.getByLabel("New password once more").fill(again);
+      return press(here, "Change password");
+    };
+    assert.equal((await change("wrong password", "another good one")).status(), 422);
+    assert.match(await here.getByRole("alert").innerText(), /present password is not right/);
+    await change(password, "another good one", "another good 1");
+    assert.match(await here.getByRole("alert").innerText(), /are not the same/);
+
+    await change(password, "another good one");
+
+    assert.match(await here.getByRole("status").innerText(), /Your password is changed/);
+    await elsewhere.goto("/user/password");
+    assert.equal(await heading(elsewhere), "Sign in");
+    await signIn(elsewhere, pages.ada.email, "another good one");
+    assert.equal(await heading(elsewhere), "Change password");
+    await here.goto("/user/connected-apps");
+    assert.equal(await heading(here), "Connected apps");
   });
 });
