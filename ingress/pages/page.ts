@@ -116,6 +116,9 @@ async function readForm(
   // Postgres stores no NUL, and no keyboard types one.
   if (form.toString().includes("%00")) throw new Refusal(400, "The form holds characters that no text has.");
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
+  // No browser sends it, and Postgres stores and compares no text that has it.
+  if ([...form.values()].some((value) => value.includes("\0")))
+    throw new Refusal(400, "The form holds a character that cannot be typed.");
   return form;
 }
 
