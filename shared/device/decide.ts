@@ -3,7 +3,7 @@ import { listMemberships, lockActiveRole, type Organization } from "../accounts/
 import type { Application } from "../oauth/store.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { stateAt } from "./device-code.ts";
+import { rememberedMs, stateAt } from "./device-code.ts";
 import {
   approveIfPending,
   claimIfPending,
@@ -51,14 +51,18 @@ export async function claimUserCode(
   return claimed !== undefined;
 }
 
-/** The request that the user has claimed under this code. A disabled application's can only have expired. */
+/**
+ * The request that the user has claimed under this code, for a day after it expired. A disabled application's can
+ * only have expired.
+ */
 export async function findDeviceRequest(
   { db, clock, cipher }: Services,
   { userId, userCode }: Claim,
 ): Promise<DeviceRequest | undefined> {
   const found = await findClaimed(db, cipher.macs(userCode), userId);
-  if (!found) return undefined;
-  const state = stateAt(found.code, clock.now());
+  const now = clock.now();
+  if (!found || now.getTime() - found.code.expiresAt.getTime() >= rememberedMs) return undefined;
+  const state = stateAt(found.code, now);
   const isOff = found.application.disabledAt !== null && state === "pending";
   return { ...found, state: isOff ? "expired" : state };
 }
