@@ -83,13 +83,15 @@ export function avatarPath(name: string): string {
 /** The first letters of the first and the last word of a name. */
 export function initials(name: string): string {
   const words = name.trim().split(/\s+/);
-  const letters = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => [...(word ?? "")][0] ?? "");
-  return (
-    letters
-      .join("")
-      .toUpperCase()
-      .replace(/[^\p{L}\p{N}]/gu, "") || "-"
-  );
+  const letters = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => capital(word ?? ""));
+  return letters.join("").replace(/[^\p{L}\p{N}]/gu, "") || "-";
+}
+
+/** The first letter of a word as a single capital: that of ß is SS. */
+function capital(word: string): string {
+  const [first = ""] = word;
+  const [upper = ""] = first.toUpperCase();
+  return upper;
 }
 
 /** Where people enter a device's code. */
