@@ -113,8 +113,6 @@ async function readForm(
     throw new Refusal(415, "This address takes forms only.");
   using held = await bodies.read(event, mostFormBytes, () => new Refusal(413, "The form is too large."));
   const form = new URLSearchParams(held.bytes.toString("utf8"));
-  // Postgres stores no NUL, and no keyboard types one.
-  if (form.toString().includes("%00")) throw new Refusal(400, "The form holds characters that no text has.");
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
   // No browser sends it, and Postgres stores and compares no text that has it.
   if ([...form.values()].some((value) => value.includes("\0")))

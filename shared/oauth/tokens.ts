@@ -1,4 +1,5 @@
 import { recordAudit } from "../accounts/audit.ts";
+import { heldScopes } from "../accounts/scopes.ts";
 import { findTokenHolder, revokeAccessTokenIfActive, type TokenHolder } from "../accounts/store.ts";
 import type { Services } from "../services.ts";
 import { hashToken, isWellFormedToken } from "../tokens.ts";
@@ -49,7 +50,8 @@ export async function inspectToken(
   if (isWellFormedToken("refresh", token)) return inspectRefreshToken(services, application, token);
   const held = await findOwnAccessToken(services, application, token);
   if (!held) return undefined;
-  const { scopes, createdAt, expiresAt } = held.token;
+  const { createdAt, expiresAt } = held.token;
+  const scopes = heldScopes(held.token.scopes, held.role); // the role may have changed since
   return { kind: "access", scopes, user: held.user, issuedAt: createdAt, expiresAt };
 }
 

@@ -1,6 +1,6 @@
 import { createOrganization } from "../../shared/accounts/organizations.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
-import type { User } from "../../shared/accounts/store.ts";
+import { findUser, type User } from "../../shared/accounts/store.ts";
 import { addMember, createUser } from "../../shared/accounts/users.ts";
 import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
 import type { TestDatabase } from "./databases.ts";
@@ -64,7 +64,8 @@ export function addApplication({ services }: World, input: Partial<NewApplicatio
 }
 
 async function cookieOf({ services }: World, user: User): Promise<string> {
-  return `signalbox=${await startSession(services, user.id, undefined)}`;
+  const present = await findUser(services.db, user.email); // the password may have been changed since
+  return `signalbox=${await startSession(services, present ?? user, "")}`;
 }
 
 /** What the program on the device does. */

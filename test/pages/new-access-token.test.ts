@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { type Browser, openBrowser } from "../helpers/form-browser.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { type Browser, openBrowser } from "../helpers/form-browser.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 

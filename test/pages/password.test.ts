@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { changePassword, findUserByPassword, startSession } from "../../shared/accounts/sessions.ts";
 import { setPassword } from "../../shared/accounts/users.ts";
-import { openBrowser } from "../helpers/form-browser.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { openBrowser } from "../helpers/form-browser.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 

@@ -178,7 +178,7 @@ describeOnEachDatabase("a session at pages whose address is https", (database) =
   });
 
   it("goes by no cookie of the plain name", async () => {
-    const session = await startSession(pages.services, pages.ada.id, undefined);
+    const session = await startSession(pages.services, pages.ada, "");
     const statusWith = async (cookie: string) =>
       (await request(`${pages.url}/user/password`, { headers: { cookie }, redirect: "manual" })).status;
     assert.equal(await statusWith(`signalbox=${session}`), 303);
