@@ -22,7 +22,7 @@ export function deviceOutcome(request: DeviceRequest): Shown {
       return outcome("Not decided yet", "wait", ["Go back to decide about this request."]);
     case "expired":
       return outcome("Request expired", "stop", [
-        "The request was not decided in time.",
+        "The request was not completed in time.",
         "Start on your device again for a new code.",
       ]);
   }
