@@ -34,6 +34,8 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
+const compileCache = "node_modules/.cache/compile";
+
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => void finish(128 + constants.signals[signal]));
 }
@@ -41,7 +43,14 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 try {
   const { options, files } = selectTests(process.argv.slice(2));
   const servers = await acquireServers(process.env);
-  await finish(await runTests([...testOptions, ...options], files, { ...process.env, ...servers }));
+  await finish(
+    await runTests([...testOptions, ...options], files, {
+      ...process.env,
+      ...servers,
+      // Compiling what every file imports is a sixth of the time; this way one compiles it for all.
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
+    }),
+  );
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
   await finish(1);
