@@ -1,6 +1,7 @@
 import "../../shared/node-version.ts";
 import { Command } from "commander";
 import { deliveriesBenchmark } from "./deliveries/command.ts";
+import { deviceBenchmark } from "./device/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
 
 /**
@@ -12,7 +13,8 @@ const program = new Command("bench")
   .description("Measure this program against what it could be compared with, side by side in one run.")
   .showHelpAfterError()
   .helpCommand(false)
-  .addCommand(deliveriesBenchmark());
+  .addCommand(deliveriesBenchmark())
+  .addCommand(deviceBenchmark());
 
 try {
   await program.parseAsync();

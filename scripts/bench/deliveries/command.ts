@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { formatComparison, type Line } from "../comparison.ts";
 import { describeMachine } from "../machine.ts";
+import { positive, wholeNumber } from "../options.ts";
 import { measureAccepted } from "./accepted.ts";
 import { measureBuilds } from "./builds.ts";
 import { type ContestantName, columns } from "./contestants.ts";
@@ -64,16 +65,4 @@ function legend({ seconds, rounds, deliveries }: Options): string {
     `Medians of ${rounds} rounds: ${seconds} s a turn, ${deliveries} deliveries a turn of builds. ` +
     "÷ is Signalbox as a ratio to the other,\nwithin each round, then the median; in brackets what it should be."
   );
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");
-  return value;
-}
-
-function wholeNumber(text: string): number {
-  const value = positive(text);
-  if (!Number.isInteger(value)) throw new InvalidArgumentError("It must be a whole number.");
-  return value;
 }

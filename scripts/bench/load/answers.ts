@@ -1,17 +1,28 @@
 import { percentile } from "../statistics.ts";
 import type { LoadResult } from "./load.ts";
 
-/** Collects what comes back; only answers of the 200s count. */
+/** Collects what comes back. */
 export class Answers {
   readonly #startedAt = performance.now();
   #lastAt = this.#startedAt;
   readonly #times: number[] = [];
   readonly #refused: Record<string, number> = {};
 
+  /** An answer of which only the status matters: one of the 200s. */
   add(status: number, ms: number): void {
+    if (status >= 200 && status < 300) this.accept(ms);
+    else this.refuse(String(status));
+  }
+
+  accept(ms: number): void {
     this.#lastAt = performance.now();
-    if (status >= 200 && status < 300) this.#times.push(ms);
-    else this.#refused[status] = (this.#refused[status] ?? 0) + 1;
+    this.#times.push(ms);
+  }
+
+  /** @param what the kind of answer, of which there are few */
+  refuse(what: string): void {
+    this.#lastAt = performance.now();
+    this.#refused[what] = (this.#refused[what] ?? 0) + 1;
   }
 
   result(errors: number): LoadResult {

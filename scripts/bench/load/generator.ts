@@ -1,17 +1,22 @@
-import type { Order, Report } from "./load.ts";
+import { sendForms } from "./forms.ts";
+import type { LoadResult, Order, Report } from "./load.ts";
 import { pace } from "./pace.ts";
 import { saturate } from "./saturate.ts";
 
 /** The process that makes load: an order comes in as a message, its result goes out as one. */
 process.on("message", async (order: Order) => {
   try {
-    const result = "saturate" in order ? await saturate(order.saturate) : await pace(order.pace);
-    report({ result });
+    report({ result: await carryOut(order) });
   } catch (error) {
     report({ error: error instanceof Error ? error.message : String(error) });
   }
 });
 process.on("disconnect", () => process.exit());
+
+function carryOut(order: Order): Promise<LoadResult> {
+  if ("saturate" in order) return saturate(order.saturate);
+  return "pace" in order ? pace(order.pace) : sendForms(order.sendForms);
+}
 
 function report(message: Report): void {
   process.send?.(message);

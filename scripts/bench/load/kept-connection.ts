@@ -1,8 +1,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
+export interface Answer {
+  status: number;
+  body: string;
+}
+
 interface Waiting {
-  resolve: (status: number) => void;
+  resolve: (answer: Answer) => void;
   reject: (error: Error) => void;
 }
 
@@ -30,14 +35,12 @@ export class KeptConnection {
     return new KeptConnection(socket);
   }
 
-  /**
-   * Send a complete request and wait for its complete answer.
-   * @returns the status
-   */
-  send(request: Buffer): Promise<number> {
+  /** Send a complete request and wait for its complete answer. */
+  send(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#socket.write(request);
+      if (this.#socket.destroyed) this.#fail(new Error("The connection is closed."));
+      else this.#socket.write(request);
     });
   }
 
@@ -55,9 +58,9 @@ export class KeptConnection {
       return;
     }
     if (this.#received.length < headEnd + 4 + Number(length)) return;
-    const status = Number(this.#received.slice(9, 12));
+    const answer = { status: Number(this.#received.slice(9, 12)), body: this.#received.slice(headEnd + 4) };
     this.#received = "";
-    this.#waiting?.resolve(status);
+    this.#waiting?.resolve(answer);
   }
 
   #fail(error: Error): void {

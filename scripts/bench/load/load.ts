@@ -18,29 +18,40 @@ export interface Pace extends Posts {
   seconds: number;
 }
 
+/** Forms, one after the other and over again, as fast as the server answers. */
+export interface FormLoad {
+  url: string;
+  forms: string[];
+  connections: number;
+  until: { seconds: number } | "each was sent once";
+  /** What every answer must be: this status, with one of these texts in the body. */
+  wanted: { status: number; texts: string[] };
+}
+
 export interface LoadResult {
-  /** Answers of the 200s. */
+  /** Answers of the 200s, or of the kind that is wanted. */
   accepted: number;
   perSecond: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Other answers, by status. */
+  /** Other answers, by kind. */
   refused: Record<string, number>;
   errors: number;
 }
 
 /** What travels to the generator's process and back. */
-export type Order = { saturate: Saturation } | { pace: Pace };
+export type Order = { saturate: Saturation } | { pace: Pace } | { sendForms: FormLoad };
 export type Report = { result: LoadResult } | { error: string };
 
 /** Makes load, one order at a time, in a process of its own. */
 export interface Generator {
   saturate(order: Saturation): Promise<LoadResult>;
   pace(order: Pace): Promise<LoadResult>;
+  sendForms(order: FormLoad): Promise<LoadResult>;
 }
 
-/** Start a load generator. All its orders throw BenchmarkFailed when an answer is not of the 200s. */
+/** Start a load generator. All its orders throw BenchmarkFailed when an answer is not as it should be. */
 export function startGenerator(scratch: Scratch, name = "load"): Generator {
   const child = scratch.startScript(name, "scripts/bench/load/generator.ts", { ipc: true });
   const give = async (order: Order, url: string): Promise<LoadResult> => {
@@ -53,15 +64,16 @@ export function startGenerator(scratch: Scratch, name = "load"): Generator {
   return {
     saturate: (order) => give({ saturate: order }, order.url),
     pace: (order) => give({ pace: order }, order.url),
+    sendForms: (order) => give({ sendForms: order }, order.url),
   };
 }
 
 function requireAllAccepted(result: LoadResult, url: string): LoadResult {
   const { origin } = new URL(url); // the path may hold a token
-  const refused = Object.entries(result.refused).map(([status, count]) => `${count} × ${status}`);
+  const refused = Object.entries(result.refused).map(([kind, count]) => `${count} × ${kind}`);
   if (refused.length > 0)
     throw new BenchmarkFailed(
-      `Not all answers of ${origin} were 2xx: ${result.accepted} accepted, ${refused.join(", ")}.`,
+      `Not all answers of ${origin} were as they should be: ${result.accepted} were, but ${refused.join(", ")}.`,
     );
   if (result.errors > 0)
     throw new BenchmarkFailed(`${result.errors} requests to ${origin} were not answered.`);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Answers } from "./answers.ts";
 import { KeptConnection } from "./kept-connection.ts";
 import type { LoadResult, Pace } from "./load.ts";
+import { postBytes } from "./request.ts";
 
 const tickMs = 1;
 const stragglersMs = 5000;
@@ -12,7 +13,7 @@ const stragglersMs = 5000;
  * each second at once, at its beginning.
  */
 export async function pace({ url, body, connections, perSecond, seconds }: Pace): Promise<LoadResult> {
-  const request = requestBytes(url, body);
+  const request = postBytes(url, "application/json", body);
   const idle = await Promise.all(
     Array.from({ length: connections }, () => KeptConnection.open(new URL(url))),
   );
@@ -25,7 +26,7 @@ export async function pace({ url, body, connections, perSecond, seconds }: Pace)
   const send = async (connection: KeptConnection, dueAt: number) => {
     open++;
     try {
-      const status = await connection.send(request);
+      const { status } = await connection.send(request);
       answers.add(status, performance.now() - dueAt);
       idle.push(connection);
     } catch {
@@ -50,15 +51,4 @@ export async function pace({ url, body, connections, perSecond, seconds }: Pace)
   while (open > 0 && performance.now() < deadline) await sleep(tickMs);
   for (const connection of all) connection.close();
   return answers.result(errors + open + due.length);
-}
-
-function requestBytes(url: string, body: string): Buffer {
-  const { pathname, host } = new URL(url);
-  const head = [
-    `POST ${pathname} HTTP/1.1`,
-    `Host: ${host}`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

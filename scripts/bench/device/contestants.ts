@@ -1,0 +1,39 @@
+import type { ScratchRedis } from "../redis.ts";
+import type { Scratch } from "../scratch.ts";
+import { startOidcProvider } from "./oidc-provider/start.ts";
+import { startSignalbox } from "./signalbox.ts";
+
+/** In the order of the table. */
+export const columns = {
+  oidcProvider: { title: "oidc-provider", short: "oidc-provider" },
+  signalbox: { title: "Signalbox", short: "Signalbox" },
+};
+export type ContestantName = keyof typeof columns;
+
+/** What both know: a public client, and what it asks for. */
+export const client = {
+  id: "bench-device",
+  scopes: ["read_builds", "write_builds", "read_pipelines"],
+};
+
+/** Long enough for a whole run. */
+export const deviceCodeSeconds = 3600;
+
+/** How far the user has come with a device code. */
+export type Progress = "pending" | "approved";
+
+/** A server of the device flow. */
+export interface Server {
+  name: ContestantName;
+  authorizationUrl: string;
+  tokenUrl: string;
+  /** Make device codes without a request for each. */
+  makeCodes(progress: Progress, count: number): Promise<string[]>;
+}
+
+export async function startServers(scratch: Scratch, redis: ScratchRedis): Promise<Server[]> {
+  return [
+    { name: "oidcProvider", ...(await startOidcProvider(scratch)) },
+    { name: "signalbox", ...(await startSignalbox(scratch, redis)) },
+  ];
+}

@@ -1,0 +1,21 @@
+/** The part of oidc-provider that is used here; the package has no types of its own. */
+declare module "oidc-provider" {
+  import type { RequestListener } from "node:http";
+
+  interface Saved {
+    save(): Promise<string>;
+  }
+
+  export class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): RequestListener;
+    Client: { find(id: string): Promise<object | undefined> };
+    Grant: new (of: {
+      accountId: string;
+      clientId: string;
+    }) => Saved & { addOIDCScope(scope: string): void };
+    DeviceCode: new (
+      of: object,
+    ) => Saved;
+  }
+}

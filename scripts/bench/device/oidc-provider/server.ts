@@ -1,0 +1,63 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { Provider } from "oidc-provider";
+import { client, deviceCodeSeconds } from "../contestants.ts";
+import { MapAdapter } from "./map-adapter.ts";
+import type { CodesReply, CodesRequest } from "./start.ts";
+
+// oidc-provider as it comes, with the device flow and one public client. It keeps everything in memory and writes no
+// log. Codes are made by its own models when the parent asks.
+
+const { PORT = "" } = process.env;
+const accountId = "bench-user";
+const scope = client.scopes.join(" ");
+const hourSeconds = 3600;
+
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const provider = new Provider(`http://127.0.0.1:${PORT}`, {
+  adapter: MapAdapter,
+  clients: [
+    {
+      client_id: client.id,
+      token_endpoint_auth_method: "none",
+      grant_types: ["urn:ietf:params:oauth:grant-type:device_code"],
+      response_types: [],
+      redirect_uris: [],
+      id_token_signed_response_alg: "ES256",
+    },
+  ],
+  scopes: client.scopes,
+  features: { deviceFlow: { enabled: true }, devInteractions: { enabled: false } },
+  findAccount: (_context: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  ttl: { DeviceCode: deviceCodeSeconds, AccessToken: hourSeconds, Grant: hourSeconds },
+  jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "bench" }] },
+  cookies: { keys: [randomBytes(24).toString("hex")] },
+});
+
+createServer(provider.callback()).listen(Number(PORT), "127.0.0.1");
+
+process.on("message", async ({ progress, count }: CodesRequest) => {
+  const codes: string[] = [];
+  for (let made = 0; made < count; made++)
+    codes.push(await makeCode(progress === "approved" ? await approval() : {}));
+  process.send?.({ codes } satisfies CodesReply);
+});
+process.on("disconnect", () => process.exit());
+
+/** What the endpoint makes; with an approval, what its pages leave behind. */
+async function makeCode(approval: object): Promise<string> {
+  const code = new provider.DeviceCode({
+    client: await provider.Client.find(client.id),
+    deviceInfo: {},
+    params: { client_id: client.id, scope },
+    userCode: randomBytes(8).toString("hex").toUpperCase(),
+    ...approval,
+  });
+  return code.save();
+}
+
+async function approval(): Promise<object> {
+  const grant = new provider.Grant({ accountId, clientId: client.id });
+  grant.addOIDCScope(scope);
+  return { accountId, scope, grantId: await grant.save(), authTime: Math.floor(Date.now() / 1000) };
+}

@@ -1,0 +1,33 @@
+import { once } from "node:events";
+import { freePort, untilListening } from "../../ports.ts";
+import type { Scratch } from "../../scratch.ts";
+import type { Progress, Server } from "../contestants.ts";
+
+/** What travels to the server's process and back. */
+export interface CodesRequest {
+  progress: Progress;
+  count: number;
+}
+export interface CodesReply {
+  codes: string[];
+}
+
+/** oidc-provider in a process of its own. */
+export async function startOidcProvider(scratch: Scratch): Promise<Omit<Server, "name">> {
+  const port = await freePort();
+  const child = scratch.startScript("oidc-provider", "scripts/bench/device/oidc-provider/server.ts", {
+    env: { PORT: String(port) },
+    ipc: true,
+  });
+  await untilListening(port);
+  return {
+    authorizationUrl: `http://127.0.0.1:${port}/device/auth`,
+    tokenUrl: `http://127.0.0.1:${port}/token`,
+    async makeCodes(progress, count) {
+      const replied = once(child, "message") as Promise<[CodesReply]>;
+      child.send({ progress, count } satisfies CodesRequest);
+      const [{ codes }] = await replied;
+      return codes;
+    },
+  };
+}

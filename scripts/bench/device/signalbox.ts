@@ -1,0 +1,107 @@
+import { createOrganization } from "../../../shared/accounts/organizations.ts";
+import { findOperator, insertMember } from "../../../shared/accounts/store.ts";
+import type { DeviceCode } from "../../../shared/device/store.ts";
+import { newUserCode } from "../../../shared/device/user-code.ts";
+import { newId } from "../../../shared/ids.ts";
+import { createApplication } from "../../../shared/oauth/applications.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/services.ts";
+import { hashToken, issueToken } from "../../../shared/tokens.ts";
+import { untilListening } from "../ports.ts";
+import type { ScratchRedis } from "../redis.ts";
+import type { Scratch } from "../scratch.ts";
+import { install, withServices } from "../signalbox.ts";
+import { client, deviceCodeSeconds, type Progress, type Server } from "./contestants.ts";
+
+/** Out of reach: what is measured is the work, not the limit. */
+const perMinute = "1000000000";
+
+/** `ingress/main.ts`, with one application and one user. */
+export async function startSignalbox(scratch: Scratch, redis: ScratchRedis): Promise<Omit<Server, "name">> {
+  const installation = await install(scratch, redis, {
+    DEVICE_AUTHORIZATIONS_PER_MINUTE: perMinute,
+    DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: perMinute,
+    DEVICE_CODE_SECONDS: String(deviceCodeSeconds),
+  });
+  const { port, env } = installation;
+  const seed = await withServices(installation, createSeed);
+  scratch.startScript("ingress", "ingress/main.ts", { env });
+  await untilListening(port);
+  return {
+    authorizationUrl: `http://127.0.0.1:${port}${patterns.deviceAuthorization}`,
+    tokenUrl: `http://127.0.0.1:${port}${patterns.token}`,
+    makeCodes: (progress, count) =>
+      withServices(installation, (services) => makeCodes(services, seed, { progress, count })),
+  };
+}
+
+interface Seed {
+  applicationId: string;
+  organizationId: string;
+  userId: string;
+}
+
+async function createSeed(services: Services): Promise<Seed> {
+  const { application } = await createApplication(services, {
+    name: "Bench",
+    clientId: client.id,
+    confidential: false,
+    deviceFlow: true,
+    refreshTokens: false,
+    accessTokenMinutes: 60,
+  });
+  const { id: organizationId } = await createOrganization(services, { slug: "bench", name: "Bench" });
+  const userId = await services.db.transaction(async (tx) => {
+    const operator = await findOperator(tx, organizationId);
+    if (!operator) throw new Error("An organization without its Operator.");
+    const createdAt = services.clock.now();
+    await insertMember(tx, { organizationId, userId: operator.id, role: "admin", createdAt });
+    return operator.id;
+  });
+  return { applicationId: application.id, organizationId, userId };
+}
+
+/** The rows that `authorizeDevice` makes, and those that `approve` leaves behind. */
+async function makeCodes(
+  { db, clock, cipher }: Services,
+  seed: Seed,
+  { progress, count }: { progress: Progress; count: number },
+): Promise<string[]> {
+  const now = clock.now();
+  const deviceCodes = Array.from({ length: count }, () => issueToken("deviceCode"));
+  const approval = {
+    claimedById: seed.userId,
+    decidedAt: now,
+    organizationId: seed.organizationId,
+    grantedScopes: client.scopes,
+    approvedUserAgent: "bench",
+    approvedIp: "127.0.0.1",
+  };
+  const undecided = {
+    claimedById: null,
+    decidedAt: null,
+    organizationId: null,
+    grantedScopes: null,
+    approvedUserAgent: null,
+    approvedIp: null,
+  };
+  const rows = deviceCodes.map(
+    (deviceCode): DeviceCode => ({
+      id: newId(now),
+      deviceCodeHash: hashToken(deviceCode),
+      userCodeMac: cipher.macs(newUserCode())[0] as string,
+      applicationId: seed.applicationId,
+      scopes: client.scopes,
+      state: progress,
+      hintedOrganizationId: null,
+      requestIp: "127.0.0.1",
+      requestUserAgent: null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + deviceCodeSeconds * 1000),
+      cameByLink: false,
+      ...(progress === "approved" ? approval : undecided),
+    }),
+  );
+  await db.transaction((tx) => tx.insertMany(tx.tables.deviceCodes, rows));
+  return deviceCodes;
+}

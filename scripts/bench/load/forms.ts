@@ -1,0 +1,50 @@
+import { Answers } from "./answers.ts";
+import { type Answer, KeptConnection } from "./kept-connection.ts";
+import type { FormLoad, LoadResult } from "./load.ts";
+import { postBytes } from "./request.ts";
+
+/** A server that hangs must not hold up the run. */
+const patienceMs = 10_000;
+const longestOnceMs = 10_000;
+
+/** Every connection sends the next form of all when it has its answer. autocannon does not look at answers. */
+export async function sendForms(load: FormLoad): Promise<LoadResult> {
+  const { url, connections, until, wanted } = load;
+  const requests = load.forms.map((form) => postBytes(url, "application/x-www-form-urlencoded", form));
+  const all = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(new URL(url))));
+  const answers = new Answers();
+  const startedAt = performance.now();
+  const lengthMs = until === "each was sent once" ? longestOnceMs : until.seconds * 1000;
+  let sent = 0;
+
+  const nextRequest = () => {
+    if (until === "each was sent once") return requests[sent++];
+    return performance.now() - startedAt < lengthMs ? requests[sent++ % requests.length] : undefined;
+  };
+  const keepSending = async (connection: KeptConnection) => {
+    for (let request = nextRequest(); request; request = nextRequest()) {
+      const sentAt = performance.now();
+      const answer = await connection.send(request);
+      if (isWanted(answer, wanted)) answers.accept(performance.now() - sentAt);
+      else answers.refuse(kindOf(answer));
+    }
+  };
+
+  const close = () => {
+    for (const connection of all) connection.close();
+  };
+  const giveUp = setTimeout(close, lengthMs + patienceMs);
+  const ends = await Promise.allSettled(all.map(keepSending));
+  clearTimeout(giveUp);
+  close();
+  return answers.result(ends.filter(({ status }) => status === "rejected").length);
+}
+
+function isWanted({ status, body }: Answer, wanted: FormLoad["wanted"]): boolean {
+  return status === wanted.status && wanted.texts.some((text) => body.includes(text));
+}
+
+/** The status and OAuth's code: nothing that would make a kind of each answer, and no token. */
+function kindOf({ status, body }: Answer): string {
+  return [status, /"error": ?"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(" ");
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { readConfig } from "../../shared/config.ts";
+import { migrate } from "../../shared/db/migrate.ts";
+import { createLog } from "../../shared/log.ts";
+import { openServices, type Services } from "../../shared/services.ts";
+import { freePort } from "./ports.ts";
+import type { ScratchRedis } from "./redis.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** This program as people run it, on a new database, with a log line for every request. */
+export interface Installation {
+  databaseFile: string;
+  port: number;
+  /** The settings of its processes. */
+  env: Record<string, string>;
+}
+
+/** An installation that nothing runs of yet. */
+export async function install(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  settings: Record<string, string> = {},
+): Promise<Installation> {
+  const databaseFile = join(scratch.dir, "signalbox.db");
+  const port = await freePort();
+  const env = {
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    DATABASE_URL: `file:${databaseFile}`,
+    REDIS_URL: redis.url,
+    SECRET_KEY: randomBytes(24).toString("hex"),
+    LOG_LEVEL: "info",
+    ...settings,
+  };
+  await migrate(readConfig(env).databaseUrl);
+  return { databaseFile, port, env };
+}
+
+/** Do something in an installation as its operator's command would, beside its processes. */
+export async function withServices<T>(
+  { env }: Installation,
+  work: (services: Services) => Promise<T>,
+): Promise<T> {
+  const log = createLog({ level: "silent", process: "bench" }, { write: () => {} });
+  const services = openServices({ config: readConfig(env), log });
+  try {
+    return await work(services);
+  } finally {
+    await services.close();
+  }
+}
