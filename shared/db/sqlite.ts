@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import Client from "better-sqlite3";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
@@ -9,7 +8,8 @@ import { LRUCache } from "lru-cache";
 import { kits } from "./columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
 import { defineSchema } from "./schema.ts";
-import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
+import { sqliteTransactions } from "./sqlite-transactions.ts";
+import { refuseInsideTransaction } from "./transaction-guard.ts";
 
 export const sqliteTables = defineSchema(kits.sqlite);
 
@@ -18,10 +18,7 @@ const openingBusyTimeoutMs = 5000;
 const readerBusyTimeoutMs = 1000;
 const cachedStatements = 500;
 
-/**
- * SQLite: one connection that writes, one transaction after the other, and one that reads. A write that finds
- * the database locked by another process is tried again from a timer, at random intervals, until `timeoutMs`.
- */
+/** SQLite: one connection that writes, one transaction after the other, and one that reads. */
 export function openSqlite(file: string, options: { timeoutMs: number }): Db {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const writer = connect(file);
@@ -40,28 +37,7 @@ export function openSqlite(file: string, options: { timeoutMs: number }): Db {
     insertMany: rowByRow(writer),
   } as unknown as Tx;
 
-  let last: Promise<unknown> = Promise.resolve();
-  const oneAfterTheOther = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    // A transaction's own awaits are microtasks only: without a turn between them, timers and sockets starve.
-    last = result.then(nextTurn, nextTurn);
-    return result;
-  };
-
-  const begin = writer.prepare("BEGIN IMMEDIATE");
-  const commit = writer.prepare("COMMIT");
-  const rollback = writer.prepare("ROLLBACK");
-  const transaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    await untilNotBusy(() => begin.run(), options.timeoutMs);
-    try {
-      const result = await insideTransaction(() => work(tx));
-      commit.run();
-      return result;
-    } catch (error) {
-      if (writer.inTransaction) rollback.run();
-      throw translateError(error);
-    }
-  };
+  const transactions = sqliteTransactions(writer, { tx, timeoutMs: options.timeoutMs });
 
   return {
     tables: sqliteTables,
@@ -72,11 +48,11 @@ export function openSqlite(file: string, options: { timeoutMs: number }): Db {
     }) as unknown as Db["select"],
     transaction(work) {
       refuseInsideTransaction("A transaction");
-      return oneAfterTheOther(() => transaction(work));
+      return transactions.transaction(work);
     },
-    giveBackSpace: (maxPages) => oneAfterTheOther(async () => vacuum(writer, maxPages)),
+    giveBackSpace: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
-      await last;
+      await transactions.idle();
       reader.close();
       writer.close();
     },
@@ -93,20 +69,6 @@ function connect(file: string): Client.Database {
   client.pragma("mmap_size = 0");
   client.pragma("journal_size_limit = 67108864");
   return client;
-}
-
-async function untilNotBusy(begin: () => void, timeoutMs: number): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (let tries = 1; ; tries++) {
-    try {
-      return begin();
-    } catch (error) {
-      const failure = translateError(error);
-      const isBusy = (error as { code?: string }).code?.startsWith("SQLITE_BUSY");
-      if (!isBusy || performance.now() > deadline) throw failure;
-      await sleep((1 + Math.random()) * Math.min(tries, 5));
-    }
-  }
 }
 
 /** Preparing a statement costs more than running it; the texts that drizzle makes repeat. */

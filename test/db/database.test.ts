@@ -99,6 +99,30 @@ describeOnEachDatabase("the database", (database) => {
     await other.close();
   });
 
+  it("lets one of many transactions at once fail by itself", async () => {
+    await put("taken", "x");
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, at) =>
+        db.transaction(async (tx) => {
+          await tx.insert(tx.tables.settings).values({ name: `together-${at}`, value: "x" });
+          if (at % 3 === 1) throw new Error("no");
+          if (at % 3 === 2) await tx.insert(tx.tables.settings).values({ name: "taken", value: "x" });
+        }),
+      ),
+    );
+
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      outcomes.map((_, at) => (at % 3 === 0 ? "fulfilled" : "rejected")),
+    );
+    assert.ok(
+      outcomes.every((each) => each.status === "fulfilled" || !(each.reason instanceof DatabaseUnavailable)),
+    );
+    for (const at of outcomes.keys())
+      assert.equal(await read(`together-${at}`), at % 3 === 0 ? "x" : undefined);
+  });
+
   it("refuses a transaction inside a transaction, and a read beside it: both would be bugs", async () => {
     await assert.rejects(
       db.transaction(() => put("inner", "x")),
