@@ -1,5 +1,6 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, or } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 /**
@@ -24,10 +25,16 @@ export async function insertIfUserCodeIsFree(tx: Tx, code: DeviceCode): Promise<
   return inserted.length > 0;
 }
 
-export async function findDeviceCode(db: Db, deviceCodeHash: string): Promise<DeviceCode | undefined> {
+const deviceCodeByHash = prepared<{ deviceCodeHash: string }, DeviceCode>((db) => {
   const { deviceCodes } = db.tables;
-  const [found] = await db.select().from(deviceCodes).where(eq(deviceCodes.deviceCodeHash, deviceCodeHash));
-  return found;
+  return db
+    .select()
+    .from(deviceCodes)
+    .where(eq(deviceCodes.deviceCodeHash, sql.placeholder("deviceCodeHash")));
+});
+
+export async function findDeviceCode(db: Db, deviceCodeHash: string): Promise<DeviceCode | undefined> {
+  return (await deviceCodeByHash(db, { deviceCodeHash }))[0];
 }
 
 /**

@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Application = Tables["applications"]["$inferSelect"];
@@ -10,10 +11,16 @@ export async function insertApplication(tx: Tx, application: Application): Promi
   await tx.insert(tx.tables.applications).values(application);
 }
 
-export async function findApplication(db: Db | Tx, clientId: string): Promise<Application | undefined> {
+const applicationByClientId = prepared<{ clientId: string }, Application>((db) => {
   const { applications } = db.tables;
-  const [found] = await db.select().from(applications).where(eq(applications.clientId, clientId));
-  return found;
+  return db
+    .select()
+    .from(applications)
+    .where(eq(applications.clientId, sql.placeholder("clientId")));
+});
+
+export async function findApplication(db: Db | Tx, clientId: string): Promise<Application | undefined> {
+  return (await applicationByClientId(db, { clientId }))[0];
 }
 
 export async function listApplications(db: Db): Promise<Application[]> {

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { DatabaseUnavailable, type Db, isUniqueViolation } from "../../shared/db/database.ts";
 import { createGroupCommit } from "../../shared/db/group-commit.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
+import { prepared } from "../../shared/db/prepared.ts";
 import { newId } from "../../shared/ids.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
@@ -134,6 +135,27 @@ describeOnEachDatabase("the database", (database) => {
     );
     await put("after", "x");
     assert.equal(await read("after"), "x");
+  });
+
+  it("runs a prepared query anew each time, in transactions too, but not beside one", async () => {
+    const readValue = prepared<{ name: string }, { value: string }>((on) => {
+      const { settings } = on.tables;
+      return on
+        .select({ value: settings.value })
+        .from(settings)
+        .where(eq(settings.name, sql.placeholder("name")));
+    });
+    await put("prepared", "1");
+    assert.deepEqual(await readValue(db, { name: "prepared" }), [{ value: "1" }]);
+
+    await db.transaction(async (tx) => {
+      await tx.update(tx.tables.settings).set({ value: "2" }).where(eq(tx.tables.settings.name, "prepared"));
+      assert.deepEqual(await readValue(tx, { name: "prepared" }), [{ value: "2" }]);
+      assert.throws(() => readValue(db, { name: "prepared" }), /inside a transaction/);
+    });
+
+    assert.deepEqual(await readValue(db, { name: "prepared" }), [{ value: "2" }]);
+    assert.deepEqual(await readValue(db, { name: "absent" }), []);
   });
 
   it("says in one way that a row exists already", async () => {
