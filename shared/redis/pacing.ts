@@ -30,33 +30,47 @@ const forgivenMs = 500;
 const mostInMemory = 100_000;
 const script = readFileSync(join(import.meta.dirname, "pacing.lua"), "utf8");
 
+/** The script holds up everything else in Redis while it runs. */
+const mostAtOnce = 100;
+
 interface WithScript {
-  pace(key: string, ...args: number[]): Promise<0 | 1>;
+  pace(keys: number, ...keysAndArguments: (string | number)[]): Promise<(0 | 1)[]>;
 }
 
-/** Polls remembered in Redis, for all processes; while Redis is away, in the memory of this one. */
+interface Waiting {
+  poll: Poll;
+  resolve: (isTooSoon: boolean | Promise<boolean>) => void;
+}
+
+/**
+ * Polls remembered in Redis, for all processes; while Redis is away, in the memory of this one. Those that arrive in
+ * the same turn of the event loop make one trip.
+ */
 export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: Breaker }): Pacing {
   const { redis, keys, breaker } = options;
-  redis.defineCommand("pace", { numberOfKeys: 1, lua: script });
+  redis.defineCommand("pace", { lua: script });
   const scripted = redis as unknown as WithScript;
   const fallback = memoryPacing();
+  const waiting: Waiting[] = [];
+
+  const flush = async () => {
+    const batch = waiting.splice(0, mostAtOnce);
+    if (waiting.length > 0) setImmediate(flush);
+    const subjects = batch.map(({ poll }) => keys.pacing(poll.subject));
+    const times = batch.flatMap(({ poll }) => [poll.now.getTime(), poll.intervalMs, poll.lifetimeMs]);
+    const replies = await breaker.attempt(() =>
+      scripted.pace(batch.length, ...subjects, stepMs, forgivenPart, forgivenMs, ...times),
+    );
+    for (const [index, { poll, resolve }] of batch.entries())
+      resolve(replies ? replies[index] === 1 : fallback.isTooSoon(poll));
+  };
 
   return {
-    async isTooSoon(poll) {
-      const { subject, now, intervalMs, lifetimeMs } = poll;
-      const reply = await breaker.attempt(() =>
-        scripted.pace(
-          keys.pacing(subject),
-          now.getTime(),
-          intervalMs,
-          stepMs,
-          forgivenPart,
-          forgivenMs,
-          lifetimeMs,
-        ),
-      );
-      return reply === undefined ? fallback.isTooSoon(poll) : reply === 1;
-    },
+    isTooSoon: (poll) =>
+      new Promise((resolve) => {
+        if (waiting.length === 0) setImmediate(flush);
+        waiting.push({ poll, resolve });
+      }),
   };
 }
 
