@@ -7,12 +7,12 @@ interface Prepared<Row> {
 
 /**
  * A query that is put together once for each database, which costs several times what running it does; for hot
- * paths. Its values go where `build` has `sql.placeholder(name)`.
+ * paths. Its values go where `build` has `sql.placeholder(name)`; null only into columns of text.
  */
-export function prepared<Values extends Record<string, unknown>, Row>(
-  build: (db: Db | Tx) => { prepare(): Prepared<Row> },
-): (db: Db | Tx, values: Values) => PromiseLike<Row[]> {
-  const known = new WeakMap<Db | Tx, Prepared<Row>>();
+export function prepared<Values extends Record<string, unknown>, Row, On extends Db | Tx = Db | Tx>(
+  build: (db: On) => { prepare(): Prepared<Row> },
+): (db: On, values: Values) => PromiseLike<Row[]> {
+  const known = new WeakMap<On, Prepared<Row>>();
   return (db, values) => {
     if ("transaction" in db) refuseInsideTransaction("A read through db");
     const query = known.get(db) ?? build(db).prepare();

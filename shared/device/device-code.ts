@@ -12,6 +12,7 @@ import {
   denyRedeemed,
   findDeviceCode,
   insertIfUserCodeIsFree,
+  type NewDeviceCode,
   redeemIfApproved,
 } from "./store.ts";
 import { newUserCode } from "./user-code.ts";
@@ -54,25 +55,17 @@ export async function authorizeDevice(
 
   for (let tried = 0; tried < mostTries; tried++) {
     const userCode = newUserCode();
-    const code: DeviceCode = {
+    const code: NewDeviceCode = {
       id: newId(now),
       deviceCodeHash: hashToken(deviceCode),
       userCodeMac: cipher.macs(userCode)[0] as string,
       applicationId: application.id,
       scopes: from.scopes,
-      state: "pending",
       hintedOrganizationId,
       requestIp: from.ip,
       requestUserAgent: from.userAgent,
       createdAt: now,
       expiresAt: new Date(now.getTime() + config.deviceCodeSeconds * secondMs),
-      claimedById: null,
-      cameByLink: false,
-      decidedAt: null,
-      organizationId: null,
-      grantedScopes: null,
-      approvedUserAgent: null,
-      approvedIp: null,
     };
     if (await db.transaction((tx) => insertIfUserCodeIsFree(tx, code))) {
       const { deviceCodeSeconds, pollIntervalSeconds } = config;

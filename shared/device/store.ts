@@ -19,10 +19,51 @@ import type { Tables } from "../db/schema.ts";
  */
 export type DeviceCode = Tables["deviceCodes"]["$inferSelect"];
 
-/** False when a pending code of another device has the same user code. */
-export async function insertIfUserCodeIsFree(tx: Tx, code: DeviceCode): Promise<boolean> {
-  const inserted = await tx.insert(tx.tables.deviceCodes).values(code).onConflictDoNothing().returning();
-  return inserted.length > 0;
+/** What is known of a code before its user has seen it. */
+export type NewDeviceCode = Pick<
+  DeviceCode,
+  | "id"
+  | "deviceCodeHash"
+  | "userCodeMac"
+  | "applicationId"
+  | "scopes"
+  | "hintedOrganizationId"
+  | "requestIp"
+  | "requestUserAgent"
+  | "createdAt"
+  | "expiresAt"
+>;
+
+const insertPending = prepared<NewDeviceCode, { id: string }, Tx>((tx) =>
+  tx
+    .insert(tx.tables.deviceCodes)
+    .values({
+      id: sql.placeholder("id"),
+      deviceCodeHash: sql.placeholder("deviceCodeHash"),
+      userCodeMac: sql.placeholder("userCodeMac"),
+      applicationId: sql.placeholder("applicationId"),
+      scopes: sql.placeholder("scopes"),
+      state: "pending",
+      hintedOrganizationId: sql.placeholder("hintedOrganizationId"),
+      requestIp: sql.placeholder("requestIp"),
+      requestUserAgent: sql.placeholder("requestUserAgent"),
+      createdAt: sql.placeholder("createdAt"),
+      expiresAt: sql.placeholder("expiresAt"),
+      claimedById: null,
+      cameByLink: false,
+      decidedAt: null,
+      organizationId: null,
+      grantedScopes: null,
+      approvedUserAgent: null,
+      approvedIp: null,
+    })
+    .onConflictDoNothing()
+    .returning({ id: tx.tables.deviceCodes.id }),
+);
+
+/** (none) → pending. False when a pending code of another device has the same user code. */
+export async function insertIfUserCodeIsFree(tx: Tx, code: NewDeviceCode): Promise<boolean> {
+  return (await insertPending(tx, code)).length > 0;
 }
 
 const deviceCodeByHash = prepared<{ deviceCodeHash: string }, DeviceCode>((db) => {
