@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Feature, Role, Tables } from "../db/schema.ts";
 
 export type Organization = Tables["organizations"]["$inferSelect"];
@@ -100,6 +101,28 @@ export async function findRole(
   return found?.role;
 }
 
+const lockMember = prepared<{ organizationId: string; userId: string }, { role: Role }, Tx>((tx) => {
+  const { members } = tx.tables;
+  return tx
+    .update(members)
+    .set({ userId: sql`${sql.placeholder("userId")}` })
+    .where(
+      and(
+        eq(members.organizationId, sql.placeholder("organizationId")),
+        eq(members.userId, sql.placeholder("userId")),
+      ),
+    )
+    .returning({ role: members.role });
+});
+
+const userById = prepared<{ id: string }, User>((db) => {
+  const { users } = db.tables;
+  return db
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")));
+});
+
 /**
  * The role of a user who is a member and not deactivated. The row is held until the transaction ends, so that a
  * removal or a change of role comes before or after it, never in between.
@@ -109,13 +132,8 @@ export async function lockActiveRole(
   organizationId: string,
   userId: string,
 ): Promise<Role | undefined> {
-  const { members, users } = tx.tables;
-  const [member] = await tx
-    .update(members)
-    .set({ userId })
-    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)))
-    .returning();
-  const [user] = await tx.select().from(users).where(eq(users.id, userId));
+  const [member] = await lockMember(tx, { organizationId, userId });
+  const [user] = await userById(tx, { id: userId });
   return user && user.deactivatedAt === null ? member?.role : undefined;
 }
 
@@ -173,7 +191,7 @@ export async function findAccessToken(tx: Tx, id: string): Promise<AccessToken |
 }
 
 export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<void> {
-  await tx.insert(tx.tables.accessTokens).values(token);
+  await tx.insertMany(tx.tables.accessTokens, [token]);
 }
 
 /** What a member's tokens could do ends with the membership; grants go by themselves, by their foreign key. */
@@ -360,7 +378,7 @@ export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
 export type TokenHolder = NonNullable<Awaited<ReturnType<typeof findTokenHolder>>>;
 
 export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void> {
-  await tx.insert(tx.tables.auditEvents).values(event);
+  await tx.insertMany(tx.tables.auditEvents, [event]);
 }
 
 /** Entries written before a time, at most `limit`. Returns how many went. */

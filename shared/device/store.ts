@@ -164,25 +164,28 @@ async function changeIfPending(
   return changed.length > 0;
 }
 
+const redeem = prepared<{ id: string; expiredBefore: Date }, DeviceCode, Tx>((tx) => {
+  const { deviceCodes } = tx.tables;
+  return tx
+    .update(deviceCodes)
+    .set({ state: "used" })
+    .where(
+      and(
+        eq(deviceCodes.id, sql.placeholder("id")),
+        eq(deviceCodes.state, "approved"),
+        gt(deviceCodes.expiresAt, sql.param(sql.placeholder("expiredBefore"), deviceCodes.expiresAt)),
+      ),
+    )
+    .returning();
+});
+
 /** approved → used. Of any number of simultaneous polls exactly one gets the row. */
 export async function redeemIfApproved(
   tx: Tx,
   id: string,
   expiredBefore: Date,
 ): Promise<DeviceCode | undefined> {
-  const { deviceCodes } = tx.tables;
-  const [redeemed] = await tx
-    .update(deviceCodes)
-    .set({ state: "used" })
-    .where(
-      and(
-        eq(deviceCodes.id, id),
-        eq(deviceCodes.state, "approved"),
-        gt(deviceCodes.expiresAt, expiredBefore),
-      ),
-    )
-    .returning();
-  return redeemed;
+  return (await redeem(tx, { id, expiredBefore }))[0];
 }
 
 /** used → denied, within the transaction that redeemed it: its user may not authorize this any more. */

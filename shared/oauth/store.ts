@@ -43,7 +43,7 @@ export async function updateApplication(
 }
 
 export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
-  await tx.insert(tx.tables.grants).values(grant);
+  await tx.insertMany(tx.tables.grants, [grant]);
 }
 
 /** The grant, held until the transaction ends: refreshing and revoking it wait for each other. */
@@ -124,7 +124,7 @@ export async function listGrantTokens(db: Db, userId: string, now: Date) {
 }
 
 export async function insertRefreshToken(tx: Tx, token: RefreshToken): Promise<void> {
-  await tx.insert(tx.tables.refreshTokens).values(token);
+  await tx.insertMany(tx.tables.refreshTokens, [token]);
 }
 
 export async function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<RefreshToken | undefined> {
