@@ -1,4 +1,3 @@
-import { defineHandler } from "h3";
 import { pollDeviceCode } from "../../shared/device/device-code.ts";
 import type { IssuedTokens } from "../../shared/oauth/grants.ts";
 import { refreshTokens } from "../../shared/oauth/refresh.ts";
@@ -6,6 +5,7 @@ import { type OAuthReason, OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Application } from "../../shared/oauth/store.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
+import { answeringRefusals } from "../errors.ts";
 import { clientParameters, requireClient } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
 import { readScopes } from "./scope.ts";
@@ -15,7 +15,7 @@ const parameters = [...clientParameters, "grant_type", "device_code", "refresh_t
 
 /** POST /oauth/token: the poll of a device (spec §4.2, RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
 export function token(services: Services, bodies: Bodies) {
-  return defineHandler(async (event) => {
+  return answeringRefusals(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
     const application = await requireClient(services, event, form);
     return present(await exchange(services, application, form));
