@@ -4,9 +4,11 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";
+import { groupTests } from "./servers/group-tests.ts";
 import { acquirePostgres } from "./servers/postgres.ts";
 import { endGroup } from "./servers/programs.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
+import { makeScratchFolder } from "./servers/scratch-folder.ts";
 import { selectTests } from "./servers/select-tests.ts";
 
 /**
@@ -17,7 +19,7 @@ import { selectTests } from "./servers/select-tests.ts";
 const testOptions = [
   "--test-reporter=spec",
   "--test-concurrency=2",
-  "--test-timeout=60000",
+  "--test-timeout=240000",
   // A test that timed out leaves connections open, and its file would wait for them for ever.
   "--test-force-exit",
 ];
@@ -34,6 +36,8 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
+/** Files that are loaded together; two groups run at a time. */
+const processes = 8;
 const compileCache = "node_modules/.cache/compile";
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -44,12 +48,16 @@ try {
   const { options, files } = selectTests(process.argv.slice(2));
   const servers = await acquireServers(process.env);
   await finish(
-    await runTests([...testOptions, ...options], files, {
-      ...process.env,
-      ...servers,
-      // Compiling what every file imports is a sixth of the time; this way one compiles it for all.
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
-    }),
+    await runTests(
+      [...testOptions, ...options],
+      groupTests(files, processes, makeScratchFolder("groups", opened)),
+      {
+        ...process.env,
+        ...servers,
+        // Compiling what every file imports is a sixth of the time; this way one compiles it for all.
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
+      },
+    ),
   );
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));

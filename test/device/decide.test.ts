@@ -196,6 +196,7 @@ describeOnAllDatabasesAtOnce("deciding on a device's request", (database) => {
     assert.equal(await insert(), false);
     await deny(world.services, code.id, acme.user.id);
     assert.equal(await insert(), true);
+    await enterCode(world, acme.user.id, userCode);
 
     const seen = await sees(acme.user.id, typed);
     assert.deepEqual([seen?.code.id, seen?.state], [again.id, "pending"]);

@@ -111,14 +111,16 @@ describeOnAllDatabasesAtOnce("limits of the OAuth endpoints", (database) => {
       await invalidClient(attempt(clientId, newAddress()));
     });
 
-    it("are counted for each client id, also of clients that do not exist", async () => {
+    it("are counted together for all clients of an address that do not exist", async () => {
       const here = newAddress();
       for (let times = 0; times < 3; times++) await invalidClient(attempt("nope", here));
 
       await assertLimited(attempt("nope", here), "slow_down");
       const byHeader = postForm(`${world.url}/oauth/token`, {}, { ...basic("nope", "x"), ...here });
       await assertLimited(byHeader, "slow_down");
-      await invalidClient(attempt("nope2", here));
+      await assertLimited(attempt("nope2", here), "slow_down");
+      const { clientId } = await setUpClient(world, { confidential: true });
+      await invalidClient(attempt(clientId, here)); // one that exists has a count of its own
     });
 
     it("do not hold up clients that are who they say, public ones or with a secret", async () => {

@@ -1,0 +1,34 @@
+import { statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** What a file costs beside its tests is counted as so many bytes of them. */
+const bytesOfAFile = 3000;
+
+/**
+ * Loading what every test file imports takes longer than many files run, so files share processes: each group is a
+ * file that imports some of them, about as many tests as each other group.
+ * @param folder for those files, outside node_modules, where no tests are looked for
+ * @returns the files of the groups; the given ones when they are few
+ */
+export function groupTests(files: string[], count: number, folder: string): string[] {
+  if (files.length <= count) return files;
+  const groups = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
+  const bySize = files
+    .map((file) => ({ file, size: statSync(file).size + bytesOfAFile }))
+    .sort((a, b) => b.size - a.size);
+  for (const { file, size } of bySize) {
+    const smallest = groups.reduce((least, group) => (group.size < least.size ? group : least));
+    smallest.files.push(file);
+    smallest.size += size;
+  }
+
+  return groups.map((group, index) => {
+    const file = join(folder, `group-${index + 1}.test.mts`);
+    const imports = group.files
+      .sort()
+      .map((each) => `import ${JSON.stringify(pathToFileURL(resolve(each)))};\n`);
+    writeFileSync(file, imports.join(""));
+    return file;
+  });
+}
