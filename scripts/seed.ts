@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { authenticate, createAccessToken } from "../shared/accounts/access-tokens.ts";
-import { createOrganization } from "../shared/accounts/organizations.ts";
+import { asOperator, createOrganization } from "../shared/accounts/organizations.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
 import { listOrganizations } from "../shared/accounts/store.ts";
 import { createUser } from "../shared/accounts/users.ts";
 import { findPipeline } from "../shared/builds/pipeline-store.ts";
-import { createPipeline } from "../shared/builds/pipelines.ts";
+import { createPipeline, defaultStep } from "../shared/builds/pipelines.ts";
 import { createApplication } from "../shared/oauth/applications.ts";
 import { findApplication } from "../shared/oauth/store.ts";
 import { createCluster } from "../shared/queues/clusters.ts";
@@ -73,14 +73,15 @@ function findSecrets(organizations: { id: string }[]): Secrets | undefined {
 
 async function makeDemo(services: Services): Promise<Secrets> {
   const organization = demoOrganization;
-  const { id } = await createOrganization(services, { slug: organization, name: "Demo" });
-  const cluster = await createCluster(services, { organization, name: "Primary" });
-  await createQueue(services, { clusterId: cluster.id, key: "default", isDefault: true });
-  await createPipeline(services, {
-    organization,
+  const created = await createOrganization(services, { slug: organization, name: "Demo" });
+  const operator = await asOperator(services.db, created);
+  const cluster = await createCluster(services, operator, { name: "Primary" });
+  await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: demoPipeline,
     name: "Hello",
+    steps: [defaultStep],
   });
   const { token: triggerToken } = await createTrigger(
     services,
@@ -107,7 +108,9 @@ async function makeDemo(services: Services): Promise<Secrets> {
   });
 
   const made: Secrets = { trigger_token: triggerToken, api_token: apiToken, email, password };
-  writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [id]: made }, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [created.id]: made }, null, 2)}\n`, {
+    mode: 0o600,
+  });
   return made;
 }
 

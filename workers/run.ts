@@ -8,8 +8,10 @@ import type { WorkerJob } from "./job.ts";
 import { createBuildsJob } from "./jobs/create-builds.ts";
 import { evictPayloadsJob } from "./jobs/evict-payloads.ts";
 import { expireDeviceCodesJob } from "./jobs/expire-device-codes.ts";
+import { fanOutDispatchPauseJob } from "./jobs/fan-out-dispatch-pause.ts";
 import { recordUsageJob } from "./jobs/record-usage.ts";
 import { requeueStrandedDeliveriesJob } from "./jobs/requeue-stranded-deliveries.ts";
+import { sweepDispatchPausesJob } from "./jobs/sweep-dispatch-pauses.ts";
 import { sweepRetentionJob } from "./jobs/sweep-retention.ts";
 
 /** All work that workers do. */
@@ -19,6 +21,8 @@ export const workerJobs: WorkerJob[] = [
   evictPayloadsJob,
   expireDeviceCodesJob,
   recordUsageJob,
+  fanOutDispatchPauseJob,
+  sweepDispatchPausesJob,
   sweepRetentionJob,
 ];
 

@@ -1,10 +1,16 @@
 import type { Command } from "commander";
-import { requireOrganization } from "../../shared/accounts/organizations.ts";
+import {
+  asOperator,
+  nameProblems,
+  requireOrganization,
+  slugProblems,
+} from "../../shared/accounts/organizations.ts";
 import { requireBuild } from "../../shared/builds/builds.ts";
 import { issueReadingToken } from "../../shared/builds/job-tokens.ts";
 import { countPipelines, listPipelines } from "../../shared/builds/pipeline-store.ts";
-import { createPipeline, requirePipeline } from "../../shared/builds/pipelines.ts";
-import { notFound } from "../../shared/refusal.ts";
+import { createPipeline, defaultStep, requirePipeline } from "../../shared/builds/pipelines.ts";
+import { requireCluster } from "../../shared/queues/clusters.ts";
+import { notFound, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { type Act, noun, parseId, parsePositive } from "./command.ts";
 
@@ -26,11 +32,21 @@ function pipelineCommand(act: Act): Command {
     .option("--queue <key>", "the step's queue; without this the cluster's default queue")
     .action((options) =>
       act(async (services) => {
-        const { id, slug, name, steps } = await createPipeline(services, {
-          ...options,
-          organization: options.org,
-          clusterId: options.cluster,
-        });
+        const problems = [...slugProblems(options.slug), ...nameProblems(options.name)];
+        if (problems.length > 0) throw validationFailed(...problems);
+        const organization = await requireOrganization(services.db, options.org);
+        await requireCluster(services.db, organization.id, options.cluster);
+        const step = { command: options.command ?? defaultStep.command };
+        const { id, slug, name, steps } = await createPipeline(
+          services,
+          await asOperator(services.db, organization),
+          {
+            name: options.name,
+            slug: options.slug,
+            clusterId: options.cluster,
+            steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
+          },
+        );
         return { id, slug, name, cluster_id: options.cluster, steps };
       }),
     );

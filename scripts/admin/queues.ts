@@ -1,8 +1,11 @@
 import type { Command } from "commander";
-import { requireOrganization } from "../../shared/accounts/organizations.ts";
+import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
+import { findOrganizationById } from "../../shared/accounts/store.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
+import { clusterName, problemsOf, queueKey } from "../../shared/queues/input.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
-import { listClusters, listQueues } from "../../shared/queues/store.ts";
+import { findClusterById, listClusters, listQueues } from "../../shared/queues/store.ts";
+import { notFound, validationFailed } from "../../shared/refusal.ts";
 import { type Act, noun, parseId } from "./command.ts";
 
 export function queueCommands(act: Act): Command[] {
@@ -20,7 +23,11 @@ function clusterCommand(act: Act): Command {
     .option("--description <text>", "what it is for")
     .action((options) =>
       act(async (services) => {
-        const { id, name } = await createCluster(services, { ...options, organization: options.org });
+        const { name: given, description } = options;
+        const problems = problemsOf(clusterName, given);
+        if (problems.length > 0) throw validationFailed(...problems);
+        const operator = await asOperator(services.db, await requireOrganization(services.db, options.org));
+        const { id, name } = await createCluster(services, operator, { name: given, description });
         return { id, name };
       }),
     );
@@ -56,8 +63,13 @@ function queueCommand(act: Act): Command {
     .option("--default", "make it the queue of steps that name none", false)
     .action((options) =>
       act(async (services) => {
-        const { id, key } = await createQueue(services, {
-          clusterId: options.cluster,
+        const problems = problemsOf(queueKey, options.key);
+        if (problems.length > 0) throw validationFailed(...problems);
+        const cluster = await findClusterById(services.db, options.cluster);
+        const organization = cluster && (await findOrganizationById(services.db, cluster.organizationId));
+        if (!cluster || !organization) throw notFound("cluster");
+        const operator = await asOperator(services.db, organization);
+        const { id, key } = await createQueue(services, operator, cluster, {
           key: options.key,
           description: options.description,
           isDefault: options.default,

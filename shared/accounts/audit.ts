@@ -2,7 +2,13 @@ import type { Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
-import { deleteAuditEventsBefore, insertAuditEvent } from "./store.ts";
+import { deleteAuditEventsBefore, insertAuditEvent, type Organization } from "./store.ts";
+
+/** Who does something, and in which organization. */
+export interface Actor {
+  organization: Organization;
+  userId: string;
+}
 
 export interface Audited {
   organizationId: string;
@@ -26,6 +32,16 @@ export interface Audited {
 /** Write down who did what, in the transaction that does it. */
 export async function recordAudit(tx: Tx, event: Audited, now: Date): Promise<void> {
   await insertAuditEvent(tx, { id: newId(now), ...event, createdAt: now });
+}
+
+/** The same, of something that an actor did. */
+export async function recordAct(
+  tx: Tx,
+  { organization, userId }: Actor,
+  act: Omit<Audited, "organizationId" | "actorId">,
+  now: Date,
+): Promise<void> {
+  await recordAudit(tx, { organizationId: organization.id, actorId: userId, ...act }, now);
 }
 
 /** Forget entries past their retention. */

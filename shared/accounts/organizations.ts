@@ -3,6 +3,7 @@ import type { Feature } from "../db/schema.ts";
 import { newId } from "../ids.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
+import type { Actor } from "./audit.ts";
 import {
   findOperator,
   findOrganization,
@@ -99,4 +100,9 @@ export async function requireOperator(db: Db | Tx, organization: Organization): 
   const operator = await findOperator(db, organization.id);
   if (!operator) throw new Error(`Organization ${organization.id} has no Operator.`);
   return operator;
+}
+
+/** The built-in Operator, who makes what the operator's command makes. */
+export async function asOperator(db: Db | Tx, organization: Organization): Promise<Actor> {
+  return { organization, userId: (await requireOperator(db, organization)).id };
 }

@@ -1,13 +1,16 @@
 import type { Db } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
-import { notFound } from "../refusal.ts";
+import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { listPipelinesById, type Pipeline } from "./pipeline-store.ts";
+import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "./pipeline-store.ts";
 import {
   type Build,
   type BuildFilter,
+  cancelBuildIfUnfinished,
+  cancelUnfinishedJobs,
   countBuilds,
   deleteBuildsFinishedBefore,
+  deleteBuildsOfPipelines,
   deleteJobTokensExpiredBefore,
   findBuild,
   listBuilds,
@@ -57,10 +60,32 @@ async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
   });
 }
 
-/** Forget finished builds past their retention, and job tokens past their use. Returns how many builds went. */
+/**
+ * Cancel a build: what waits is never handed out, and who works on it learns of it.
+ * @throws Refusal 404, 422 when it has ended already
+ */
+export async function cancelBuild(
+  { db, clock }: Services,
+  pipeline: Pipeline,
+  number: number,
+): Promise<BuildDetails> {
+  const { build } = await requireBuild(db, pipeline, number);
+  const now = clock.now();
+  const canceled = await db.transaction(async (tx) => {
+    const changed = await cancelBuildIfUnfinished(tx, build.id, now);
+    if (changed) await cancelUnfinishedJobs(tx, build.id, now);
+    return changed;
+  });
+  if (!canceled) throw new Refusal(422, "Build cannot be canceled: it has finished already");
+  return requireBuild(db, pipeline, number);
+}
+
+/** Forget finished builds past their retention, all builds of deleted pipelines, and job tokens past their use. Returns how many builds went. */
 export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
   const before = new Date(now.getTime() - config.buildRetentionDays * 86_400_000);
   await inBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
-  return inBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit));
+  const ofDeleted = await listDeletedPipelineIds(db);
+  const gone = await inBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, ofDeleted, limit));
+  return gone + (await inBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -13,7 +13,13 @@ export async function findPipeline(
   const [found] = await db
     .select()
     .from(pipelines)
-    .where(and(eq(pipelines.organizationId, organizationId), eq(pipelines.slug, slug)));
+    .where(
+      and(
+        eq(pipelines.organizationId, organizationId),
+        eq(pipelines.slug, slug),
+        isNull(pipelines.deletedAt),
+      ),
+    );
   return found;
 }
 
@@ -26,7 +32,7 @@ export async function listPipelines(
   return db
     .select()
     .from(pipelines)
-    .where(eq(pipelines.organizationId, organizationId))
+    .where(and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt)))
     .orderBy(asc(pipelines.createdAt), asc(pipelines.id))
     .limit(page.limit)
     .offset(page.offset);
@@ -37,13 +43,26 @@ export async function countPipelines(db: Db, organizationId: string): Promise<nu
   const [row] = await db
     .select({ total: count() })
     .from(pipelines)
-    .where(eq(pipelines.organizationId, organizationId));
+    .where(and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt)));
   return row?.total ?? 0;
 }
 
 export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pipeline[]> {
+  const { pipelines } = db.tables;
   if (ids.length === 0) return [];
-  return db.select().from(db.tables.pipelines).where(inArray(db.tables.pipelines.id, ids));
+  return db
+    .select()
+    .from(pipelines)
+    .where(and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt)));
+}
+
+/** All pipelines whose jobs run in a cluster. */
+export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {
+  const { pipelines } = db.tables;
+  return db
+    .select()
+    .from(pipelines)
+    .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
 }
 
 export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> {
@@ -54,6 +73,28 @@ export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> 
 export async function lockPipeline(tx: Tx, pipeline: Pipeline): Promise<void> {
   const { pipelines } = tx.tables;
   await tx.update(pipelines).set({ name: pipeline.name }).where(eq(pipelines.id, pipeline.id));
+}
+
+/** Undefined when it is deleted. */
+export async function updatePipelineIfPresent(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<Pipeline, "name" | "steps" | "defaultBranch" | "clusterId" | "deletedAt">>,
+): Promise<Pipeline | undefined> {
+  const { pipelines } = tx.tables;
+  const [updated] = await tx
+    .update(pipelines)
+    .set({ ...change, id })
+    .where(and(eq(pipelines.id, id), isNull(pipelines.deletedAt)))
+    .returning();
+  return updated;
+}
+
+/** Ids of deleted pipelines, the rows of which still stand. */
+export async function listDeletedPipelineIds(db: Db): Promise<string[]> {
+  const { pipelines } = db.tables;
+  const rows = await db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -70,7 +111,7 @@ export async function takeBuildNumbers(
   const [updated] = await tx
     .update(pipelines)
     .set({ lastBuildNumber: sql`${pipelines.lastBuildNumber} + ${amount}` })
-    .where(eq(pipelines.id, pipelineId))
+    .where(and(eq(pipelines.id, pipelineId), isNull(pipelines.deletedAt)))
     .returning({ last: pipelines.lastBuildNumber });
   return updated && updated.last - amount + 1;
 }

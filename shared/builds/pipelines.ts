@@ -1,87 +1,142 @@
-import { recordAudit } from "../accounts/audit.ts";
-import {
-  nameProblems,
-  requireOperator,
-  requireOrganization,
-  slugProblems,
-} from "../accounts/organizations.ts";
+import { type Actor, recordAct } from "../accounts/audit.ts";
+import { slugProblems } from "../accounts/organizations.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Step } from "../db/schema.ts";
-import { newId } from "../ids.ts";
-import { requireCluster } from "../queues/clusters.ts";
-import { notFound, validationFailed } from "../refusal.ts";
+import { isId, newId } from "../ids.ts";
+import { counted } from "../queues/queues.ts";
+import { findCluster, lockCluster } from "../queues/store.ts";
+import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { findPipeline, insertPipeline, type Pipeline } from "./pipeline-store.ts";
+import { findPipeline, insertPipeline, type Pipeline, updatePipelineIfPresent } from "./pipeline-store.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
+import { countUnfinishedJobs } from "./store.ts";
 
 /** A default step that works anywhere: the first build of a new pipeline shows something. */
-const defaultCommand = "echo hello";
+export const defaultStep: Step = { command: "echo hello" };
+
+export interface NewPipeline {
+  name: string;
+  /** Its name in addresses; absent: made of the name. */
+  slug?: string | undefined;
+  clusterId: string;
+  /** Default: main. */
+  defaultBranch?: string | undefined;
+  steps: Step[];
+}
 
 /**
- * A new pipeline with one step, made by the operator.
- * @param input.queue key of the step's queue; absent: the cluster's default queue
- * @throws Refusal 404, 422
+ * A new pipeline.
+ * @throws Refusal 422
  */
 export async function createPipeline(
   services: Services,
-  input: {
-    organization: string;
-    clusterId: string;
-    slug: string;
-    name: string;
-    command?: string | undefined;
-    queue?: string | undefined;
-  },
+  actor: Actor,
+  input: NewPipeline,
 ): Promise<Pipeline> {
-  const problems = [...slugProblems(input.slug), ...nameProblems(input.name)];
+  const slug = input.slug ?? slugOf(input.name);
+  const problems = slugProblems(slug);
   if (problems.length > 0) throw validationFailed(...problems);
 
   const now = services.clock.now();
-  const step: Step = {
-    command: input.command ?? defaultCommand,
-    ...(input.queue === undefined ? {} : { agents: { queue: input.queue } }),
-  };
+  const organizationId = actor.organization.id;
   return services.db.transaction(async (tx) => {
-    const organization = await requireOrganization(tx, input.organization);
-    const cluster = await requireCluster(tx, organization.id, input.clusterId);
-    if (await findPipeline(tx, organization.id, input.slug))
-      throw validationFailed("Slug has already been taken");
-    const queueOf = await resolveStepQueues(tx, [{ clusterId: cluster.id, steps: [step] }]);
-    const unresolved = stepProblems(cluster.id, [step], queueOf);
-    if (unresolved.length > 0) throw validationFailed(...unresolved);
+    await requireRunnable(tx, organizationId, input);
+    if (await findPipeline(tx, organizationId, slug)) throw validationFailed("Slug has already been taken");
 
-    const operator = await requireOperator(tx, organization);
     const pipeline: Pipeline = {
       id: newId(now),
-      organizationId: organization.id,
-      clusterId: cluster.id,
-      slug: input.slug,
+      organizationId,
+      clusterId: input.clusterId,
+      slug,
       name: input.name,
-      defaultBranch: "main",
-      steps: [step],
+      defaultBranch: input.defaultBranch ?? "main",
+      steps: input.steps,
       lastBuildNumber: 0,
       createdAt: now,
-      createdById: operator.id,
+      createdById: actor.userId,
+      deletedAt: null,
     };
     await insertPipeline(tx, pipeline);
-    await recordAudit(
-      tx,
-      {
-        organizationId: organization.id,
-        actorId: operator.id,
-        action: "created",
-        subjectType: "pipeline",
-        subjectId: pipeline.id,
-        subject: pipeline.slug,
-      },
-      now,
-    );
+    await recordOfPipeline(tx, actor, pipeline, "created", now);
     return pipeline;
   });
 }
 
+/**
+ * Change a pipeline; its slug stays. What is absent stays too.
+ * @throws Refusal 404, 422
+ */
+export async function updatePipeline(
+  services: Services,
+  actor: Actor,
+  of: Pipeline,
+  change: Partial<Omit<NewPipeline, "slug">>,
+): Promise<Pipeline> {
+  const now = services.clock.now();
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  return services.db.transaction(async (tx) => {
+    const wanted = { ...of, ...given };
+    if (change.steps || change.clusterId) await requireRunnable(tx, of.organizationId, wanted);
+    const updated = await updatePipelineIfPresent(tx, of.id, given);
+    if (!updated) throw notFound("pipeline");
+    await recordOfPipeline(tx, actor, updated, "updated", now);
+    return updated;
+  });
+}
+
+/**
+ * Delete a pipeline that has nothing left to run, in the caller's transaction: what belongs to it goes there too.
+ * Its builds go little by little.
+ * @throws Refusal 404, 422
+ */
+export async function deletePipelineRow(tx: Tx, actor: Actor, of: Pipeline, now: Date): Promise<void> {
+  const deleted = await updatePipelineIfPresent(tx, of.id, { deletedAt: now });
+  if (!deleted) throw notFound("pipeline");
+  const unfinished = await countUnfinishedJobs(tx, { pipelineId: of.id });
+  if (unfinished > 0) throw new Refusal(422, `Pipeline has ${counted(unfinished, "unfinished job")}`);
+  await recordOfPipeline(tx, actor, deleted, "deleted", now);
+}
+
+/** @throws Refusal 404 */
 export async function requirePipeline(db: Db | Tx, organizationId: string, slug: string): Promise<Pipeline> {
   const pipeline = await findPipeline(db, organizationId, slug);
   if (!pipeline) throw notFound("pipeline");
   return pipeline;
+}
+
+/**
+ * The steps can run in the cluster, which is held: its queues stay until the pipeline is stored.
+ * @throws Refusal 422
+ */
+async function requireRunnable(
+  tx: Tx,
+  organizationId: string,
+  { clusterId, steps }: Pick<NewPipeline, "clusterId" | "steps">,
+): Promise<void> {
+  const cluster = isId(clusterId) ? await findCluster(tx, organizationId, clusterId) : undefined;
+  if (!cluster || !(await lockCluster(tx, cluster.id)))
+    throw validationFailed("Cluster must be a cluster of the organization");
+  const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
+  const unresolved = stepProblems(clusterId, steps, queueOf);
+  if (unresolved.length > 0) throw validationFailed(...new Set(unresolved));
+}
+
+/** `My App (web)` → `my-app-web`. */
+function slugOf(name: string): string {
+  return name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 100)
+    .replace(/^-|-$/g, "");
+}
+
+function recordOfPipeline(
+  tx: Tx,
+  actor: Actor,
+  { id, slug }: Pipeline,
+  action: string,
+  now: Date,
+): Promise<void> {
+  return recordAct(tx, actor, { action, subjectType: "pipeline", subjectId: id, subject: slug }, now);
 }

@@ -7,21 +7,25 @@ import {
   exists,
   gte,
   inArray,
+  isNotNull,
   isNull,
   lt,
   lte,
   notExists,
+  notInArray,
   or,
   type SQL,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import type { BuildState, Tables } from "../db/schema.ts";
+import type { BuildState, JobState, Tables } from "../db/schema.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 export type Job = Tables["jobs"]["$inferSelect"];
 export type JobToken = Tables["jobTokens"]["$inferSelect"];
 
 export const finishedStates: BuildState[] = ["passed", "failed", "canceled"];
+const unfinishedStates: BuildState[] = ["scheduled", "running"];
+const unfinishedJobStates: JobState[] = ["scheduled", "assigned", "running"];
 
 export interface BuildFilter {
   organizationId: string;
@@ -39,7 +43,7 @@ function matching(db: Db, filter: BuildFilter): SQL | undefined {
   const { builds } = db.tables;
   return and(
     eq(builds.organizationId, filter.organizationId),
-    filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : undefined,
+    filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : notOfDeletedPipeline(db),
     filter.states ? inArray(builds.state, filter.states) : undefined,
     filter.branches ? inArray(builds.branch, filter.branches) : undefined,
     filter.commit ? eq(builds.commit, filter.commit) : undefined,
@@ -47,6 +51,13 @@ function matching(db: Db, filter: BuildFilter): SQL | undefined {
     filter.createdTo ? lte(builds.createdAt, filter.createdTo) : undefined,
     filter.includePaused ? undefined : notHeldBack(db),
   );
+}
+
+/** The builds of a deleted pipeline go little by little. */
+function notOfDeletedPipeline(db: Db): SQL | undefined {
+  const { builds, pipelines } = db.tables;
+  const deleted = db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
+  return notInArray(builds.pipelineId, deleted);
 }
 
 /** Not every waiting job of the build sits on a paused queue. */
@@ -104,6 +115,62 @@ export async function listJobs(db: Db, buildIds: string[]) {
     .innerJoin(queues, eq(queues.id, jobs.queueId))
     .where(inArray(jobs.buildId, buildIds))
     .orderBy(asc(jobs.id));
+}
+
+/** Jobs of a queue that have not ended. */
+export async function countUnfinishedJobs(
+  db: Db | Tx,
+  of: { queueId: string } | { pipelineId: string },
+): Promise<number> {
+  const { jobs, builds } = db.tables;
+  const unfinished = inArray(jobs.state, unfinishedJobStates);
+  const [row] =
+    "queueId" in of
+      ? await db
+          .select({ total: count() })
+          .from(jobs)
+          .where(and(eq(jobs.queueId, of.queueId), unfinished))
+      : await db
+          .select({ total: count() })
+          .from(jobs)
+          .innerJoin(builds, eq(builds.id, jobs.buildId))
+          .where(
+            and(eq(builds.pipelineId, of.pipelineId), inArray(builds.state, unfinishedStates), unfinished),
+          );
+  return row?.total ?? 0;
+}
+
+/** scheduled or running → canceled. Undefined when the build has ended already. */
+export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Promise<Build | undefined> {
+  const { builds } = tx.tables;
+  const [canceled] = await tx
+    .update(builds)
+    .set({ state: "canceled", finishedAt: now, pausedQueueId: null })
+    .where(and(eq(builds.id, id), inArray(builds.state, unfinishedStates)))
+    .returning();
+  return canceled;
+}
+
+/** scheduled, assigned or running → canceled. An agent that works on one learns of it when it asks. */
+export async function cancelUnfinishedJobs(tx: Tx, buildId: string, now: Date): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx
+    .update(jobs)
+    .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null })
+    .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates)));
+}
+
+/** Builds of these pipelines, at most `limit`. Returns how many went. */
+export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], limit: number): Promise<number> {
+  const { builds } = tx.tables;
+  if (pipelineIds.length === 0) return 0;
+  const some = tx
+    .select({ id: builds.id })
+    .from(builds)
+    .where(inArray(builds.pipelineId, pipelineIds))
+    .limit(limit);
+  const gone = await tx.delete(builds).where(inArray(builds.id, some)).returning({ id: builds.id });
+  return gone.length;
 }
 
 export async function listMetaData(db: Db, buildIds: string[]) {

@@ -221,12 +221,15 @@ export function defineSchema(kit: Kit) {
       color: text(),
       /** No foreign key: queues refer to clusters already. The domain keeps it within the cluster. */
       defaultQueueId: uuid("default_queue_id"),
+      /** Of those that are not deleted: a limit to keep and a total to show without counting rows. */
+      queueCount: integer("queue_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
+      deletedAt: time("deleted_at"),
     },
-    (t) => [uniqueIndex("clusters_name").on(t.organizationId, t.name)],
+    (t) => [uniqueIndex("clusters_name").on(t.organizationId, t.name).where(isNull(t.deletedAt))],
   );
 
   const queues = table(
@@ -242,12 +245,21 @@ export function defineSchema(kit: Kit) {
       dispatchPausedAt: time("dispatch_paused_at"),
       dispatchPausedById: uuid("dispatch_paused_by_id").references(() => users.id),
       dispatchPausedNote: text("dispatch_paused_note"),
+      /** Of a hosted queue; null: agents are the organization's own. */
+      instanceShape: text("instance_shape"),
+      /** Null: the default image. */
+      agentImageRef: text("agent_image_ref"),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
+      /** A deleted queue keeps its row for the finished jobs that ran on it. */
+      deletedAt: time("deleted_at"),
     },
-    (t) => [uniqueIndex("queues_key").on(t.clusterId, t.key)],
+    (t) => [
+      uniqueIndex("queues_key").on(t.clusterId, t.key).where(isNull(t.deletedAt)),
+      index("queues_list").on(t.clusterId, t.createdAt, t.id).where(isNull(t.deletedAt)),
+    ],
   );
 
   const pipelines = table(
@@ -269,9 +281,11 @@ export function defineSchema(kit: Kit) {
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
+      /** A deleted pipeline keeps its row until its builds are gone. */
+      deletedAt: time("deleted_at"),
     },
     (t) => [
-      uniqueIndex("pipelines_slug").on(t.organizationId, t.slug),
+      uniqueIndex("pipelines_slug").on(t.organizationId, t.slug).where(isNull(t.deletedAt)),
       index("pipelines_cluster").on(t.clusterId),
     ],
   );
@@ -385,6 +399,8 @@ export function defineSchema(kit: Kit) {
       environment: json<Record<string, string>>().notNull(),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
+      /** A paused queue that holds back a waiting job of the build, as far as fan-out has come. */
+      pausedQueueId: uuid("paused_queue_id"),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
       finishedAt: time("finished_at"),
@@ -410,11 +426,18 @@ export function defineSchema(kit: Kit) {
       command: text().notNull(),
       state: text().$type<JobState>().notNull(),
       exitStatus: integer("exit_status"),
+      /** When the queue was paused on which the job waits, as far as fan-out has come. */
+      dispatchPausedAt: time("dispatch_paused_at"),
       createdAt: time("created_at").notNull(),
+      assignedAt: time("assigned_at"),
       startedAt: time("started_at"),
       finishedAt: time("finished_at"),
     },
-    (t) => [index("jobs_build").on(t.buildId), index("jobs_queue").on(t.queueId, t.state, t.id)],
+    (t) => [
+      index("jobs_build").on(t.buildId),
+      index("jobs_queue").on(t.queueId, t.state, t.id),
+      index("jobs_paused").on(t.queueId).where(isNotNull(t.dispatchPausedAt)),
+    ],
   );
 
   const metaData = table(

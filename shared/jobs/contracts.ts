@@ -59,3 +59,20 @@ export const sweepRetention = defineJob({
   attempts: 1,
   everyMs: 60 * minutes,
 });
+
+/** Make the waiting jobs of a queue, and their builds, match whether the queue is paused now. */
+export const fanOutDispatchPause = defineJob({
+  name: "fan-out-dispatch-pause",
+  queue: "dispatch",
+  data: z.object({ queueId: z.uuid() }),
+  attempts: 8,
+});
+
+/** Send a fan-out for every queue where one may have been lost. */
+export const sweepDispatchPauses = defineJob({
+  name: "sweep-dispatch-pauses",
+  queue: "dispatch",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 1 * minutes,
+});

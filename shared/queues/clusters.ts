@@ -1,59 +1,132 @@
-import { recordAudit } from "../accounts/audit.ts";
-import { nameProblems, requireOperator, requireOrganization } from "../accounts/organizations.ts";
+import { type Actor, recordAct } from "../accounts/audit.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { newId } from "../ids.ts";
-import { notFound, validationFailed } from "../refusal.ts";
+import { isId, newId } from "../ids.ts";
+import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { type Cluster, findCluster, findClusterByName, insertCluster } from "./store.ts";
+import { counted } from "./queues.ts";
+import {
+  type Cluster,
+  deleteCluster as deleteClusterRow,
+  findCluster,
+  findClusterByName,
+  findQueue,
+  insertCluster,
+  lockCluster,
+  updateCluster as updateClusterRow,
+} from "./store.ts";
+
+export interface NewCluster {
+  name: string;
+  description?: string | null | undefined;
+  emoji?: string | null | undefined;
+  color?: string | null | undefined;
+}
 
 /**
  * A new cluster, without a default queue.
- * @throws Refusal 404, 422
+ * @throws Refusal 422
  */
-export async function createCluster(
-  services: Services,
-  input: { organization: string; name: string; description?: string | undefined },
-): Promise<Cluster> {
-  const problems = nameProblems(input.name);
-  if (problems.length > 0) throw validationFailed(...problems);
-
+export async function createCluster(services: Services, actor: Actor, input: NewCluster): Promise<Cluster> {
   const now = services.clock.now();
+  const organizationId = actor.organization.id;
   return services.db.transaction(async (tx) => {
-    const organization = await requireOrganization(tx, input.organization);
-    if (await findClusterByName(tx, organization.id, input.name)) {
+    if (await findClusterByName(tx, organizationId, input.name))
       throw validationFailed("Name has already been taken");
-    }
-    const operator = await requireOperator(tx, organization);
     const cluster: Cluster = {
       id: newId(now),
-      organizationId: organization.id,
+      organizationId,
       name: input.name,
-      description: input.description ?? null,
-      emoji: null,
-      color: null,
+      description: input.description || null,
+      emoji: input.emoji || null,
+      color: input.color || null,
       defaultQueueId: null,
+      queueCount: 0,
       createdAt: now,
-      createdById: operator.id,
+      createdById: actor.userId,
+      deletedAt: null,
     };
     await insertCluster(tx, cluster);
-    await recordAudit(
-      tx,
-      {
-        organizationId: organization.id,
-        actorId: operator.id,
-        action: "created",
-        subjectType: "cluster",
-        subjectId: cluster.id,
-        subject: cluster.name,
-      },
-      now,
-    );
+    await recordOfCluster(tx, actor, cluster, "created", now);
     return cluster;
   });
 }
 
+export interface ClusterChange extends Partial<NewCluster> {
+  /** Null: steps that name no queue cannot run. */
+  defaultQueueId?: string | null | undefined;
+}
+
+/**
+ * @param needsDefault how many pipelines of the cluster have a step that names no queue: another capability knows
+ * @throws Refusal 404, 422
+ */
+export async function updateCluster(
+  services: Services,
+  actor: Actor,
+  of: Cluster,
+  change: ClusterChange,
+  needsDefault: (tx: Tx, cluster: Cluster) => Promise<number>,
+): Promise<Cluster> {
+  const now = services.clock.now();
+  return services.db.transaction(async (tx) => {
+    const cluster = await lockCluster(tx, of.id);
+    if (!cluster) throw notFound("cluster");
+    const { name, defaultQueueId } = change;
+    const namesake =
+      name === undefined ? undefined : await findClusterByName(tx, cluster.organizationId, name);
+    if (namesake && namesake.id !== cluster.id) throw validationFailed("Name has already been taken");
+    if (defaultQueueId && !(isId(defaultQueueId) && (await findQueue(tx, cluster.id, defaultQueueId))))
+      throw validationFailed("Default queue must be a queue of the cluster");
+    if (defaultQueueId === null && cluster.defaultQueueId !== null) {
+      const pipelines = await needsDefault(tx, cluster);
+      if (pipelines > 0)
+        throw validationFailed(`Default queue is needed by the steps of ${counted(pipelines, "pipeline")}`);
+    }
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    const columns: ClusterChange = Object.fromEntries(
+      given.map(([column, value]) => [column, value || null]),
+    );
+    await updateClusterRow(tx, cluster.id, columns as Partial<Cluster>);
+    await recordOfCluster(tx, actor, cluster, "updated", now);
+    return { ...cluster, ...(columns as Partial<Cluster>) };
+  });
+}
+
+/**
+ * Delete a cluster that no pipeline runs in; its queues go with it.
+ * @param countPipelines how many do: another capability knows
+ * @throws Refusal 404, 422
+ */
+export async function deleteCluster(
+  services: Services,
+  actor: Actor,
+  of: Cluster,
+  countPipelines: (tx: Tx, cluster: Cluster) => Promise<number>,
+): Promise<void> {
+  const now = services.clock.now();
+  await services.db.transaction(async (tx) => {
+    const cluster = await lockCluster(tx, of.id);
+    if (!cluster) throw notFound("cluster");
+    const pipelines = await countPipelines(tx, cluster);
+    if (pipelines > 0) throw new Refusal(422, `Cluster has ${counted(pipelines, "pipeline")}`);
+    await deleteClusterRow(tx, cluster.id, now);
+    await recordOfCluster(tx, actor, cluster, "deleted", now);
+  });
+}
+
+/** @throws Refusal 404 */
 export async function requireCluster(db: Db | Tx, organizationId: string, id: string): Promise<Cluster> {
-  const cluster = await findCluster(db, organizationId, id);
+  const cluster = isId(id) ? await findCluster(db, organizationId, id) : undefined;
   if (!cluster) throw notFound("cluster");
   return cluster;
+}
+
+function recordOfCluster(
+  tx: Tx,
+  actor: Actor,
+  { id, name }: Cluster,
+  action: string,
+  now: Date,
+): Promise<void> {
+  return recordAct(tx, actor, { action, subjectType: "cluster", subjectId: id, subject: name }, now);
 }

@@ -1,79 +1,162 @@
-import { recordAudit } from "../accounts/audit.ts";
-import { newId } from "../ids.ts";
-import { notFound, validationFailed } from "../refusal.ts";
+import { type Actor, recordAct } from "../accounts/audit.ts";
+import type { Db, Tx } from "../db/database.ts";
+import type { RetryAgentAffinity } from "../db/schema.ts";
+import { isId, newId } from "../ids.ts";
+import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
+import { checkHostedChange, type HostedChange } from "./hosted.ts";
+import { type ShapeName, shapeProblems } from "./shapes.ts";
 import {
-  countQueues,
-  findClusterById,
+  type Cluster,
+  deleteQueueIfPresent,
+  findQueue,
   findQueueByKey,
   insertQueue,
   lockCluster,
   type Queue,
-  setDefaultQueue,
+  takeQueueSlotIfFree,
+  updateCluster,
+  updateQueueIfPresent,
 } from "./store.ts";
 
-const longestKey = 100;
-
-/** Reasons why this cannot be a queue's key. */
-export function keyProblems(key: string): string[] {
-  if (key === "") return ["Key can't be blank"];
-  return [
-    ...(key.length > longestKey ? [`Key is too long (maximum is ${longestKey} characters)`] : []),
-    ...(/^[A-Za-z0-9_-]*$/.test(key)
-      ? []
-      : ["Key can only contain letters, numbers, hyphens and underscores"]),
-  ];
+export interface NewQueue {
+  key: string;
+  description?: string | null | undefined;
+  /** Default: prefer-warmest. */
+  retryAgentAffinity?: RetryAgentAffinity | undefined;
+  /** Absent: agents are the organization's own. */
+  instanceShape?: ShapeName | undefined;
+  /** Make it the queue of steps that name none. */
+  isDefault?: boolean;
 }
 
 /**
- * A new self-hosted queue, made by the operator.
- * @param input.isDefault make it the queue of steps that name none
+ * A new queue, self-hosted or hosted.
  * @throws Refusal 404, 422
  */
 export async function createQueue(
   services: Services,
-  input: { clusterId: string; key: string; description?: string | undefined; isDefault: boolean },
+  actor: Actor,
+  cluster: Cluster,
+  input: NewQueue,
 ): Promise<Queue> {
-  const problems = keyProblems(input.key);
+  const { db, clock, config } = services;
+  const problems = input.instanceShape ? shapeProblems(input.instanceShape, actor.organization) : [];
   if (problems.length > 0) throw validationFailed(...problems);
 
-  const now = services.clock.now();
-  const { queuesPerCluster } = services.config;
-  return services.db.transaction(async (tx) => {
-    const cluster = await findClusterById(tx, input.clusterId);
-    if (!cluster) throw notFound("cluster");
-    await lockCluster(tx, cluster);
+  const now = clock.now();
+  return db.transaction(async (tx) => {
+    if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
     if (await findQueueByKey(tx, cluster.id, input.key)) throw validationFailed("Key has already been taken");
-    if ((await countQueues(tx, cluster.id)) >= queuesPerCluster) {
-      throw validationFailed(`Cluster has reached its limit of ${queuesPerCluster} queues`);
-    }
+    if (!(await takeQueueSlotIfFree(tx, cluster.id, config.queuesPerCluster)))
+      throw validationFailed(`Cluster has reached its limit of ${config.queuesPerCluster} queues`);
 
     const queue: Queue = {
       id: newId(now),
       clusterId: cluster.id,
       key: input.key,
-      description: input.description ?? null,
-      retryAgentAffinity: "prefer-warmest",
+      description: input.description || null,
+      retryAgentAffinity: input.retryAgentAffinity ?? "prefer-warmest",
       dispatchPausedAt: null,
       dispatchPausedById: null,
       dispatchPausedNote: null,
+      instanceShape: input.instanceShape ?? null,
+      agentImageRef: null,
       createdAt: now,
-      createdById: cluster.createdById,
+      createdById: actor.userId,
+      deletedAt: null,
     };
     await insertQueue(tx, queue);
-    if (input.isDefault) await setDefaultQueue(tx, cluster.id, queue.id);
-    await recordAudit(
-      tx,
-      {
-        organizationId: cluster.organizationId,
-        actorId: cluster.createdById,
-        action: "created",
-        subjectType: "queue",
-        subjectId: queue.id,
-        subject: queue.key,
-      },
-      now,
-    );
+    if (input.isDefault) await updateCluster(tx, cluster.id, { defaultQueueId: queue.id });
+    await recordOfQueue(tx, actor, queue, "created", now);
     return queue;
   });
+}
+
+export interface QueueChange {
+  /** Absent: unchanged; null or empty: none. */
+  description?: string | null | undefined;
+  /** Of a hosted queue it is ignored. */
+  retryAgentAffinity?: RetryAgentAffinity | undefined;
+  hosted?: HostedChange | undefined;
+}
+
+/**
+ * Change a queue (spec §4.3.3). Its key, and what kind of queue it is, stay.
+ * @throws Refusal 404, 422
+ */
+export async function updateQueue(
+  services: Services,
+  actor: Actor,
+  of: Queue,
+  change: QueueChange,
+): Promise<Queue> {
+  const now = services.clock.now();
+  return services.db.transaction(async (tx) => {
+    if (!(await lockCluster(tx, of.clusterId))) throw notFound("cluster queue");
+    const queue = await findQueue(tx, of.clusterId, of.id);
+    if (!queue) throw notFound("cluster queue");
+    const hosted = change.hosted ? checkHostedChange(queue, actor.organization, change.hosted) : {};
+
+    const { description, retryAgentAffinity } = change;
+    const updated = await updateQueueIfPresent(tx, queue.id, {
+      ...hosted,
+      ...(description === undefined ? {} : { description: description || null }),
+      ...(retryAgentAffinity && queue.instanceShape === null ? { retryAgentAffinity } : {}),
+    });
+    if (!updated) throw notFound("cluster queue");
+    await recordOfQueue(tx, actor, updated, "updated", now);
+    return updated;
+  });
+}
+
+/**
+ * Delete a queue that nothing needs any more.
+ * @param dependents how many pipelines name it, and how many of its jobs are unfinished: other capabilities know
+ * @throws Refusal 404, 422 with the reason
+ */
+export async function deleteQueue(
+  services: Services,
+  actor: Actor,
+  of: Queue,
+  dependents: (tx: Tx, queue: Queue) => Promise<{ pipelines: number; unfinishedJobs: number }>,
+): Promise<void> {
+  const now = services.clock.now();
+  await services.db.transaction(async (tx) => {
+    const cluster = await lockCluster(tx, of.clusterId);
+    const queue = cluster && (await findQueue(tx, cluster.id, of.id));
+    if (!queue) throw notFound("cluster queue");
+    if (cluster.defaultQueueId === queue.id)
+      throw new Refusal(422, "Cluster queue is the default queue of its cluster");
+    const { pipelines, unfinishedJobs } = await dependents(tx, queue);
+    if (pipelines > 0)
+      throw new Refusal(422, `Cluster queue is the target of ${counted(pipelines, "pipeline")}`);
+    if (unfinishedJobs > 0)
+      throw new Refusal(422, `Cluster queue has ${counted(unfinishedJobs, "unfinished job")}`);
+
+    await deleteQueueIfPresent(tx, queue, now);
+    await recordOfQueue(tx, actor, queue, "deleted", now);
+  });
+}
+
+/** `1 pipeline`, `2 pipelines`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}
+
+/** @throws Refusal 404 */
+export async function requireQueue(db: Db, cluster: Cluster, id: string): Promise<Queue> {
+  const queue = isId(id) ? await findQueue(db, cluster.id, id) : undefined;
+  if (!queue) throw notFound("cluster queue");
+  return queue;
+}
+
+export function recordOfQueue(
+  tx: Tx,
+  actor: Actor,
+  { id, key }: Queue,
+  action: string,
+  now: Date,
+): Promise<void> {
+  return recordAct(tx, actor, { action, subjectType: "queue", subjectId: id, subject: key }, now);
 }

@@ -1,9 +1,12 @@
-import { and, asc, count, eq, inArray, or } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Cluster = Tables["clusters"]["$inferSelect"];
 export type Queue = Tables["queues"]["$inferSelect"];
+
+/** For lists without pages. */
+const mostRows = 100_000;
 
 export async function findCluster(
   db: Db | Tx,
@@ -14,12 +17,16 @@ export async function findCluster(
   const [found] = await db
     .select()
     .from(clusters)
-    .where(and(eq(clusters.id, id), eq(clusters.organizationId, organizationId)));
+    .where(and(eq(clusters.id, id), eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)));
   return found;
 }
 
 export async function findClusterById(db: Db | Tx, id: string): Promise<Cluster | undefined> {
-  const [found] = await db.select().from(db.tables.clusters).where(eq(db.tables.clusters.id, id));
+  const { clusters } = db.tables;
+  const [found] = await db
+    .select()
+    .from(clusters)
+    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)));
   return found;
 }
 
@@ -32,38 +39,100 @@ export async function findClusterByName(
   const [found] = await db
     .select()
     .from(clusters)
-    .where(and(eq(clusters.organizationId, organizationId), eq(clusters.name, name)));
+    .where(
+      and(eq(clusters.organizationId, organizationId), eq(clusters.name, name), isNull(clusters.deletedAt)),
+    );
   return found;
 }
 
-export async function listClusters(db: Db, organizationId: string): Promise<Cluster[]> {
+export async function listClusters(
+  db: Db,
+  organizationId: string,
+  page: { limit: number; offset: number } = { limit: mostRows, offset: 0 },
+): Promise<Cluster[]> {
   const { clusters } = db.tables;
   return db
     .select()
     .from(clusters)
-    .where(eq(clusters.organizationId, organizationId))
-    .orderBy(asc(clusters.id));
+    .where(and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)))
+    .orderBy(asc(clusters.createdAt), asc(clusters.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export async function countClusters(db: Db, organizationId: string): Promise<number> {
+  const { clusters } = db.tables;
+  const [row] = await db
+    .select({ total: count() })
+    .from(clusters)
+    .where(and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)));
+  return row?.total ?? 0;
 }
 
 export async function insertCluster(tx: Tx, cluster: Cluster): Promise<void> {
   await tx.insert(tx.tables.clusters).values(cluster);
 }
 
-export async function setDefaultQueue(tx: Tx, clusterId: string, queueId: string): Promise<void> {
+export async function updateCluster(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<Cluster, "name" | "description" | "emoji" | "color" | "defaultQueueId">>,
+): Promise<void> {
   const { clusters } = tx.tables;
-  await tx.update(clusters).set({ defaultQueueId: queueId }).where(eq(clusters.id, clusterId));
+  await tx
+    .update(clusters)
+    .set({ ...change, id })
+    .where(eq(clusters.id, id));
 }
 
-/** Takes the cluster's row, so that whoever counts its queues next waits for this transaction. */
-export async function lockCluster(tx: Tx, cluster: Cluster): Promise<void> {
+/**
+ * The cluster, held until the transaction ends: whoever changes what its queues, pipelines and default depend on
+ * waits. Undefined when it is deleted.
+ */
+export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefined> {
   const { clusters } = tx.tables;
-  await tx.update(clusters).set({ name: cluster.name }).where(eq(clusters.id, cluster.id));
+  const [locked] = await tx
+    .update(clusters)
+    .set({ id })
+    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)))
+    .returning();
+  return locked;
 }
 
-export async function countQueues(tx: Tx, clusterId: string): Promise<number> {
-  const { queues } = tx.tables;
-  const [row] = await tx.select({ total: count() }).from(queues).where(eq(queues.clusterId, clusterId));
-  return row?.total ?? 0;
+/** Count one queue more, if the cluster has room for it. */
+export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: number): Promise<boolean> {
+  const { clusters } = tx.tables;
+  const taken = await tx
+    .update(clusters)
+    .set({ queueCount: sql`${clusters.queueCount} + 1` })
+    .where(and(eq(clusters.id, clusterId), lt(clusters.queueCount, limit)))
+    .returning({ id: clusters.id });
+  return taken.length > 0;
+}
+
+/** With the cluster go its queues. */
+export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {
+  const { clusters, queues } = tx.tables;
+  await tx.update(clusters).set({ deletedAt: now }).where(eq(clusters.id, id));
+  await tx
+    .update(queues)
+    .set({ deletedAt: now })
+    .where(and(eq(queues.clusterId, id), isNull(queues.deletedAt)));
+}
+
+export async function findQueue(db: Db | Tx, clusterId: string, id: string): Promise<Queue | undefined> {
+  const { queues } = db.tables;
+  const [found] = await db
+    .select()
+    .from(queues)
+    .where(and(eq(queues.id, id), eq(queues.clusterId, clusterId), isNull(queues.deletedAt)));
+  return found;
+}
+
+/** Also when it is deleted. */
+export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | undefined> {
+  const [found] = await db.select().from(db.tables.queues).where(eq(db.tables.queues.id, id));
+  return found;
 }
 
 export async function findQueueByKey(
@@ -75,17 +144,83 @@ export async function findQueueByKey(
   const [found] = await db
     .select()
     .from(queues)
-    .where(and(eq(queues.clusterId, clusterId), eq(queues.key, key)));
+    .where(and(eq(queues.clusterId, clusterId), eq(queues.key, key), isNull(queues.deletedAt)));
   return found;
 }
 
-export async function listQueues(db: Db, clusterId: string): Promise<Queue[]> {
+export async function listQueues(
+  db: Db,
+  clusterId: string,
+  page: { limit: number; offset: number } = { limit: mostRows, offset: 0 },
+): Promise<Queue[]> {
   const { queues } = db.tables;
-  return db.select().from(queues).where(eq(queues.clusterId, clusterId)).orderBy(asc(queues.id));
+  return db
+    .select()
+    .from(queues)
+    .where(and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt)))
+    .orderBy(asc(queues.createdAt), asc(queues.id))
+    .limit(page.limit)
+    .offset(page.offset);
 }
 
 export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
   await tx.insert(tx.tables.queues).values(queue);
+}
+
+/** Undefined when it is deleted. */
+export async function updateQueueIfPresent(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<Queue, "description" | "retryAgentAffinity" | "instanceShape" | "agentImageRef">>,
+): Promise<Queue | undefined> {
+  const { queues } = tx.tables;
+  const [updated] = await tx
+    .update(queues)
+    .set({ ...change, id })
+    .where(and(eq(queues.id, id), isNull(queues.deletedAt)))
+    .returning();
+  return updated;
+}
+
+export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Promise<boolean> {
+  const { clusters, queues } = tx.tables;
+  const gone = await tx
+    .update(queues)
+    .set({ deletedAt: now })
+    .where(and(eq(queues.id, queue.id), isNull(queues.deletedAt)))
+    .returning({ id: queues.id });
+  if (gone.length === 0) return false;
+  await tx
+    .update(clusters)
+    .set({ queueCount: sql`${clusters.queueCount} - 1` })
+    .where(eq(clusters.id, queue.clusterId));
+  return true;
+}
+
+/** running → paused (spec §3.2). Of any number of simultaneous pauses one gets the row. */
+export async function pauseIfRunning(
+  tx: Tx,
+  id: string,
+  pause: { userId: string; note: string | null; now: Date },
+): Promise<Queue | undefined> {
+  const { queues } = tx.tables;
+  const [paused] = await tx
+    .update(queues)
+    .set({ dispatchPausedAt: pause.now, dispatchPausedById: pause.userId, dispatchPausedNote: pause.note })
+    .where(and(eq(queues.id, id), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
+    .returning();
+  return paused;
+}
+
+/** paused → running (spec §3.2). */
+export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefined> {
+  const { queues } = tx.tables;
+  const [resumed] = await tx
+    .update(queues)
+    .set({ dispatchPausedAt: null, dispatchPausedById: null, dispatchPausedNote: null })
+    .where(and(eq(queues.id, id), isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
+    .returning();
+  return resumed;
 }
 
 /** The default queue of a cluster and those with these keys: what the steps of its pipelines can name. */
@@ -103,6 +238,7 @@ export async function listStepQueues(db: Db | Tx, clusterIds: string[], keys: st
     .where(
       and(
         inArray(queues.clusterId, clusterIds),
+        isNull(queues.deletedAt),
         keys.length > 0
           ? or(inArray(queues.key, keys), eq(queues.id, clusters.defaultQueueId))
           : eq(queues.id, clusters.defaultQueueId),

@@ -209,11 +209,11 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
 
   describe("pipelines", () => {
     it("are listed oldest first, and each can be read", async () => {
-      await createPipeline(world.services, {
-        organization: "acme",
+      await createPipeline(world.services, acme.operator, {
         clusterId: acme.cluster.id,
         slug: "api",
         name: "API",
+        steps: [{ command: "make" }],
       });
 
       const list = await acmeGet("/pipelines");

@@ -1,5 +1,5 @@
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { createOrganization } from "../../shared/accounts/organizations.ts";
+import { asOperator, createOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import type { User } from "../../shared/accounts/store.ts";
 import { createUser } from "../../shared/accounts/users.ts";
@@ -23,14 +23,14 @@ export async function setUpOrganization(
   deliveriesPerHour = 1_000_000,
 ) {
   const organization = await createOrganization(services, { slug, name: slug, deliveriesPerHour });
-  const cluster = await createCluster(services, { organization: slug, name: "Primary" });
-  const queue = await createQueue(services, { clusterId: cluster.id, key: "default", isDefault: true });
-  const pipeline = await createPipeline(services, {
-    organization: slug,
+  const operator = await asOperator(services.db, organization);
+  const cluster = await createCluster(services, operator, { name: "Primary" });
+  const queue = await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  const pipeline = await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: "web",
     name: "Web",
-    command: "make test",
+    steps: [{ command: "make test" }],
   });
   const user = await createUser(services, {
     email: `ada@${slug}.example.com`,
@@ -42,6 +42,7 @@ export async function setUpOrganization(
 
   return {
     ...organization,
+    operator,
     cluster,
     queue,
     pipeline,

@@ -114,17 +114,12 @@ describeOnEachDatabase("a delivery's build", (database) => {
   });
 
   it("runs each step on the queue that the step names", async () => {
-    const gpu = await createQueue(world.services, {
-      clusterId: acme.cluster.id,
-      key: "gpu",
-      isDefault: false,
-    });
-    const pipeline = await createPipeline(world.services, {
-      organization: "acme",
+    const gpu = await createQueue(world.services, acme.operator, acme.cluster, { key: "gpu" });
+    const pipeline = await createPipeline(world.services, acme.operator, {
       clusterId: acme.cluster.id,
       slug: "train",
       name: "Train",
-      queue: "gpu",
+      steps: [{ command: "make train", agents: { queue: "gpu" } }],
     });
     const trigger = await acme.trigger({}, "train");
 
@@ -207,11 +202,11 @@ describeOnEachDatabase("a delivery without a worker", (database) => {
   });
 
   it("fails alone when no retry can mend it, and the rest of its group is built", async () => {
-    const broken = await createPipeline(world.services, {
-      organization: "acme",
+    const broken = await createPipeline(world.services, acme.operator, {
       clusterId: acme.cluster.id,
       slug: "broken",
       name: "Broken",
+      steps: [{ command: "make" }],
     });
     const bad = (await post(world.url + (await acme.trigger({}, "broken")).path, "{}")).body.id;
     const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;

@@ -1,5 +1,5 @@
-import { createOrganization } from "../../../shared/accounts/organizations.ts";
-import { createPipeline } from "../../../shared/builds/pipelines.ts";
+import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
+import { createPipeline, defaultStep } from "../../../shared/builds/pipelines.ts";
 import { endpointUrl } from "../../../shared/paths.ts";
 import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
@@ -32,10 +32,12 @@ export async function startSignalbox(
 /** A trigger, with all that it needs. */
 async function createEndpoint(services: Services): Promise<{ url: string; pipelineId: string }> {
   const [organization, slug, name] = ["bench", "bench", "Bench"];
-  await createOrganization(services, { slug: organization, name, deliveriesPerHour });
-  const cluster = await createCluster(services, { organization, name });
-  await createQueue(services, { clusterId: cluster.id, key: "default", isDefault: true });
-  const pipeline = await createPipeline(services, { organization, clusterId: cluster.id, slug, name });
+  const created = await createOrganization(services, { slug: organization, name, deliveriesPerHour });
+  const operator = await asOperator(services.db, created);
+  const cluster = await createCluster(services, operator, { name });
+  await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  const steps = [defaultStep];
+  const pipeline = await createPipeline(services, operator, { clusterId: cluster.id, slug, name, steps });
   const trigger = {
     type: "webhook",
     label: name,

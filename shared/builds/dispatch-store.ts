@@ -1,0 +1,106 @@
+import { and, asc, eq, gt, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Queue } from "../queues/store.ts";
+import type { Job } from "./store.ts";
+
+/**
+ * The queue's row, held until the transaction ends, if it hands out jobs now: a pause comes before or after, never
+ * in between.
+ */
+export async function holdQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
+  const { queues } = tx.tables;
+  const held = await tx
+    .update(queues)
+    .set({ id: queueId })
+    .where(and(eq(queues.id, queueId), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
+    .returning({ id: queues.id });
+  return held.length > 0;
+}
+
+/** scheduled → assigned, for the job that has waited longest on a queue. */
+export async function assignOldestIfWaiting(tx: Tx, queueId: string, now: Date): Promise<Job | undefined> {
+  const { jobs } = tx.tables;
+  const oldest = tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, queueId), eq(jobs.state, "scheduled")))
+    .orderBy(asc(jobs.id))
+    .limit(1);
+  const [assigned] = await tx
+    .update(jobs)
+    .set({ state: "assigned", assignedAt: now, dispatchPausedAt: null })
+    .where(and(inArray(jobs.id, oldest), eq(jobs.state, "scheduled")))
+    .returning();
+  return assigned;
+}
+
+/** Waiting jobs of a queue that do not carry its present pause, or one that has ended: the next after an id. */
+export async function listUnmatchedJobs(tx: Tx, queue: Queue, afterId: string | undefined, limit: number) {
+  const { jobs } = tx.tables;
+  const { dispatchPausedAt } = queue;
+  return tx
+    .select({ id: jobs.id, buildId: jobs.buildId })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.queueId, queue.id),
+        eq(jobs.state, "scheduled"),
+        afterId ? gt(jobs.id, afterId) : undefined,
+        dispatchPausedAt === null
+          ? isNotNull(jobs.dispatchPausedAt)
+          : or(isNull(jobs.dispatchPausedAt), ne(jobs.dispatchPausedAt, dispatchPausedAt)),
+      ),
+    )
+    .orderBy(asc(jobs.id))
+    .limit(limit);
+}
+
+export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx
+    .update(jobs)
+    .set({ dispatchPausedAt: pausedAt })
+    .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")));
+}
+
+/** Builds that no pause holds back yet. */
+export async function holdBackBuilds(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
+  const { builds } = tx.tables;
+  await tx
+    .update(builds)
+    .set({ pausedQueueId: queueId })
+    .where(and(inArray(builds.id, buildIds), isNull(builds.pausedQueueId)));
+}
+
+/** Builds that this queue held back go on, or are held back by another one that a job of theirs waits on. */
+export async function letGoBuilds(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
+  const { builds, jobs } = tx.tables;
+  const others = await tx
+    .select({ buildId: jobs.buildId, queueId: jobs.queueId })
+    .from(jobs)
+    .where(
+      and(inArray(jobs.buildId, buildIds), eq(jobs.state, "scheduled"), isNotNull(jobs.dispatchPausedAt)),
+    );
+  await tx
+    .update(builds)
+    .set({ pausedQueueId: null })
+    .where(and(inArray(builds.id, buildIds), eq(builds.pausedQueueId, queueId)));
+  for (const [otherId, held] of Map.groupBy(others, (other) => other.queueId))
+    await holdBackBuilds(
+      tx,
+      held.map(({ buildId }) => buildId),
+      otherId,
+    );
+}
+
+/** Queues that are paused, or have jobs that still carry a pause: where a fan-out may have something to do. */
+export async function listQueuesToMatch(db: Db): Promise<string[]> {
+  const { queues, jobs } = db.tables;
+  const paused = await db.select({ id: queues.id }).from(queues).where(isNotNull(queues.dispatchPausedAt));
+  const marked = await db
+    .select({ id: jobs.queueId })
+    .from(jobs)
+    .where(isNotNull(jobs.dispatchPausedAt))
+    .groupBy(jobs.queueId);
+  return [...new Set([...paused, ...marked].map(({ id }) => id))];
+}

@@ -1,0 +1,55 @@
+import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
+import { findQueueById } from "../queues/store.ts";
+import type { Services } from "../services.ts";
+import {
+  assignOldestIfWaiting,
+  holdBackBuilds,
+  holdQueueIfDispatching,
+  letGoBuilds,
+  listQueuesToMatch,
+  listUnmatchedJobs,
+  setPauseIfWaiting,
+} from "./dispatch-store.ts";
+import type { Job } from "./store.ts";
+
+/** Jobs, and so builds at most, that one transaction of a fan-out changes. */
+const jobsAtOnce = 500;
+
+/**
+ * Hand out the job that has waited longest on a queue. Never one of a queue that is paused: from the moment that a
+ * pause is answered none is assigned (spec §3.2).
+ * @returns undefined when nothing waits, or the queue is paused or gone
+ */
+export async function assignNextJob({ db, clock }: Services, queueId: string): Promise<Job | undefined> {
+  return db.transaction(async (tx) => {
+    if (!(await holdQueueIfDispatching(tx, queueId))) return undefined;
+    return assignOldestIfWaiting(tx, queueId, clock.now());
+  });
+}
+
+/**
+ * Make the waiting jobs of a queue, and their builds, carry its pause or drop it. It reads what the queue is now,
+ * not what it was when somebody asked: runs that are late, repeated or out of order all lead to the same.
+ */
+export async function fanOutDispatchPause({ db }: Services, queueId: string): Promise<void> {
+  let after: string | undefined;
+  do {
+    const from = after;
+    after = await db.transaction(async (tx) => {
+      const queue = await findQueueById(tx, queueId);
+      const jobs = queue ? await listUnmatchedJobs(tx, queue, from, jobsAtOnce) : [];
+      if (!queue || jobs.length === 0) return undefined;
+      const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
+      const jobIds = jobs.map(({ id }) => id);
+      await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
+      if (queue.dispatchPausedAt) await holdBackBuilds(tx, buildIds, queue.id);
+      else await letGoBuilds(tx, buildIds, queue.id);
+      return jobIds.at(-1);
+    });
+  } while (after);
+}
+
+/** Send a fan-out where one may have been lost, or a build came while one ran. */
+export async function sweepDispatchPauses({ db, jobs }: Services): Promise<void> {
+  for (const queueId of await listQueuesToMatch(db)) await jobs.send(fanOutJob, { queueId });
+}

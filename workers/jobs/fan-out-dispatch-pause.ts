@@ -1,0 +1,10 @@
+import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
+import { fanOutDispatchPause as contract } from "../../shared/jobs/contracts.ts";
+import { defineWorkerJob } from "../job.ts";
+
+export const fanOutDispatchPauseJob = defineWorkerJob(
+  contract,
+  (services) =>
+    ({ queueId }) =>
+      fanOutDispatchPause(services, queueId),
+);
