@@ -4,12 +4,10 @@ import type { Services } from "../shared/services.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
-import { deleteAccessTokenHandler, getAccessTokenHandler } from "./api/access-token.ts";
-import { getBuildHandler, listBuildsHandler } from "./api/builds.ts";
-import { getOrganizationHandler, listOrganizationsHandler } from "./api/organizations.ts";
-import { getPipelineHandler, listPipelinesHandler } from "./api/pipelines.ts";
-import { getUserHandler } from "./api/users.ts";
-import { openBodies } from "./body.ts";
+import { openapi } from "./api/openapi.ts";
+import { type Operation, operationHandler } from "./api/operation.ts";
+import { restOperations } from "./api/operations.ts";
+import { type Bodies, openBodies } from "./body.ts";
 import { renderErrors } from "./errors.ts";
 import { healthz, readyz } from "./health.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
@@ -100,18 +98,11 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   route(app, patterns.openidConfiguration, { GET: metadata(services.config) });
 
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
-  restRoute(app, patterns.user, { GET: getUserHandler(services) });
-  restRoute(app, patterns.accessToken, {
-    GET: getAccessTokenHandler(services),
-    DELETE: deleteAccessTokenHandler(services),
-  });
-  restRoute(app, patterns.organizations, { GET: listOrganizationsHandler(services) });
-  restRoute(app, patterns.organization, { GET: getOrganizationHandler(services) });
-  restRoute(app, patterns.builds, { GET: listBuildsHandler(services) });
-  restRoute(app, patterns.pipelines, { GET: listPipelinesHandler(services) });
-  restRoute(app, patterns.pipeline, { GET: getPipelineHandler(services) });
-  restRoute(app, patterns.pipelineBuilds, { GET: listBuildsHandler(services) });
-  restRoute(app, patterns.build, { GET: getBuildHandler(services) });
+  const operations = restOperations(services);
+  for (const [path, ofPath] of Map.groupBy(operations, (each) => each.path)) {
+    restRoute(app, path, handlersOf(services, bodies, ofPath));
+  }
+  route(app, patterns.openapi, { GET: openapi(services.config, operations) });
 
   for (const [owner, base] of [
     ["job", patterns.jobData],
@@ -124,6 +115,16 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
     route(app, `${base}/keys`, { POST: data.keys });
   }
   return app;
+}
+
+/** The methods of one path of the REST API. */
+function handlersOf(services: Services, bodies: Bodies, operations: Operation[]) {
+  return Object.fromEntries(
+    operations.flatMap((each) => {
+      const handler = operationHandler(services, bodies, each);
+      return each.methods.map((method) => [method, handler]);
+    }),
+  );
 }
 
 /** GET /v2/: something to see for whoever tries the address. */

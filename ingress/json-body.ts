@@ -1,34 +1,47 @@
 import type { H3Event } from "h3";
 import type { z } from "zod";
-import { Refusal } from "../shared/refusal.ts";
+import { Refusal, validationFailed } from "../shared/refusal.ts";
 import type { Bodies } from "./body.ts";
 
 const mostBytes = 1024 * 1024;
 const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
+interface Expected<T> {
+  schema: z.ZodType<T>;
+  /** Whether nothing, or null, may be sent too: it counts as an object without members. */
+  isOptional?: boolean;
+  /** The refusal of a body that is not as the schema has it. Default: `Validation failed: …`. */
+  refuse?: (reasons: string[]) => Refusal;
+}
+
 /**
  * The JSON object that a program sent, as the schema has it.
  * @throws Refusal 415, 413, 400, 422
  */
-export async function readJsonBody<T>(event: H3Event, bodies: Bodies, schema: z.ZodType<T>): Promise<T> {
+export async function readJson<T>(
+  event: H3Event,
+  bodies: Bodies,
+  { schema, isOptional = false, refuse = (reasons) => validationFailed(...reasons) }: Expected<T>,
+): Promise<T> {
   const contentType = event.req.headers.get("content-type");
   if (contentType !== null && !jsonType.test(contentType)) {
     throw new Refusal(415, "Content-Type must be application/json");
   }
   using held = await bodies.read(event, mostBytes, () => new Refusal(413, "Body is larger than 1 MB"));
-  const parsed = schema.safeParse(parseObject(held.bytes));
+  const parsed = schema.safeParse(parseObject(held.bytes, isOptional));
   if (parsed.success) return parsed.data;
-  const reasons = parsed.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
-  throw new Refusal(422, reasons.join(", "));
+  throw refuse(parsed.error.issues.map(({ message }) => message));
 }
 
-function parseObject(bytes: Buffer): unknown {
+function parseObject(bytes: Buffer, isOptional: boolean): unknown {
+  if (isOptional && bytes.length === 0) return {};
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch {
     throw new Refusal(400, "Body is not valid JSON");
   }
+  if (isOptional && value === null) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Refusal(400, "Body must be a JSON object");
   }

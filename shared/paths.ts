@@ -36,11 +36,19 @@ export const patterns = {
   accessToken: "/v2/access-token",
   organizations: "/v2/organizations",
   organization: "/v2/organizations/:org",
+  clusters: "/v2/organizations/:org/clusters",
+  cluster: "/v2/organizations/:org/clusters/:cluster",
+  queues: "/v2/organizations/:org/clusters/:cluster/queues",
+  queue: "/v2/organizations/:org/clusters/:cluster/queues/:queue",
+  pauseDispatch: "/v2/organizations/:org/clusters/:cluster/queues/:queue/pause_dispatch",
+  resumeDispatch: "/v2/organizations/:org/clusters/:cluster/queues/:queue/resume_dispatch",
   builds: "/v2/organizations/:org/builds",
   pipelines: "/v2/organizations/:org/pipelines",
   pipeline: "/v2/organizations/:org/pipelines/:slug",
   pipelineBuilds: "/v2/organizations/:org/pipelines/:slug/builds",
   build: "/v2/organizations/:org/pipelines/:slug/builds/:number",
+  cancelBuild: "/v2/organizations/:org/pipelines/:slug/builds/:number/cancel",
+  openapi: "/openapi.json",
   jobData: "/v3/jobs/:id/data",
   buildData: "/v3/builds/:id/data",
 } as const;
@@ -50,12 +58,20 @@ export interface PipelineAddress {
   slug: string;
 }
 
+export interface QueueAddress {
+  org: string;
+  cluster: string;
+  queue: string;
+}
+
 const at = encodeURIComponent;
 
 /** REST addresses of resources, the `url` members of JSON. */
 export const api = {
   organization: (config: Config, org: string) => `${config.baseUrl}/v2/organizations/${at(org)}`,
   cluster: (config: Config, org: string, id: string) => `${api.organization(config, org)}/clusters/${id}`,
+  queue: (config: Config, { org, cluster, queue }: QueueAddress) =>
+    `${api.cluster(config, org, cluster)}/queues/${queue}`,
   pipeline: (config: Config, { org, slug }: PipelineAddress) =>
     `${api.organization(config, org)}/pipelines/${at(slug)}`,
   build: (config: Config, pipeline: PipelineAddress, number: number) =>
@@ -65,8 +81,11 @@ export const api = {
 /** Addresses of pages, the `web_url` members of JSON. */
 export const web = {
   organization: (config: Config, org: string) => `${config.appUrl}/organizations/${at(org)}`,
+  cluster: (config: Config, org: string, id: string) => `${web.organization(config, org)}/clusters/${id}`,
+  queue: (config: Config, { org, cluster, queue }: QueueAddress) =>
+    `${web.cluster(config, org, cluster)}/queues/${queue}`,
   pipeline: (config: Config, { org, slug }: PipelineAddress) =>
-    `${config.appUrl}/organizations/${at(org)}/pipelines/${at(slug)}`,
+    `${web.organization(config, org)}/pipelines/${at(slug)}`,
   build: (config: Config, pipeline: PipelineAddress, number: number) =>
     `${web.pipeline(config, pipeline)}/builds/${number}`,
 };

@@ -6,16 +6,17 @@ import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads.ts";
 import type { Bodies } from "../body.ts";
-import { readJsonBody } from "../json-body.ts";
+import { readJson } from "../json-body.ts";
 import { limitPayloadReads } from "../limits.ts";
 import { requireJob } from "../principal.ts";
 
 /** What the id in the path names. */
 export type DataOwner = "job" | "build";
 
-const text = z.string({ error: "must be a string" });
-const keyBody = z.object({ key: text });
-const entryBody = z.object({ key: text, value: text });
+const text = (name: string) => z.string({ error: `${name} must be a string` });
+const keyBody = z.object({ key: text("key") });
+const entryBody = z.object({ key: text("key"), value: text("value") });
+const refuse = (reasons: string[]) => new Refusal(422, reasons.join(", "));
 
 /** The meta-data endpoints of the agent API for jobs or for builds: `/v3/{jobs,builds}/:id/data/…`. */
 export function metaDataHandlers(services: Services, bodies: Bodies, owner: DataOwner) {
@@ -25,7 +26,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/get {key} → {key, value}. The webhook's payload is exactly the text that came. */
     get: defineHandler(async (event) => {
       const { build } = await requireOwner(services, event, owner);
-      const { key } = await readJsonBody(event, bodies, keyBody);
+      const { key } = await readJson(event, bodies, { schema: keyBody, refuse });
       if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
 
       await limitPayloadReads(services, event, build.id);
@@ -38,7 +39,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/set {key, value} */
     set: defineHandler(async (event) => {
       const principal = await requireOwner(services, event, owner);
-      const entry = await readJsonBody(event, bodies, entryBody);
+      const entry = await readJson(event, bodies, { schema: entryBody, refuse });
       await setMetaData(services, principal, entry);
       return { key: entry.key };
     }),
@@ -46,7 +47,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/exists {key} → {exists} */
     exists: defineHandler(async (event) => {
       const { build } = await requireOwner(services, event, owner);
-      const { key } = await readJsonBody(event, bodies, keyBody);
+      const { key } = await readJson(event, bodies, { schema: keyBody, refuse });
       if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
       return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
     }),

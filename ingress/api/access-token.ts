@@ -1,29 +1,47 @@
-import { defineHandler } from "h3";
+import { z } from "zod";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
-import { requireCaller } from "../principal.ts";
-import { noContent } from "../respond.ts";
+import * as field from "./fields.ts";
+import { operation } from "./operation.ts";
 
-/** GET /v2/access-token: the token that the request is made with. Any token may. */
-export function getAccessTokenHandler(services: Services) {
-  return defineHandler(async (event) => {
-    const { token, user } = await requireCaller(services, event);
-    return {
-      uuid: token.id,
-      scopes: token.scopes,
-      description: token.description,
-      created_at: token.createdAt,
-      expires_at: token.expiresAt,
-      user: { name: user.name, email: user.email },
-    };
-  });
-}
+const accessTokenSchema = z
+  .object({
+    uuid: field.id,
+    scopes: z.array(z.string()),
+    description: z.string(),
+    created_at: field.timestamp,
+    expires_at: field.timestamp.nullable(),
+    user: z.object({ name: z.string(), email: z.string() }),
+  })
+  .meta({ id: "AccessToken" });
 
-/** DELETE /v2/access-token: revoke it, so that the very next request with it is refused. */
-export function deleteAccessTokenHandler(services: Services) {
-  return defineHandler(async (event) => {
-    const { token } = await requireCaller(services, event);
-    await revokeAccessToken(services, token.id);
-    return noContent();
-  });
+export function accessTokenOperations(services: Services) {
+  return [
+    operation({
+      methods: ["GET"],
+      path: patterns.accessToken,
+      id: "getAccessToken",
+      tag: "Access token",
+      summary: "The token that the request is made with",
+      success: { status: 200, schema: accessTokenSchema, description: "The token, without its secret" },
+      run: async ({ caller: { token, user } }) => ({
+        uuid: token.id,
+        scopes: token.scopes,
+        description: token.description,
+        created_at: token.createdAt,
+        expires_at: token.expiresAt,
+        user: { name: user.name, email: user.email },
+      }),
+    }),
+    operation({
+      methods: ["DELETE"],
+      path: patterns.accessToken,
+      id: "revokeAccessToken",
+      tag: "Access token",
+      summary: "Revoke the token that the request is made with",
+      success: { status: 204, description: "The very next request with it is refused" },
+      run: ({ caller }) => revokeAccessToken(services, caller.token.id),
+    }),
+  ];
 }

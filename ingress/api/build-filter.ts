@@ -7,6 +7,20 @@ import { validationFailed } from "../../shared/refusal.ts";
 const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
+const list = z.array(z.string()).optional();
+/** The same, for the API's document. */
+export const buildFilterQuery = {
+  state: list.meta({ description: `${states.join(", ")}, or finished; also as state[]` }),
+  branch: list.meta({ description: "Also as branch[]" }),
+  commit: z.string().optional(),
+  created_from: z.string().optional().meta({ format: "date-time" }),
+  created_to: z.string().optional().meta({ format: "date-time" }),
+  include_paused: z
+    .boolean()
+    .optional()
+    .meta({ default: true, description: "false drops builds whose waiting jobs all sit on paused queues" }),
+};
+
 /**
  * The filters of a list of builds, from the query: `state`, `state[]`, `branch`, `branch[]`, `commit`,
  * `created_from`, `created_to`, `include_paused`. `state=finished` means passed, failed and canceled.

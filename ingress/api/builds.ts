@@ -1,95 +1,91 @@
-import { defineHandler, getRouterParam } from "h3";
-import type { Organization } from "../../shared/accounts/store.ts";
-import { type BuildDetails, listBuildDetails, requireBuild } from "../../shared/builds/builds.ts";
-import { buildEnvironment } from "../../shared/builds/environment.ts";
-import type { Config } from "../../shared/config.ts";
-import { api, web } from "../../shared/paths.ts";
+import { getRouterParam } from "h3";
+import { z } from "zod";
+import { cancelBuild, listBuildDetails, requireBuild } from "../../shared/builds/builds.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
-import { requireCaller } from "../principal.ts";
-import { readBuildFilter } from "./build-filter.ts";
-import { graphqlId } from "./graphql-id.ts";
-import { linkPages, readPage } from "./pagination.ts";
-import { pipelineOfPath, presentPipeline } from "./pipelines.ts";
+import { buildFilterQuery, readBuildFilter } from "./build-filter.ts";
+import { buildSchema, presentBuild } from "./build-json.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { linkPages, pageQuery, readPage } from "./pagination.ts";
+import { pipelineOf } from "./pipelines.ts";
 
-/** GET /v2/organizations/:org/builds and …/pipelines/:slug/builds: newest first. */
-export function listBuildsHandler(services: Services) {
+const tag = "Builds";
+const reading = { tag, scope: "read_builds" as const };
+const page = { status: 200, schema: z.array(buildSchema), description: "A page of builds" } as const;
+const one = { status: 200, schema: buildSchema, description: "The build" } as const;
+
+export function buildOperations(services: Services): Operation[] {
   const { db, config } = services;
-  return defineHandler(async (event) => {
-    const { organization } = await requireCaller(services, event, "read_builds");
-    const isOfPipeline = getRouterParam(event, "slug") !== undefined;
-    const pipeline = isOfPipeline ? await pipelineOfPath(services, event, organization) : undefined;
-    const filter = { ...readBuildFilter(event), organizationId: organization.id, pipelineId: pipeline?.id };
-    const page = readPage(event);
 
-    const { items, total } = await listBuildDetails(db, filter, page);
-    linkPages(event, page, total, config.baseUrl);
+  const list = async (call: Call<unknown>) => {
+    const { organization } = call.caller;
+    const isOfPipeline = getRouterParam(call.event, "slug") !== undefined;
+    const pipeline = isOfPipeline ? await pipelineOf(services, call) : undefined;
+    const given = readBuildFilter(call.event);
+    const filter = { ...given, organizationId: organization.id, pipelineId: pipeline?.id };
+    const wanted = readPage(call.event);
+
+    const { items, total } = await listBuildDetails(db, filter, wanted);
+    linkPages(call.event, wanted, total, config.baseUrl);
     return items.map((details) => presentBuild(config, organization, details));
-  });
-}
+  };
+  const query = { ...pageQuery, ...buildFilterQuery };
 
-/** GET /v2/organizations/:org/pipelines/:slug/builds/:number */
-export function getBuildHandler(services: Services) {
-  const { db, config } = services;
-  return defineHandler(async (event) => {
-    const { organization } = await requireCaller(services, event, "read_builds");
-    const pipeline = await pipelineOfPath(services, event, organization);
-    const details = await requireBuild(db, pipeline, readNumber(getRouterParam(event, "number")));
-    return presentBuild(config, organization, details);
-  });
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.builds,
+      id: "listBuilds",
+      summary: "The builds of an organization, newest first",
+      query,
+      success: page,
+      refusals: ["Validation failed: …"],
+      run: list,
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.pipelineBuilds,
+      id: "listBuildsOfPipeline",
+      summary: "The builds of a pipeline, newest first",
+      query,
+      success: page,
+      refusals: ["Validation failed: …"],
+      run: list,
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.build,
+      id: "getBuild",
+      summary: "A build",
+      success: one,
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const details = await requireBuild(db, pipeline, readNumber(call.parameter("number")));
+        return presentBuild(config, call.caller.organization, details);
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
+      path: patterns.cancelBuild,
+      id: "cancelBuild",
+      summary: "Cancel a build that has not finished",
+      success: one,
+      refusals: ["Build cannot be canceled: it has finished already"],
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const details = await cancelBuild(services, pipeline, readNumber(call.parameter("number")));
+        return presentBuild(config, call.caller.organization, details);
+      },
+    }),
+  ];
 }
 
 /** Anything that is not the number of a build finds none. */
-function readNumber(text = ""): number {
+export function readNumber(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
-}
-
-function presentBuild(
-  config: Config,
-  organization: Organization,
-  { build, pipeline, jobs, metaData }: BuildDetails,
-) {
-  const address = { org: organization.slug, slug: pipeline.slug };
-  const webUrl = web.build(config, address, build.number);
-  return {
-    id: build.id,
-    graphql_id: graphqlId("Build", build.id),
-    url: api.build(config, address, build.number),
-    web_url: webUrl,
-    number: build.number,
-    state: build.state,
-    blocked: false,
-    message: build.message,
-    commit: build.commit,
-    branch: build.branch,
-    env: buildEnvironment(build, pipeline.slug, organization.slug),
-    source: build.source,
-    creator: null,
-    created_at: build.createdAt,
-    scheduled_at: build.createdAt,
-    started_at: build.startedAt,
-    finished_at: build.finishedAt,
-    meta_data: metaData,
-    pipeline: presentPipeline(config, organization, pipeline),
-    jobs: jobs.map((each) => presentJob(each, webUrl)),
-  };
-}
-
-function presentJob({ job, queue }: BuildDetails["jobs"][number], buildWebUrl: string) {
-  return {
-    id: job.id,
-    graphql_id: graphqlId("Job", job.id),
-    type: "script",
-    name: job.label,
-    state: job.state,
-    command: job.command,
-    agent_query_rules: [`queue=${queue.key}`],
-    cluster_id: queue.clusterId,
-    cluster_queue_id: queue.id,
-    web_url: `${buildWebUrl}#${job.id}`,
-    created_at: job.createdAt,
-    scheduled_at: job.createdAt,
-    started_at: job.startedAt,
-    finished_at: job.finishedAt,
-    exit_status: job.exitStatus,
-  };
 }

@@ -1,30 +1,56 @@
-import { defineHandler } from "h3";
+import { z } from "zod";
 import type { Organization } from "../../shared/accounts/store.ts";
 import type { Config } from "../../shared/config.ts";
-import { api, web } from "../../shared/paths.ts";
+import { api, patterns, web } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
-import { requireCaller } from "../principal.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { linkPages, readPage } from "./pagination.ts";
+import { operation } from "./operation.ts";
+import { linkPages, pageQuery, readPage } from "./pagination.ts";
 
-/** GET /v2/organizations: the one that the token belongs to. */
-export function listOrganizationsHandler(services: Services) {
-  const { config } = services;
-  return defineHandler(async (event) => {
-    const { organization } = await requireCaller(services, event, "read_organizations");
-    const page = readPage(event);
+const organizationSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    url: field.url,
+    web_url: field.url,
+    name: z.string(),
+    slug: z.string(),
+    pipelines_url: field.url,
+    created_at: field.timestamp,
+  })
+  .meta({ id: "Organization" });
 
-    linkPages(event, page, 1, config.baseUrl);
-    return page.number === 1 ? [presentOrganization(config, organization)] : [];
-  });
-}
-
-/** GET /v2/organizations/:org */
-export function getOrganizationHandler(services: Services) {
-  return defineHandler(async (event) => {
-    const { organization } = await requireCaller(services, event, "read_organizations");
-    return presentOrganization(services.config, organization);
-  });
+export function organizationOperations({ config }: Services) {
+  const tag = "Organizations";
+  const scope = "read_organizations" as const;
+  return [
+    operation({
+      methods: ["GET"],
+      path: patterns.organizations,
+      id: "listOrganizations",
+      tag,
+      summary: "The organization that the token belongs to",
+      scope,
+      query: pageQuery,
+      success: { status: 200, schema: z.array(organizationSchema), description: "A list of one" },
+      run: async ({ event, caller }) => {
+        const page = readPage(event);
+        linkPages(event, page, 1, config.baseUrl);
+        return page.number === 1 ? [presentOrganization(config, caller.organization)] : [];
+      },
+    }),
+    operation({
+      methods: ["GET"],
+      path: patterns.organization,
+      id: "getOrganization",
+      tag,
+      summary: "An organization",
+      scope,
+      success: { status: 200, schema: organizationSchema, description: "The organization" },
+      run: async ({ caller }) => presentOrganization(config, caller.organization),
+    }),
+  ];
 }
 
 function presentOrganization(config: Config, { id, name, slug, createdAt }: Organization) {

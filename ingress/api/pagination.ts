@@ -1,4 +1,5 @@
 import { getQuery, type H3Event } from "h3";
+import { z } from "zod";
 import { setHeader } from "../respond.ts";
 
 const defaultPerPage = 30;
@@ -9,6 +10,12 @@ export interface Page {
   limit: number;
   offset: number;
 }
+
+/** The parameters of a list, for the API's document. What is out of range is clamped, not refused. */
+export const pageQuery = {
+  page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),
+  per_page: z.int().min(1).max(mostPerPage).default(defaultPerPage),
+};
 
 /** `page` and `per_page` of the query; what is out of range or no number is clamped. */
 export function readPage(event: H3Event): Page {

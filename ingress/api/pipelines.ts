@@ -1,47 +1,175 @@
-import { defineHandler, getRouterParam, type H3Event } from "h3";
+import { z } from "zod";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import type { Organization } from "../../shared/accounts/store.ts";
 import { countPipelines, listPipelines, type Pipeline } from "../../shared/builds/pipeline-store.ts";
-import { requirePipeline } from "../../shared/builds/pipelines.ts";
+import { createPipeline, requirePipeline, updatePipeline } from "../../shared/builds/pipelines.ts";
 import type { Config } from "../../shared/config.ts";
-import { api, web } from "../../shared/paths.ts";
+import { api, patterns, web } from "../../shared/paths.ts";
+import { requiredText, text } from "../../shared/queues/input.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
-import { requireCaller } from "../principal.ts";
+import { deletePipeline } from "../../shared/triggers/delete-pipeline.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { linkPages, readPage } from "./pagination.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { linkPages, pageQuery, readPage } from "./pagination.ts";
 
-/** GET /v2/organizations/:org/pipelines */
-export function listPipelinesHandler(services: Services) {
+const stepSchema = z.object({
+  label: z.string().optional(),
+  command: z.string(),
+  agents: z.object({ queue: z.string().optional() }).optional(),
+});
+
+export const pipelineSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    url: field.url,
+    web_url: field.url,
+    name: z.string(),
+    slug: z.string(),
+    cluster_id: field.id,
+    default_branch: z.string(),
+    steps: z.array(stepSchema),
+    created_at: field.timestamp,
+  })
+  .meta({ id: "Pipeline" });
+
+const mostSteps = 100;
+const largestCommand = 65_536;
+
+const step = z.object(
+  {
+    label: text("Step label", 255).optional(),
+    command: requiredText("Step command", largestCommand),
+    agents: z
+      .object({ queue: text("Step queue", 100).optional() }, { error: "Step agents must be an object" })
+      .optional(),
+  },
+  { error: "Steps must be objects" },
+);
+const steps = z
+  .array(step, {
+    error: ({ input }) =>
+      input === undefined || input === null ? "Steps can't be blank" : "Steps must be a list",
+  })
+  .min(1, "Steps can't be blank")
+  .max(mostSteps, `Steps can be ${mostSteps} at most`);
+const name = requiredText("Name", 100);
+const cluster = requiredText("Cluster", 100);
+const branch = requiredText("Default branch", 255);
+
+const createBody = z
+  .object({
+    name,
+    slug: text("Slug", 100).optional().meta({ description: "Default: made of the name" }),
+    cluster_id: cluster,
+    default_branch: branch.optional().meta({ default: "main" }),
+    steps,
+  })
+  .transform(({ cluster_id, default_branch, ...rest }) => ({
+    ...rest,
+    clusterId: cluster_id,
+    defaultBranch: default_branch,
+  }));
+const updateBody = z
+  .object({
+    name: name.optional(),
+    cluster_id: cluster.optional(),
+    default_branch: branch.optional(),
+    steps: steps.optional(),
+  })
+  .transform(({ cluster_id, default_branch, ...rest }) => ({
+    ...rest,
+    clusterId: cluster_id,
+    defaultBranch: default_branch,
+  }));
+
+const tag = "Pipelines";
+const reading = { tag, scope: "read_pipelines" as const };
+const writing = { tag, scope: "write_pipelines" as const };
+
+export function pipelineOperations(services: Services): Operation[] {
   const { db, config } = services;
-  return defineHandler(async (event) => {
-    const { organization } = await requireCaller(services, event, "read_pipelines");
-    const page = readPage(event);
-
-    linkPages(event, page, await countPipelines(db, organization.id), config.baseUrl);
-    const pipelines = await listPipelines(db, organization.id, page);
-    return pipelines.map((pipeline) => presentPipeline(config, organization, pipeline));
-  });
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.pipelines,
+      id: "listPipelines",
+      summary: "The pipelines of an organization, oldest first",
+      query: pageQuery,
+      success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
+      run: async ({ event, caller: { organization } }) => {
+        const page = readPage(event);
+        linkPages(event, page, await countPipelines(db, organization.id), config.baseUrl);
+        const pipelines = await listPipelines(db, organization.id, page);
+        return pipelines.map((pipeline) => presentPipeline(config, organization, pipeline));
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.pipelines,
+      id: "createPipeline",
+      summary: "Create a pipeline",
+      body: { schema: createBody },
+      success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
+      refusals: ["Validation failed: …"],
+      run: async ({ caller, actor, readBody }) => {
+        const pipeline = await createPipeline(services, actor, await readBody());
+        return presentPipeline(config, caller.organization, pipeline);
+      },
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.pipeline,
+      id: "getPipeline",
+      summary: "A pipeline",
+      success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
+      run: async (call) =>
+        presentPipeline(config, call.caller.organization, await pipelineOf(services, call)),
+    }),
+    operation({
+      ...writing,
+      methods: ["PUT", "PATCH"],
+      path: patterns.pipeline,
+      id: "updatePipeline",
+      summary: "Change a pipeline; what is absent stays, and so does the slug",
+      body: { schema: updateBody },
+      success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
+      refusals: ["Validation failed: …"],
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const updated = await updatePipeline(services, call.actor, pipeline, await call.readBody());
+        return presentPipeline(config, call.caller.organization, updated);
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["DELETE"],
+      path: patterns.pipeline,
+      id: "deletePipeline",
+      summary: "Delete a pipeline; its triggers go at once, its builds with time",
+      success: { status: 204, description: "The pipeline is gone" },
+      refusals: ["Pipeline has N unfinished jobs"],
+      run: async (call) => deletePipeline(services, call.actor, await pipelineOf(services, call)),
+    }),
+  ];
 }
 
-/** GET /v2/organizations/:org/pipelines/:slug */
-export function getPipelineHandler(services: Services) {
-  return defineHandler(async (event) => {
-    const { organization } = await requireCaller(services, event, "read_pipelines");
-    const pipeline = await pipelineOfPath(services, event, organization);
-    return presentPipeline(services.config, organization, pipeline);
-  });
-}
-
-/** @throws Refusal 404 */
-export async function pipelineOfPath(
+/**
+ * The pipeline that the path names.
+ * @throws Refusal 404
+ */
+export async function pipelineOf(
   { db }: Services,
-  event: H3Event,
-  organization: Organization,
+  { caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">,
 ): Promise<Pipeline> {
-  const slug = getRouterParam(event, "slug", { decode: true }) ?? "";
+  const slug = parameter("slug");
   if (slugProblems(slug).length > 0) throw notFound("pipeline");
-  return requirePipeline(db, organization.id, slug);
+  return requirePipeline(db, caller.organization.id, slug);
 }
 
 export function presentPipeline(config: Config, organization: Organization, pipeline: Pipeline) {

@@ -1,20 +1,39 @@
-import { defineHandler } from "h3";
+import { z } from "zod";
 import type { User } from "../../shared/accounts/store.ts";
 import type { Config } from "../../shared/config.ts";
-import { avatarUrl } from "../../shared/paths.ts";
+import { avatarUrl, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
-import { requireCaller } from "../principal.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-
-/** GET /v2/user: whom the token speaks for. */
-export function getUserHandler(services: Services) {
-  return defineHandler(async (event) => {
-    const { user } = await requireCaller(services, event, "read_user");
-    return presentUser(services.config, user);
-  });
-}
+import { operation } from "./operation.ts";
 
 /** The user object of spec §2.4. */
+export const userSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    name: z.string(),
+    email: z.string(),
+    avatar_url: field.url,
+    created_at: field.timestamp,
+  })
+  .meta({ id: "User" });
+
+export function userOperations({ config }: Services) {
+  return [
+    operation({
+      methods: ["GET"],
+      path: patterns.user,
+      id: "getUser",
+      tag: "User",
+      summary: "The user that the token speaks for",
+      scope: "read_user",
+      success: { status: 200, schema: userSchema, description: "The user" },
+      run: async ({ caller }) => presentUser(config, caller.user),
+    }),
+  ];
+}
+
 export function presentUser(config: Config, user: User) {
   return {
     id: user.id,

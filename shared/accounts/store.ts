@@ -55,6 +55,17 @@ export async function listUsers(db: Db): Promise<User[]> {
   return db.select().from(users).where(isNull(users.operatorOfId)).orderBy(asc(users.email));
 }
 
+/** Users by their ids, deactivated ones too: who made something stays its maker. */
+export async function listUsersById(db: Db, ids: string[]): Promise<Map<string, User>> {
+  if (ids.length === 0) return new Map();
+  const { users } = db.tables;
+  const found = await db
+    .select()
+    .from(users)
+    .where(inArray(users.id, [...new Set(ids)]));
+  return new Map(found.map((user) => [user.id, user]));
+}
+
 export async function insertUser(tx: Tx, user: User): Promise<void> {
   await tx.insert(tx.tables.users).values(user);
 }

@@ -19,6 +19,13 @@ import {
   updateQueueIfPresent,
 } from "./store.ts";
 
+const affinities: readonly unknown[] = ["prefer-warmest", "prefer-different"] satisfies RetryAgentAffinity[];
+export const badAffinity = "Retry agent affinity must be prefer-warmest or prefer-different";
+
+export function isAffinity(value: unknown): value is RetryAgentAffinity {
+  return affinities.includes(value);
+}
+
 export interface NewQueue {
   key: string;
   description?: string | null | undefined;
@@ -76,8 +83,8 @@ export async function createQueue(
 export interface QueueChange {
   /** Absent: unchanged; null or empty: none. */
   description?: string | null | undefined;
-  /** Of a hosted queue it is ignored. */
-  retryAgentAffinity?: RetryAgentAffinity | undefined;
+  /** As it came: of a hosted queue it is ignored, whatever it is. */
+  retryAgentAffinity?: unknown;
   hosted?: HostedChange | undefined;
 }
 
@@ -96,18 +103,23 @@ export async function updateQueue(
     if (!(await lockCluster(tx, of.clusterId))) throw notFound("cluster queue");
     const queue = await findQueue(tx, of.clusterId, of.id);
     if (!queue) throw notFound("cluster queue");
-    const hosted = change.hosted ? checkHostedChange(queue, actor.organization, change.hosted) : {};
-
-    const { description, retryAgentAffinity } = change;
+    const { description } = change;
     const updated = await updateQueueIfPresent(tx, queue.id, {
-      ...hosted,
+      ...(queue.instanceShape === null ? checkAffinity(change.retryAgentAffinity) : {}),
+      ...(change.hosted ? checkHostedChange(queue, actor.organization, change.hosted) : {}),
       ...(description === undefined ? {} : { description: description || null }),
-      ...(retryAgentAffinity && queue.instanceShape === null ? { retryAgentAffinity } : {}),
     });
     if (!updated) throw notFound("cluster queue");
     await recordOfQueue(tx, actor, updated, "updated", now);
     return updated;
   });
+}
+
+/** @throws Refusal 422 */
+function checkAffinity(given: unknown): Partial<Pick<Queue, "retryAgentAffinity">> {
+  if (given === undefined) return {};
+  if (!isAffinity(given)) throw validationFailed(badAffinity);
+  return { retryAgentAffinity: given };
 }
 
 /**

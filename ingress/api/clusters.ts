@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { listUsersById, type Organization, type User } from "../../shared/accounts/store.ts";
+import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
+import type { Config } from "../../shared/config.ts";
+import { api, patterns, web } from "../../shared/paths.ts";
+import { createCluster, deleteCluster, requireCluster, updateCluster } from "../../shared/queues/clusters.ts";
+import { clusterName, text } from "../../shared/queues/input.ts";
+import { type Cluster, countClusters, listClusters } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/services.ts";
+import * as field from "./fields.ts";
+import { graphqlId } from "./graphql-id.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { linkPages, pageQuery, readPage } from "./pagination.ts";
+import { presentUser, userSchema } from "./users.ts";
+
+const clusterSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    default_queue_id: field.id.nullable(),
+    name: z.string(),
+    description: z.string().nullable(),
+    emoji: z.string().nullable(),
+    color: z.string().nullable(),
+    url: field.url,
+    web_url: field.url,
+    queues_url: field.url,
+    default_queue_url: field.url.nullable(),
+    created_at: field.timestamp,
+    created_by: userSchema.nullable(),
+  })
+  .meta({ id: "Cluster" });
+
+const members = {
+  description: text("Description", 2000).nullish(),
+  emoji: text("Emoji", 100).nullish(),
+  color: text("Color", 100).nullish(),
+};
+const createBody = z.object({ name: clusterName, ...members });
+const updateBody = z
+  .object({
+    name: clusterName.optional(),
+    ...members,
+    default_queue_id: z
+      .string({ error: "Default queue must be a queue of the cluster" })
+      .nullish()
+      .meta({ description: "A queue of the cluster, for steps that name none" }),
+  })
+  .transform(({ default_queue_id, ...change }) => ({ ...change, defaultQueueId: default_queue_id }));
+
+const tag = "Clusters";
+const reading = { tag, scope: "read_clusters" as const };
+const writing = { tag, scope: "write_clusters" as const, needsAdmin: true };
+
+export function clusterOperations(services: Services): Operation[] {
+  const { db, config } = services;
+
+  const clusterOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
+    requireCluster(db, caller.organization.id, parameter("cluster"));
+  const present = async (organization: Organization, clusters: Cluster[]) => {
+    const users = await listUsersById(
+      db,
+      clusters.map(({ createdById }) => createdById),
+    );
+    return clusters.map((cluster) => presentCluster(config, organization, cluster, users));
+  };
+  const presentOne = async (organization: Organization, cluster: Cluster) =>
+    (await present(organization, [cluster]))[0];
+
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.clusters,
+      id: "listClusters",
+      summary: "The clusters of an organization, oldest first",
+      query: pageQuery,
+      success: { status: 200, schema: z.array(clusterSchema), description: "A page of clusters" },
+      run: async ({ event, caller: { organization } }) => {
+        const page = readPage(event);
+        linkPages(event, page, await countClusters(db, organization.id), config.baseUrl);
+        return present(organization, await listClusters(db, organization.id, page));
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.clusters,
+      id: "createCluster",
+      summary: "Create a cluster; it has no default queue yet",
+      body: { schema: createBody },
+      success: { status: 201, schema: clusterSchema, description: "The new cluster" },
+      refusals: ["Validation failed: …"],
+      run: async ({ caller, actor, readBody }) =>
+        presentOne(caller.organization, await createCluster(services, actor, await readBody())),
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.cluster,
+      id: "getCluster",
+      summary: "A cluster",
+      success: { status: 200, schema: clusterSchema, description: "The cluster" },
+      run: async (call) => presentOne(call.caller.organization, await clusterOf(call)),
+    }),
+    operation({
+      ...writing,
+      methods: ["PUT", "PATCH"],
+      path: patterns.cluster,
+      id: "updateCluster",
+      summary: "Change a cluster; what is absent stays",
+      body: { schema: updateBody },
+      success: { status: 200, schema: clusterSchema, description: "The changed cluster" },
+      refusals: ["Validation failed: …"],
+      run: async (call) => {
+        const cluster = await clusterOf(call);
+        const change = await call.readBody();
+        const updated = await updateCluster(services, call.actor, cluster, change, pipelinesOnDefault);
+        return presentOne(call.caller.organization, updated);
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["DELETE"],
+      path: patterns.cluster,
+      id: "deleteCluster",
+      summary: "Delete a cluster without pipelines; its queues go with it",
+      success: { status: 204, description: "The cluster is gone" },
+      refusals: ["Cluster has N pipelines"],
+      run: async (call) => deleteCluster(services, call.actor, await clusterOf(call), pipelinesOfCluster),
+    }),
+  ];
+}
+
+function presentCluster(
+  config: Config,
+  { slug }: Organization,
+  cluster: Cluster,
+  users: ReadonlyMap<string, User>,
+) {
+  const { id, defaultQueueId } = cluster;
+  const url = api.cluster(config, slug, id);
+  const creator = users.get(cluster.createdById);
+  return {
+    id,
+    graphql_id: graphqlId("Cluster", id),
+    default_queue_id: defaultQueueId,
+    name: cluster.name,
+    description: cluster.description,
+    emoji: cluster.emoji,
+    color: cluster.color,
+    url,
+    web_url: web.cluster(config, slug, id),
+    queues_url: `${url}/queues`,
+    default_queue_url:
+      defaultQueueId === null ? null : api.queue(config, { org: slug, cluster: id, queue: defaultQueueId }),
+    created_at: cluster.createdAt,
+    created_by: creator ? presentUser(config, creator) : null,
+  };
+}

@@ -1,0 +1,154 @@
+import { defineHandler } from "h3";
+import { z } from "zod";
+import type { Config } from "../../shared/config.ts";
+import { setHeader } from "../respond.ts";
+import * as field from "./fields.ts";
+import type { Operation } from "./operation.ts";
+
+/** GET /openapi.json: the REST API, written down from the declarations that check its requests. */
+export function openapi(config: Config, operations: Operation[]) {
+  const document = describeApi(config, operations);
+  return defineHandler((event) => {
+    setHeader(event, "Access-Control-Allow-Origin", "*");
+    return document;
+  });
+}
+
+/** What may come instead of success, whatever the operation. */
+const refusals = {
+  "400": "The body is not valid JSON, or not an object",
+  "401": "No valid access token",
+  "403": "The token lacks the scope, or the user the role",
+  "404": "No such resource in the token's organization",
+  "413": "The body is larger than 1 MB",
+  "415": "The body is not JSON",
+  "429": "Too many requests: wait as RateLimit-Reset says",
+} as const;
+const bodyRefusals = ["400", "413", "415"];
+
+/** An OpenAPI 3.1 document. */
+export function describeApi(config: Config, operations: Operation[]) {
+  const schemas: Record<string, unknown> = {};
+  const schemaOf = (schema: z.ZodType) => toJsonSchema(schema, schemas);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const each of operations) {
+    const path = each.path.replace(/:([a-z]+)/g, "{$1}");
+    paths[path] ??= {};
+    for (const [index, method] of each.methods.entries()) {
+      const id = index === 0 ? each.id : `${each.id}By${method.charAt(0)}${method.slice(1).toLowerCase()}`;
+      (paths[path] as Record<string, unknown>)[method.toLowerCase()] = describeOperation(each, id, schemaOf);
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Signalbox REST API",
+      version: "2",
+      description: "Self-hosted front office for continuous integration.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: config.baseUrl }],
+    security: [{ accessToken: [] }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        accessToken: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API access token, or one issued to a device",
+        },
+      },
+    },
+  };
+}
+
+function describeOperation(
+  declared: Operation,
+  operationId: string,
+  schemaOf: (schema: z.ZodType) => unknown,
+) {
+  const { tag, summary, scope, needsAdmin, body, success } = declared;
+  const conditions = [
+    ...(scope ? [`Needs the scope \`${scope}\`.`] : []),
+    ...(needsAdmin ? ["Only admins of the organization may."] : []),
+  ];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(conditions.length > 0 ? { description: conditions.join(" ") } : {}),
+    parameters: [...pathParameters(declared.path), ...queryParameters(declared, schemaOf)],
+    ...(body
+      ? {
+          requestBody: {
+            required: !body.isOptional,
+            content: { "application/json": { schema: schemaOf(body.schema) } },
+          },
+        }
+      : {}),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        ...(success.schema ? { content: { "application/json": { schema: schemaOf(success.schema) } } } : {}),
+      },
+      ...describeRefusals(declared, schemaOf),
+    },
+  };
+}
+
+function describeRefusals(
+  { path, body, refusals: own }: Operation,
+  schemaOf: (schema: z.ZodType) => unknown,
+) {
+  const content = { "application/json": { schema: schemaOf(field.problem) } };
+  const common = Object.entries(refusals).filter(
+    ([status]) => (body || !bodyRefusals.includes(status)) && (status !== "404" || path.includes(":")),
+  );
+  const all = own ? [...common, ["422", own.join("; ")] as const] : common;
+  return Object.fromEntries(all.map(([status, description]) => [status, { description, content }]));
+}
+
+const parameterWords: Record<string, string> = {
+  org: "Slug of the organization",
+  cluster: "Id of the cluster",
+  queue: "Id of the queue",
+  slug: "Slug of the pipeline",
+  number: "Number of the build",
+};
+
+function pathParameters(path: string) {
+  return [...path.matchAll(/:([a-z]+)/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: parameterWords[name],
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters({ query = {} }: Operation, schemaOf: (schema: z.ZodType) => unknown) {
+  return Object.entries(query).map(([name, schema]) => ({ name, in: "query", schema: schemaOf(schema) }));
+}
+
+/** The schema as JSON Schema; those with a name of their own go to `named` and are referred to. */
+function toJsonSchema(schema: z.ZodType, named: Record<string, unknown>): unknown {
+  const {
+    $schema: _,
+    $defs = {},
+    ...rest
+  } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    target: "draft-2020-12",
+    reused: "inline",
+  }) as Record<string, unknown> & { $defs?: Record<string, unknown> };
+  const moved = JSON.parse(JSON.stringify({ rest, $defs }).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  Object.assign(named, moved.$defs);
+  const id = schema.meta()?.id;
+  if (!id) return moved.rest;
+  const { id: __, ...body } = moved.rest;
+  named[id] = body;
+  return { $ref: `#/components/schemas/${id}` };
+}

@@ -1,0 +1,82 @@
+import { defineHandler, type EventHandler, getRouterParam, type H3Event } from "h3";
+import type { z } from "zod";
+import type { Actor } from "../../shared/accounts/audit.ts";
+import type { Scope } from "../../shared/accounts/scopes.ts";
+import type { TokenHolder } from "../../shared/accounts/store.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { readJson } from "../json-body.ts";
+import { requireCaller } from "../principal.ts";
+import { json, noContent } from "../respond.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** What an operation has to work with. */
+export interface Call<Body> {
+  event: H3Event;
+  caller: TokenHolder;
+  /** The caller, as the domain records who did something. */
+  actor: Actor;
+  /** A parameter of the path. */
+  parameter(name: string): string;
+  /**
+   * The body, checked. Read after everything that is refused without it (404 comes before 400 and 422).
+   * @throws Refusal 415, 413, 400, 422
+   */
+  readBody(): Promise<Body>;
+}
+
+/** One operation of the REST API: what checks a request is also what documents it. */
+export interface Operation<Body = unknown> {
+  /** Several methods may mean the same: PUT and PATCH. */
+  methods: Method[];
+  path: string;
+  /** In the document: a name for generated clients. */
+  id: string;
+  tag: string;
+  summary: string;
+  /** Absent: any token will do. */
+  scope?: Scope;
+  /** Only admins of the organization may. */
+  needsAdmin?: boolean;
+  /** Parameters of the query, for the document. */
+  query?: Record<string, z.ZodType>;
+  body?: {
+    schema: z.ZodType<Body>;
+    /** Whether nothing, or null, may be sent too. */
+    isOptional?: boolean;
+    /** The sentence for a body that is not as it should be, of its reasons. Default: `Validation failed: …`. */
+    refuse?: (reasons: string[]) => Refusal;
+  };
+  success: { status: 200 | 201 | 204; schema?: z.ZodType; description: string };
+  /** Why it may be refused with 422, for the document. */
+  refusals?: string[];
+  run(call: Call<Body>): Promise<unknown>;
+}
+
+/** The operation with its types checked, then forgotten, so that all can stand in one list. */
+export function operation<Body>(declared: Operation<Body>): Operation {
+  return declared as unknown as Operation;
+}
+
+/** What a request goes through, in the order of the contract: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
+export function operationHandler(services: Services, bodies: Bodies, declared: Operation): EventHandler {
+  const { scope, needsAdmin, body, success } = declared;
+  return defineHandler(async (event) => {
+    const caller = await requireCaller(services, event, scope);
+    if (needsAdmin && caller.role !== "admin") throw new Refusal(403, "Forbidden");
+    const result = await declared.run({
+      event,
+      caller,
+      actor: { organization: caller.organization, userId: caller.user.id },
+      parameter: (name) => getRouterParam(event, name, { decode: true }) ?? "",
+      readBody: () => {
+        if (!body) throw new Error(`${declared.id} has no body.`);
+        return readJson(event, bodies, body);
+      },
+    });
+    if (success.status === 204) return noContent();
+    return success.status === 200 ? result : json(success.status, result);
+  });
+}

@@ -1,0 +1,22 @@
+import type { Services } from "../../shared/services.ts";
+import { accessTokenOperations } from "./access-token.ts";
+import { buildOperations } from "./builds.ts";
+import { clusterOperations } from "./clusters.ts";
+import type { Operation } from "./operation.ts";
+import { organizationOperations } from "./organizations.ts";
+import { pipelineOperations } from "./pipelines.ts";
+import { queueOperations } from "./queues.ts";
+import { userOperations } from "./users.ts";
+
+/** Every operation of the REST API. */
+export function restOperations(services: Services): Operation[] {
+  return [
+    ...userOperations(services),
+    ...accessTokenOperations(services),
+    ...organizationOperations(services),
+    ...clusterOperations(services),
+    ...queueOperations(services),
+    ...pipelineOperations(services),
+    ...buildOperations(services),
+  ];
+}

@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { listUsersById, type Organization } from "../../shared/accounts/store.ts";
+import { queueDependents } from "../../shared/builds/dependents.ts";
+import { patterns } from "../../shared/paths.ts";
+import { requireCluster } from "../../shared/queues/clusters.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
+import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../shared/queues/queues.ts";
+import { listQueues, type Queue } from "../../shared/queues/store.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { linkPages, pageQuery, readPage } from "./pagination.ts";
+import { createQueueBody, pauseBody, updateQueueBody } from "./queue-body.ts";
+import { presentQueue, queueSchema, usersOfQueue } from "./queue-json.ts";
+
+const tag = "Queues";
+const reading = { tag, scope: "read_clusters" as const };
+const writing = { tag, scope: "write_clusters" as const, needsAdmin: true };
+
+/** The queue operations of spec §4.3. */
+export function queueOperations(services: Services): Operation[] {
+  const { db, config } = services;
+
+  const clusterOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
+    requireCluster(db, caller.organization.id, parameter("cluster"));
+  const queueOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) =>
+    requireQueue(db, await clusterOf(call), call.parameter("queue"));
+  const present = async ({ slug }: Organization, queues: Queue[]) => {
+    const users = await listUsersById(db, queues.flatMap(usersOfQueue));
+    return queues.map((queue) => presentQueue(config, slug, queue, users));
+  };
+  const presentOne = async (organization: Organization, queue: Queue) =>
+    (await present(organization, [queue]))[0];
+
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.queues,
+      id: "listQueues",
+      summary: "The queues of a cluster, oldest first",
+      query: pageQuery,
+      success: { status: 200, schema: z.array(queueSchema), description: "A page of queues" },
+      run: async (call) => {
+        const cluster = await clusterOf(call);
+        const page = readPage(call.event);
+        linkPages(call.event, page, cluster.queueCount, config.baseUrl);
+        return present(call.caller.organization, await listQueues(db, cluster.id, page));
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.queues,
+      id: "createQueue",
+      summary: "Create a queue, self-hosted or, with hostedAgents, hosted",
+      body: { schema: createQueueBody },
+      success: { status: 201, schema: queueSchema, description: "The new queue" },
+      refusals: ["Validation failed: …"],
+      run: async (call) => {
+        const cluster = await clusterOf(call);
+        const queue = await createQueue(services, call.actor, cluster, await call.readBody());
+        return presentOne(call.caller.organization, queue);
+      },
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.queue,
+      id: "getQueue",
+      summary: "A queue",
+      success: { status: 200, schema: queueSchema, description: "The queue" },
+      run: async (call) => presentOne(call.caller.organization, await queueOf(call)),
+    }),
+    operation({
+      ...writing,
+      methods: ["PUT", "PATCH"],
+      path: patterns.queue,
+      id: "updateQueue",
+      summary: "Change a queue; what is absent stays",
+      body: { schema: updateQueueBody },
+      success: { status: 200, schema: queueSchema, description: "The changed queue" },
+      refusals: ["Validation failed: …"],
+      run: async (call) => {
+        const queue = await queueOf(call);
+        const change = await call.readBody();
+        return presentOne(call.caller.organization, await updateQueue(services, call.actor, queue, change));
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["DELETE"],
+      path: patterns.queue,
+      id: "deleteQueue",
+      summary: "Delete a queue that nothing needs any more",
+      success: { status: 204, description: "The queue is gone" },
+      refusals: [
+        "Cluster queue is the default queue of its cluster",
+        "Cluster queue is the target of N pipelines",
+        "Cluster queue has N unfinished jobs",
+      ],
+      run: async (call) => deleteQueue(services, call.actor, await queueOf(call), queueDependents),
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.pauseDispatch,
+      id: "pauseDispatch",
+      summary: "Hand out no jobs of the queue until it is resumed",
+      body: {
+        schema: pauseBody,
+        isOptional: true,
+        refuse: (reasons) => new Refusal(422, reasons.join(", ")),
+      },
+      success: { status: 200, schema: queueSchema, description: "The paused queue" },
+      refusals: ["Cluster queue is already paused"],
+      run: async (call) => {
+        const queue = await queueOf(call);
+        const note = await call.readBody();
+        return presentOne(call.caller.organization, await pauseDispatch(services, call.actor, queue, note));
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.resumeDispatch,
+      id: "resumeDispatch",
+      summary: "Hand out jobs of the queue again",
+      success: { status: 200, schema: queueSchema, description: "The queue" },
+      refusals: ["Cluster queue is not paused"],
+      run: async (call) => {
+        const resumed = await resumeDispatch(services, call.actor, await queueOf(call));
+        return presentOne(call.caller.organization, resumed);
+      },
+    }),
+  ];
+}
