@@ -10,6 +10,7 @@ import { restOperations } from "./api/operations.ts";
 import { type Bodies, openBodies } from "./body.ts";
 import { renderErrors } from "./errors.ts";
 import { healthz, readyz } from "./health.ts";
+import { liveEvents } from "./live.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
 import { introspect } from "./oauth/introspect.ts";
 import { metadata } from "./oauth/metadata.ts";
@@ -18,6 +19,9 @@ import { token } from "./oauth/token.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./pages/access-tokens.tsx";
 import { asset } from "./pages/assets.ts";
 import { avatar } from "./pages/avatar.tsx";
+import { buildPage, cancelBuildForm, payloadFile } from "./pages/build-page.tsx";
+import { clusterPage } from "./pages/cluster-page.tsx";
+import { addCluster, clustersPage } from "./pages/clusters-page.tsx";
 import {
   connectedAppPage,
   revokeApplication,
@@ -26,10 +30,20 @@ import {
   revokeConnectedAppPage,
 } from "./pages/connected-app.tsx";
 import { connectedAppsPage } from "./pages/connected-apps.tsx";
+import {
+  deleteClusterPage,
+  editClusterPage,
+  removeCluster,
+  saveCluster,
+} from "./pages/edit-cluster-page.tsx";
 import { enterCode, enterCodePage } from "./pages/enter-code.tsx";
 import { home } from "./pages/home.tsx";
 import { createToken, newAccessTokenPage } from "./pages/new-access-token.tsx";
 import { passwordPage, savePassword } from "./pages/password.tsx";
+import { pipelinePage } from "./pages/pipeline-page.tsx";
+import { pipelinesPage } from "./pages/pipelines-page.tsx";
+import { addQueue, editQueuePage, newQueuePage, saveQueue } from "./pages/queue-form-page.tsx";
+import { deleteQueuePage, pauseQueue, queuePage, removeQueue, resumeQueue } from "./pages/queue-page.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./pages/review-device.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { requestHooks } from "./request-context.ts";
@@ -84,6 +98,27 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
     GET: revokeAccessTokenPage(services),
     POST: revokeOwnAccessToken(services, bodies),
   });
+
+  const pages: [pattern: string, handlers: Parameters<typeof route>[2]][] = [
+    [patterns.organizationPage, { GET: pipelinesPage(services) }],
+    [patterns.pipelinesPage, { GET: pipelinesPage(services) }],
+    [patterns.pipelinePage, { GET: pipelinePage(services) }],
+    [patterns.buildPage, { GET: buildPage(services) }],
+    [patterns.payloadPage, { GET: payloadFile(services) }],
+    [patterns.cancelBuildPage, { POST: cancelBuildForm(services, bodies) }],
+    [patterns.clustersPage, { GET: clustersPage(services), POST: addCluster(services, bodies) }],
+    [patterns.clusterPage, { GET: clusterPage(services) }],
+    [patterns.editClusterPage, { GET: editClusterPage(services), POST: saveCluster(services, bodies) }],
+    [patterns.deleteClusterPage, { GET: deleteClusterPage(services), POST: removeCluster(services, bodies) }],
+    [patterns.newQueuePage, { GET: newQueuePage(services), POST: addQueue(services, bodies) }],
+    [patterns.queuePage, { GET: queuePage(services) }],
+    [patterns.editQueuePage, { GET: editQueuePage(services), POST: saveQueue(services, bodies) }],
+    [patterns.deleteQueuePage, { GET: deleteQueuePage(services), POST: removeQueue(services, bodies) }],
+    [patterns.pauseQueuePage, { POST: pauseQueue(services, bodies) }],
+    [patterns.resumeQueuePage, { POST: resumeQueue(services, bodies) }],
+    [patterns.events, { GET: liveEvents(services, isClosing) }],
+  ];
+  for (const [pattern, handlers] of pages) route(app, pattern, handlers);
 
   app.post(patterns.deliver, deliver(services, intake, bodies));
   app.all(patterns.deliver, () => {

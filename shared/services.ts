@@ -7,7 +7,8 @@ import { type Jobs, openJobs } from "./jobs/queues.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createBreaker } from "./redis/breaker.ts";
-import { connectFast, waitUntilReady } from "./redis/connect.ts";
+import { connectFast, connectPatient, waitUntilReady } from "./redis/connect.ts";
+import { createEvents, type Events } from "./redis/events.ts";
 import { checkRedis, type RedisState, warnOfUnfitRedis } from "./redis/health.ts";
 import { redisKeys } from "./redis/keys.ts";
 import { memoryWindows } from "./redis/memory-windows.ts";
@@ -25,6 +26,7 @@ export interface Services {
   windows: Windows;
   pacing: Pacing;
   usage: Usage;
+  events: Events;
   jobs: Jobs;
   cipher: Cipher;
   metrics: Metrics;
@@ -62,6 +64,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
   });
   const pacing = createPacing({ redis, keys, breaker });
   const usage = createUsage({ redis, keys, breaker });
+  const events = createEvents({ redis, connect: () => connectPatient(config.redisUrl), keys, breaker });
   const jobs = openJobs({ redis, keys, breaker, log });
 
   return {
@@ -72,6 +75,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     windows,
     pacing,
     usage,
+    events,
     jobs,
     metrics,
     cipher: createCipher(config.secretKey, config.previousSecretKey),
@@ -79,6 +83,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       await usage.close();
+      events.close();
       // Against a frozen Redis a queue never closes.
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();

@@ -5,7 +5,11 @@ import { defineHandler, getRouterParam, HTTPResponse } from "h3";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 
-const types = { "style.css": "text/css;charset=UTF-8", "icon.svg": "image/svg+xml" } as const;
+const types = {
+  "style.css": "text/css;charset=UTF-8",
+  "live.js": "text/javascript;charset=UTF-8",
+  "icon.svg": "image/svg+xml",
+} as const;
 type Asset = keyof typeof types;
 
 const files = Object.fromEntries(

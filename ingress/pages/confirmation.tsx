@@ -1,17 +1,26 @@
 import type { Visitor } from "../session.ts";
-import { PostButton } from "./form-parts.tsx";
+import { FormError, PostButton } from "./form-parts.tsx";
 import type { Shown } from "./page.ts";
 
 /** Asks once before something that cannot be undone. */
 export function confirmation(
   visitor: Visitor,
-  { title, text, button, path, back }: Record<"title" | "text" | "button" | "path" | "back", string>,
+  {
+    title,
+    text,
+    button,
+    path,
+    back,
+    problem,
+  }: Record<"title" | "text" | "button" | "path" | "back", string> & { problem?: string | undefined },
 ): Shown {
   return {
     title,
+    status: problem ? 422 : 200,
     content: (
       <div class="narrow">
         <h1>{title}</h1>
+        {problem && <FormError>{problem}</FormError>}
         <p>{text}</p>
         <div class="actions">
           <PostButton visitor={visitor} path={path} class="danger solid">

@@ -35,6 +35,57 @@ export function Field({
   );
 }
 
+/** One of a few. */
+export function Select({
+  label,
+  name,
+  value,
+  options,
+}: {
+  label: string;
+  name: string;
+  value: string;
+  options: readonly (readonly [value: string, text: string])[];
+}) {
+  const id = `field-${name}`;
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name}>
+        {options.map(([each, text]) => (
+          <option key={each} value={each} selected={each === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </p>
+  );
+}
+
+/** Text of several lines. */
+export function TextArea({
+  label,
+  name,
+  hint,
+  maxLength,
+}: {
+  label: string;
+  name: string;
+  hint: string;
+  maxLength: number;
+}) {
+  const id = `field-${name}`;
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <textarea id={id} name={name} rows={3} maxLength={maxLength} aria-describedby={`${id}-hint`} />
+      <span class="quiet" id={`${id}-hint`}>
+        {hint}
+      </span>
+    </p>
+  );
+}
+
 /** A button that posts nothing but itself. */
 export function PostButton({
   visitor,

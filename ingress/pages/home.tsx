@@ -1,6 +1,6 @@
 import { listMemberships } from "../../shared/accounts/store.ts";
 import type { Config } from "../../shared/config.ts";
-import { endpointUrl, patterns } from "../../shared/paths.ts";
+import { endpointUrl, pathTo, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Visitor } from "../session.ts";
 import { CodeForm } from "./enter-code.tsx";
@@ -94,7 +94,7 @@ function Home({ visitor, memberships }: { visitor: Visitor; memberships: Members
             <ul class="links">
               {memberships.map(({ organization, role }) => (
                 <li key={organization.id}>
-                  <strong>{organization.name}</strong>
+                  <a href={pathTo(patterns.pipelinesPage, { org: organization.slug })}>{organization.name}</a>
                   <span class="quiet">
                     you are {role === "admin" ? "an admin" : "a member"} of <code>{organization.slug}</code>
                   </span>

@@ -1,14 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
-import { avatarPath, patterns } from "../../shared/paths.ts";
+import type { Organization } from "../../shared/accounts/store.ts";
+import { avatarPath, pathTo, patterns } from "../../shared/paths.ts";
 import type { Visitor } from "../session.ts";
 import { assetPath } from "./assets.ts";
 import { CsrfField } from "./form-parts.tsx";
 import { noticeText } from "./notices.ts";
 
+/** A part of an organization's pages. */
+export type Section = "pipelines" | "clusters";
+
 interface PageProps {
   title: string;
   content: ComponentChildren;
+  /** The organization that the page is about, and where in it. */
+  within?: { organization: Organization; section: Section };
+  /** Where the page hears that it has changed. */
+  events?: string;
   /** Undefined on error pages, which do not know who asks. */
   visitor?: Visitor;
   /** Key of what the form before did. */
@@ -20,7 +28,7 @@ export function renderPage(props: PageProps): string {
   return `<!doctype html>${render(<Layout {...props} />)}`;
 }
 
-function Layout({ title, content, visitor, notice = null }: PageProps) {
+function Layout({ title, content, within, events, visitor, notice = null }: PageProps) {
   const text = noticeText(notice);
   return (
     <html lang="en">
@@ -31,8 +39,9 @@ function Layout({ title, content, visitor, notice = null }: PageProps) {
         <title>{`${title} · Signalbox`}</title>
         <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
         <link rel="stylesheet" href={assetPath("style.css")} />
+        {events && <script type="module" src={assetPath("live.js")} />}
       </head>
-      <body>
+      <body data-events={events}>
         <a class="skip" href="#main">
           Skip to the content
         </a>
@@ -43,6 +52,7 @@ function Layout({ title, content, visitor, notice = null }: PageProps) {
           </a>
           {visitor?.user ? <SignedIn visitor={visitor} /> : visitor && <a href={patterns.signIn}>Sign in</a>}
         </header>
+        {within && <OrganizationBar {...within} />}
         <main id="main" tabIndex={-1}>
           {text && (
             <p class="notice" role="status">
@@ -53,6 +63,22 @@ function Layout({ title, content, visitor, notice = null }: PageProps) {
         </main>
       </body>
     </html>
+  );
+}
+
+function OrganizationBar({ organization, section }: { organization: Organization; section: Section }) {
+  const parameters = { org: organization.slug };
+  const link = (target: Section, pattern: string, text: string) => (
+    <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
+      {text}
+    </a>
+  );
+  return (
+    <nav class="organization" aria-label={organization.name}>
+      <strong>{organization.name}</strong>
+      {link("pipelines", patterns.pipelinesPage, "Pipelines")}
+      {link("clusters", patterns.clustersPage, "Clusters")}
+    </nav>
   );
 }
 

@@ -7,7 +7,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import type { Visitor } from "../session.ts";
-import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, Select } from "./form-parts.tsx";
 import { type Shown, type SignedInRequest, signedInAction, signedInPage } from "./page.ts";
 
 const lifetimes = [
@@ -131,32 +131,6 @@ function newTokenForm(
       </>
     ),
   };
-}
-
-function Select({
-  label,
-  name,
-  value,
-  options,
-}: {
-  label: string;
-  name: string;
-  value: string;
-  options: readonly (readonly [value: string, text: string])[];
-}) {
-  const id = `field-${name}`;
-  return (
-    <p class="field">
-      <label for={id}>{label}</label>
-      <select id={id} name={name}>
-        {options.map(([each, text]) => (
-          <option key={each} value={each} selected={each === value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </p>
-  );
 }
 
 function created({ description }: Draft, token: string): Shown {

@@ -1,6 +1,6 @@
-import { defineHandler, type EventHandler, type H3Event, type HTTPResponse } from "h3";
+import { defineHandler, type EventHandler, type H3Event, HTTPResponse } from "h3";
 import type { ComponentChildren } from "preact";
-import type { User } from "../../shared/accounts/store.ts";
+import type { Organization, User } from "../../shared/accounts/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
@@ -8,7 +8,7 @@ import type { Bodies } from "../body.ts";
 import { refuseForeignForm } from "../csrf.ts";
 import { html, seeOther, setHeaders } from "../respond.ts";
 import { findVisitor, type Visitor } from "../session.ts";
-import { renderPage } from "./layout.tsx";
+import { renderPage, type Section } from "./layout.tsx";
 
 /** What a page shows inside the frame that all pages share. */
 export interface Shown {
@@ -16,6 +16,10 @@ export interface Shown {
   content: ComponentChildren;
   /** Default: 200. */
   status?: number;
+  /** The organization that the page is about, and where in it. */
+  within?: { organization: Organization; section: Section };
+  /** Where the page hears that it has changed. */
+  events?: string;
 }
 
 /** What a page knows of who asks for it. */
@@ -49,7 +53,7 @@ export function page(
 /** A page for people who have signed in; others are sent to do so, and come back. */
 export function signedInPage(
   services: Services,
-  show: (request: SignedInRequest) => Shown | Promise<Shown>,
+  show: (request: SignedInRequest) => Shown | Promise<Shown | HTTPResponse>,
 ): EventHandler {
   return defineHandler(async (event) => {
     const visitor = await findVisitor(services, event);
@@ -96,7 +100,7 @@ export function signInAndReturnTo(path: string): string {
 export function setPageHeaders(event: H3Event): void {
   setHeaders(event, {
     "Content-Security-Policy":
-      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -124,8 +128,10 @@ function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPRespo
   return typeof answered === "string" ? seeOther(answered) : render(event, visitor, answered);
 }
 
-function render(event: H3Event, visitor: Visitor, { title, content, status = 200 }: Shown): HTTPResponse {
+function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse): HTTPResponse {
+  if (answer instanceof HTTPResponse) return answer;
+  const { status = 200, ...shown } = answer;
   setPageHeaders(event);
   const notice = event.url.searchParams.get("notice");
-  return html(status, renderPage({ title, content, visitor, notice }));
+  return html(status, renderPage({ ...shown, visitor, notice }));
 }

@@ -159,6 +159,17 @@ export async function listMemberships(db: Db, userId: string) {
     .orderBy(asc(organizations.name), asc(organizations.id));
 }
 
+/** The organization of this slug and the user's role in it; undefined when the user is no member. */
+export async function findMembership(db: Db, slug: string, userId: string) {
+  const { members, organizations } = db.tables;
+  const [found] = await db
+    .select({ organization: organizations, role: members.role })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(and(eq(organizations.slug, slug), eq(members.userId, userId)));
+  return found;
+}
+
 export async function listMembers(db: Db, organizationId: string) {
   const { members, users } = db.tables;
   return db
@@ -390,6 +401,27 @@ export type TokenHolder = NonNullable<Awaited<ReturnType<typeof findTokenHolder>
 
 export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void> {
   await tx.insertMany(tx.tables.auditEvents, [event]);
+}
+
+/** What was done to some subjects, or to all of an organization; the newest first. */
+export async function listAuditEvents(
+  db: Db,
+  of: { organizationId: string; subjectIds?: string[] },
+  limit: number,
+) {
+  const { auditEvents, users } = db.tables;
+  return db
+    .select({ event: auditEvents, actor: users.name })
+    .from(auditEvents)
+    .innerJoin(users, eq(users.id, auditEvents.actorId))
+    .where(
+      and(
+        eq(auditEvents.organizationId, of.organizationId),
+        of.subjectIds ? inArray(auditEvents.subjectId, of.subjectIds) : undefined,
+      ),
+    )
+    .orderBy(desc(auditEvents.id))
+    .limit(limit);
 }
 
 /** Entries written before a time, at most `limit`. Returns how many went. */

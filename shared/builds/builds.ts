@@ -1,5 +1,6 @@
 import type { Db } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
+import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "./pipeline-store.ts";
@@ -65,11 +66,11 @@ async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
  * @throws Refusal 404, 422 when it has ended already
  */
 export async function cancelBuild(
-  { db, clock }: Services,
+  { db, clock, events }: Services,
   pipeline: Pipeline,
   number: number,
 ): Promise<BuildDetails> {
-  const { build } = await requireBuild(db, pipeline, number);
+  const { build, jobs } = await requireBuild(db, pipeline, number);
   const now = clock.now();
   const canceled = await db.transaction(async (tx) => {
     const changed = await cancelBuildIfUnfinished(tx, build.id, now);
@@ -77,6 +78,8 @@ export async function cancelBuild(
     return changed;
   });
   if (!canceled) throw new Refusal(422, "Build cannot be canceled: it has finished already");
+  const queues = jobs.map(({ queue }): Topic => `queue:${queue.id}`);
+  events.publish([`build:${build.id}`, `pipeline:${pipeline.id}`, ...queues]);
   return requireBuild(db, pipeline, number);
 }
 

@@ -1,5 +1,6 @@
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
+import type { Topic } from "../redis/events.ts";
 import { listPipelinesById, type Pipeline, takeBuildNumbers } from "./pipeline-store.ts";
 import { type QueueOfStep, resolveStepQueues } from "./step-queues.ts";
 import type { Build, Job } from "./store.ts";
@@ -17,9 +18,14 @@ export interface BuildRequest {
 
 /**
  * Create a build for each request, numbered in their order within a pipeline, with one job per step.
- * @returns the requests that cannot be built, now or later: their pipeline is gone or a step has no queue
+ * @returns the requests that cannot be built, now or later, because their pipeline is gone or a step has no queue;
+ * and what has changed for those who watch, once the transaction is committed
  */
-export async function createBuilds(tx: Tx, requests: BuildRequest[], now: Date): Promise<BuildRequest[]> {
+export async function createBuilds(
+  tx: Tx,
+  requests: BuildRequest[],
+  now: Date,
+): Promise<{ refused: BuildRequest[]; changed: Topic[] }> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await listPipelinesById(tx, [...byPipeline.keys()]);
   const queueOf = await resolveStepQueues(tx, pipelines);
@@ -50,7 +56,13 @@ export async function createBuilds(tx: Tx, requests: BuildRequest[], now: Date):
 
   await tx.insertMany(tx.tables.builds, builds);
   await tx.insertMany(tx.tables.jobs, jobs);
-  return [...byPipeline.values()].flat();
+  return {
+    refused: [...byPipeline.values()].flat(),
+    changed: [
+      ...new Set(builds.map(({ pipelineId }): Topic => `pipeline:${pipelineId}`)),
+      ...new Set(jobs.map(({ queueId }): Topic => `queue:${queueId}`)),
+    ],
+  };
 }
 
 function canRun(pipeline: Pipeline, queueOf: QueueOfStep): boolean {

@@ -1,5 +1,6 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import type { JobState } from "../db/schema.ts";
 import type { Queue } from "../queues/store.ts";
 import type { Job } from "./store.ts";
 
@@ -91,6 +92,49 @@ export async function letGoBuilds(tx: Tx, buildIds: string[], queueId: string): 
       held.map(({ buildId }) => buildId),
       otherId,
     );
+}
+
+/** How many jobs wait on each of these queues, and how many run, each up to a limit: nobody reads further. */
+export async function countJobsOfQueues(
+  db: Db,
+  queueIds: string[],
+  limit: number,
+): Promise<Map<string, { waiting: number; running: number }>> {
+  const { jobs } = db.tables;
+  const countIn = async (queueId: string, states: JobState[]) => {
+    const rows = db
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.queueId, queueId), inArray(jobs.state, states)))
+      .limit(limit)
+      .as("some_jobs");
+    const [row] = await db.select({ total: count() }).from(rows);
+    return row?.total ?? 0;
+  };
+  const counts = await Promise.all(
+    queueIds.map(async (id) => {
+      const waiting = await countIn(id, ["scheduled"]);
+      return [id, { waiting, running: await countIn(id, ["assigned", "running"]) }] as const;
+    }),
+  );
+  return new Map(counts);
+}
+
+/** Builds that a paused queue holds back, the oldest first. */
+export async function listHeldBackBuilds(db: Db, queueId: string, limit: number) {
+  const { jobs, builds, pipelines } = db.tables;
+  const held = db
+    .select({ id: jobs.buildId })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, queueId), isNotNull(jobs.dispatchPausedAt)))
+    .orderBy(asc(jobs.id))
+    .limit(limit);
+  return db
+    .select({ build: builds, pipeline: pipelines })
+    .from(builds)
+    .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
+    .where(inArray(builds.id, held))
+    .orderBy(asc(builds.id));
 }
 
 /** Queues that are paused, or have jobs that still carry a pause: where a fan-out may have something to do. */

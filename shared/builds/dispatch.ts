@@ -1,5 +1,7 @@
+import type { Tx } from "../db/database.ts";
 import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
 import { findQueueById } from "../queues/store.ts";
+import type { Topic } from "../redis/events.ts";
 import type { Services } from "../services.ts";
 import {
   assignOldestIfWaiting,
@@ -31,22 +33,33 @@ export async function assignNextJob({ db, clock }: Services, queueId: string): P
  * Make the waiting jobs of a queue, and their builds, carry its pause or drop it. It reads what the queue is now,
  * not what it was when somebody asked: runs that are late, repeated or out of order all lead to the same.
  */
-export async function fanOutDispatchPause({ db }: Services, queueId: string): Promise<void> {
+export async function fanOutDispatchPause({ db, events }: Services, queueId: string): Promise<void> {
   let after: string | undefined;
   do {
     const from = after;
-    after = await db.transaction(async (tx) => {
-      const queue = await findQueueById(tx, queueId);
-      const jobs = queue ? await listUnmatchedJobs(tx, queue, from, jobsAtOnce) : [];
-      if (!queue || jobs.length === 0) return undefined;
-      const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
-      const jobIds = jobs.map(({ id }) => id);
-      await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
-      if (queue.dispatchPausedAt) await holdBackBuilds(tx, buildIds, queue.id);
-      else await letGoBuilds(tx, buildIds, queue.id);
-      return jobIds.at(-1);
-    });
+    const matched = await db.transaction((tx) => matchJobs(tx, queueId, from));
+    events.publish(matched.buildIds.map((id): Topic => `build:${id}`));
+    after = matched.lastJobId;
   } while (after);
+  events.publish([`queue:${queueId}`]);
+}
+
+/** The next waiting jobs of the queue, and their builds, in one transaction. */
+async function matchJobs(
+  tx: Tx,
+  queueId: string,
+  afterId: string | undefined,
+): Promise<{ buildIds: string[]; lastJobId: string | undefined }> {
+  const queue = await findQueueById(tx, queueId);
+  const jobs = queue ? await listUnmatchedJobs(tx, queue, afterId, jobsAtOnce) : [];
+  if (!queue || jobs.length === 0) return { buildIds: [], lastJobId: undefined };
+
+  const jobIds = jobs.map(({ id }) => id);
+  const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
+  await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
+  if (queue.dispatchPausedAt) await holdBackBuilds(tx, buildIds, queue.id);
+  else await letGoBuilds(tx, buildIds, queue.id);
+  return { buildIds, lastJobId: jobIds.at(-1) };
 }
 
 /** Send a fan-out where one may have been lost, or a build came while one ran. */

@@ -51,6 +51,7 @@ async function change(
     return next;
   });
   if (!changed) throw new Refusal(422, `Cluster queue is ${action === "paused" ? "already" : "not"} paused`);
+  services.events.publish([`queue:${queue.id}`]);
   await services.jobs.send(fanOutDispatchPause, { queueId: queue.id });
   return changed;
 }

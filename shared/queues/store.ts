@@ -129,6 +129,17 @@ export async function findQueue(db: Db | Tx, clusterId: string, id: string): Pro
   return found;
 }
 
+/** Queues by their ids, deleted ones too. */
+export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string, Queue>> {
+  if (ids.length === 0) return new Map();
+  const { queues } = db.tables;
+  const found = await db
+    .select()
+    .from(queues)
+    .where(inArray(queues.id, [...new Set(ids)]));
+  return new Map(found.map((queue) => [queue.id, queue]));
+}
+
 /** Also when it is deleted. */
 export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | undefined> {
   const [found] = await db.select().from(db.tables.queues).where(eq(db.tables.queues.id, id));

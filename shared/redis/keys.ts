@@ -7,6 +7,8 @@ export function redisKeys(prefix: string) {
     pacing: (subject: string) => `${prefix}:pacing:${subject}`,
     /** Uses of access tokens that a worker has not written to the database yet. */
     usage: `${prefix}:usage`,
+    /** Channel on which processes tell each other what changed. */
+    events: `${prefix}:events`,
     /** What BullMQ puts before the names of its own keys. */
     jobs: `${prefix}:jobs`,
   };

@@ -23,10 +23,12 @@ export function openDeliveryBuilder(services: Services): DeliveryBuilder {
 }
 
 async function buildDeliveries(
-  { db, clock, cipher, metrics }: Services,
+  { db, clock, cipher, metrics, events }: Services,
   ids: string[],
 ): Promise<undefined[]> {
-  const { built, failed } = await db.transaction((tx) => decideAndBuild(tx, ids, cipher, clock.now()));
+  const decided = await db.transaction((tx) => decideAndBuild(tx, ids, cipher, clock.now()));
+  const { built, failed, changed } = decided;
+  events.publish(changed);
   metrics.deliveriesJudged.inc({ status: "build_created" }, built);
   metrics.deliveriesJudged.inc({ status: "failed" }, failed);
   return ids.map(() => undefined);
@@ -34,19 +36,19 @@ async function buildDeliveries(
 
 async function decideAndBuild(tx: Tx, ids: string[], cipher: Cipher, now: Date) {
   const deliveries = await decideIfWaiting(tx, [...new Set(ids)], "build_created");
-  if (deliveries.length === 0) return { built: 0, failed: 0 };
+  if (deliveries.length === 0) return { built: 0, failed: 0, changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // ids sort by age: builds are numbered as webhooks came
 
   const triggers = await listTriggersById(tx, [...new Set(deliveries.map((delivery) => delivery.triggerId))]);
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger, cipher)]));
   const requests = deliveries.map((delivery) => requestBuild(delivery, planOf));
 
-  const refused = await createBuilds(tx, requests, now);
+  const { refused, changed } = await createBuilds(tx, requests, now);
   const failedIds = refused.flatMap((request) => request.deliveryId ?? []);
   if (failedIds.length > 0) {
     await setOutcome(tx, failedIds, { status: "failed", reason: "build_creation_failed" });
   }
-  return { built: deliveries.length - failedIds.length, failed: failedIds.length };
+  return { built: deliveries.length - failedIds.length, failed: failedIds.length, changed };
 }
 
 type Plan = Omit<BuildRequest, "deliveryId">;

@@ -1,0 +1,28 @@
+import type { listAuditEvents } from "../../shared/accounts/store.ts";
+import { Time } from "./times.tsx";
+
+type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
+
+/** Who did what to what, and when. */
+export function AuditList({ entries, now }: { entries: Entry[]; now: Date }) {
+  return (
+    <section aria-labelledby="audit">
+      <h2 id="audit">What was done</h2>
+      {entries.length === 0 ? (
+        <p>Nothing yet.</p>
+      ) : (
+        <ul class="audit">
+          {entries.map(({ event, actor }) => (
+            <li key={event.id}>
+              {actor} {event.action} the {event.subjectType.replace("_", " ")}{" "}
+              <strong>{event.subject}</strong>{" "}
+              <span class="quiet">
+                <Time at={event.createdAt} now={now} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,134 @@
+import { listAuditEvents } from "../../shared/accounts/store.ts";
+import { countJobsOfQueues } from "../../shared/builds/dispatch-store.ts";
+import { pathTo, patterns } from "../../shared/paths.ts";
+import { requireCluster } from "../../shared/queues/clusters.ts";
+import { findShape } from "../../shared/queues/shapes.ts";
+import { type Cluster, listQueues, type Queue } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/services.ts";
+import { eventsPath } from "../live.ts";
+import { AuditList } from "./audit-list.tsx";
+import { type MemberRequest, memberPage } from "./member-page.ts";
+import { readPageNumber } from "./page-number.ts";
+import { Pager, State, Table } from "./tables.tsx";
+
+const perPage = 30;
+const mostAuditEntries = 50;
+/** Nobody counts further by eye. */
+export const mostCounted = 1000;
+
+type Counts = Awaited<ReturnType<typeof countJobsOfQueues>>;
+
+/** GET /organizations/:org/clusters/:cluster: its queues, and what was done to them. */
+export function clusterPage(services: Services) {
+  const { db, clock } = services;
+  return memberPage(services, async (request) => {
+    const { organization, role, visitor, event } = request;
+    const cluster = await clusterOf(services, request);
+    const { page, pages, offset } = readPageNumber(event, cluster.queueCount, perPage);
+    const queues = await listQueues(db, cluster.id, { limit: perPage, offset });
+    const ids = queues.map(({ id }) => id);
+    const counts = await countJobsOfQueues(db, ids, mostCounted);
+    const audit = await listAuditEvents(db, { organizationId: organization.id }, mostAuditEntries);
+    const parameters = { org: organization.slug, cluster: cluster.id };
+    const path = pathTo(patterns.clusterPage, parameters);
+    return {
+      title: cluster.name,
+      within: { organization, section: "clusters" },
+      events: eventsPath(
+        services,
+        visitor,
+        ids.map((id) => `queue:${id}` as const),
+      ),
+      content: (
+        <>
+          <p class="back">
+            <a href={pathTo(patterns.clustersPage, parameters)}>Clusters</a>
+          </p>
+          <h1>{cluster.name}</h1>
+          {cluster.description && <p>{cluster.description}</p>}
+          {role === "admin" && (
+            <p class="actions">
+              <a class="button" href={pathTo(patterns.newQueuePage, parameters)}>
+                New queue
+              </a>
+              <a class="button secondary" href={pathTo(patterns.editClusterPage, parameters)}>
+                Edit
+              </a>
+              <a class="button danger" href={pathTo(patterns.deleteClusterPage, parameters)}>
+                Delete
+              </a>
+            </p>
+          )}
+          {queues.length === 0 ? (
+            <p>This cluster has no queue yet.</p>
+          ) : (
+            <Queues cluster={cluster} queues={queues} counts={counts} org={organization.slug} />
+          )}
+          <Pager page={page} pages={pages} path={path} />
+          <AuditList entries={audit} now={clock.now()} />
+        </>
+      ),
+    };
+  });
+}
+
+/** @throws Refusal 404 */
+export function clusterOf({ db }: Services, { organization, parameter }: MemberRequest): Promise<Cluster> {
+  return requireCluster(db, organization.id, parameter("cluster"));
+}
+
+function Queues({
+  cluster,
+  queues,
+  counts,
+  org,
+}: {
+  cluster: Cluster;
+  queues: Queue[];
+  counts: Counts;
+  org: string;
+}) {
+  return (
+    <Table caption="Queues" columns={["State", "Queue", "Agents", "Waiting", "Running"]}>
+      {queues.map((queue) => {
+        const { waiting = 0, running = 0 } = counts.get(queue.id) ?? {};
+        const path = pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: queue.id });
+        return (
+          <tr key={queue.id}>
+            <td>
+              <State state={queue.dispatchPausedAt ? "paused" : "active"} />
+            </td>
+            <th scope="row">
+              <a href={path}>{queue.key}</a>
+              {queue.id === cluster.defaultQueueId && <span class="quiet"> default</span>}
+            </th>
+            <td>{kindOf(queue)}</td>
+            <td>{shown(waiting)}</td>
+            <td>{shown(running)}</td>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+/** `Self-hosted`, or the shape in words. */
+export function kindOf({ instanceShape }: Queue): string {
+  const shape = instanceShape === null ? undefined : findShape(instanceShape);
+  return shape ? `Hosted, ${shapeInWords(shape.name)}` : "Self-hosted";
+}
+
+const machineWords = { linux: "Linux", macos: "macOS", windows: "Windows" } as const;
+
+/** `Linux AMD64 Small (2 vCPU, 4 GB)`. */
+export function shapeInWords(name: string): string {
+  const shape = findShape(name);
+  if (!shape) return name;
+  const { machineType, architecture, size, cpu, memoryGb } = shape;
+  return `${machineWords[machineType]} ${architecture.toUpperCase()} ${size} (${cpu} vCPU, ${memoryGb} GB)`;
+}
+
+/** A count that stops being exact at its limit. */
+export function shown(count: number): string {
+  return count >= mostCounted ? `${mostCounted.toLocaleString("en")} or more` : String(count);
+}

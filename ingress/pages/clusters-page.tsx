@@ -1,0 +1,109 @@
+import { pathTo, patterns } from "../../shared/paths.ts";
+import { createCluster } from "../../shared/queues/clusters.ts";
+import { clusterName, problemsOf, text } from "../../shared/queues/input.ts";
+import { type Cluster, countClusters, listClusters } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import type { Visitor } from "../session.ts";
+import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { adminAction, asSentence, type MemberRequest, memberPage, orProblem } from "./member-page.ts";
+import type { Shown } from "./page.ts";
+import { readPageNumber } from "./page-number.ts";
+import { Pager } from "./tables.tsx";
+
+const perPage = 30;
+/** What a new cluster may be described with. */
+export const clusterDescription = text("Description", 2000);
+
+/** GET /organizations/:org/clusters */
+export function clustersPage(services: Services) {
+  return memberPage(services, (request) => show(services, request));
+}
+
+/** POST /organizations/:org/clusters {name, description} */
+export function addCluster(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request, form) => {
+    const draft = { name: form.get("name") ?? "", description: form.get("description") ?? "" };
+    const problems = [
+      ...problemsOf(clusterName, draft.name),
+      ...problemsOf(clusterDescription, draft.description),
+    ];
+    const outcome =
+      problems.length > 0
+        ? { problem: asSentence(problems) }
+        : await orProblem(() => createCluster(services, request.actor, draft));
+    if ("problem" in outcome) return show(services, request, { ...draft, problem: outcome.problem });
+    return pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: outcome.done.id });
+  });
+}
+
+interface Draft {
+  name: string;
+  description: string;
+  problem: string;
+}
+
+async function show({ db }: Services, request: MemberRequest, draft?: Draft): Promise<Shown> {
+  const { organization, role, visitor } = request;
+  const total = await countClusters(db, organization.id);
+  const { page, pages, offset } = readPageNumber(request.event, total, perPage);
+  const clusters = await listClusters(db, organization.id, { limit: perPage, offset });
+  const path = pathTo(patterns.clustersPage, { org: organization.slug });
+  return {
+    title: "Clusters",
+    status: draft ? 422 : 200,
+    within: { organization, section: "clusters" },
+    content: (
+      <>
+        <h1>Clusters</h1>
+        <p>A cluster is a group of queues. Pipelines run their jobs on the queues of one cluster.</p>
+        {clusters.length === 0 ? (
+          <p>There is none yet.</p>
+        ) : (
+          <ul class="entries">
+            {clusters.map((cluster) => (
+              <Entry key={cluster.id} cluster={cluster} org={organization.slug} />
+            ))}
+          </ul>
+        )}
+        <Pager page={page} pages={pages} path={path} />
+        {role === "admin" && <NewCluster visitor={visitor} path={path} draft={draft} />}
+      </>
+    ),
+  };
+}
+
+function Entry({ cluster, org }: { cluster: Cluster; org: string }) {
+  const { queueCount } = cluster;
+  return (
+    <li class="entry">
+      <div>
+        <h2>
+          <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>
+            {cluster.emoji && !cluster.emoji.startsWith(":") ? `${cluster.emoji} ` : ""}
+            {cluster.name}
+          </a>
+        </h2>
+        {cluster.description && <p>{cluster.description}</p>}
+        <p class="quiet">{queueCount === 1 ? "1 queue" : `${queueCount} queues`}</p>
+      </div>
+    </li>
+  );
+}
+
+function NewCluster({ visitor, path, draft }: { visitor: Visitor; path: string; draft?: Draft | undefined }) {
+  return (
+    <section aria-labelledby="new-cluster">
+      <h2 id="new-cluster">New cluster</h2>
+      <form method="post" action={path}>
+        <CsrfField visitor={visitor} />
+        {draft && <FormError>{draft.problem}</FormError>}
+        <Field label="Name" name="name" value={draft?.name} maxLength={100} required />
+        <Field label="Description" name="description" value={draft?.description} maxLength={2000} />
+        <p class="actions">
+          <button type="submit">Create cluster</button>
+        </p>
+      </form>
+    </section>
+  );
+}

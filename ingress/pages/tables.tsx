@@ -1,0 +1,50 @@
+import type { ComponentChildren } from "preact";
+
+/** A table that scrolls sideways by itself where it is too wide for the screen. */
+export function Table({
+  caption,
+  columns,
+  children,
+}: {
+  caption: string;
+  columns: string[];
+  children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="table" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Newer and older, or previous and next, below a list. */
+export function Pager({ page, pages, path }: { page: number; pages: number; path: string }) {
+  if (pages <= 1) return null;
+  return (
+    <nav class="pager" aria-label="Pages">
+      {page > 1 && <a href={`${path}?page=${page - 1}`}>Previous</a>}
+      <span class="quiet">
+        Page {page} of {pages}
+      </span>
+      {page < pages && <a href={`${path}?page=${page + 1}`}>Next</a>}
+    </nav>
+  );
+}
+
+/** A state as a word in a colour of its own. */
+export function State({ state }: { state: string }) {
+  return <span class={`state ${state}`}>{state}</span>;
+}
