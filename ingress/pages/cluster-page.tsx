@@ -102,7 +102,7 @@ function Queues({
               <a href={path}>{queue.key}</a>
               {queue.id === cluster.defaultQueueId && <span class="quiet"> default</span>}
             </th>
-            <td>{kindOf(queue)}</td>
+            <td class="agents">{kindOf(queue)}</td>
             <td>{shown(waiting)}</td>
             <td>{shown(running)}</td>
           </tr>
