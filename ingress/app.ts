@@ -4,7 +4,7 @@ import type { Services } from "../shared/services.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
-import { openapi } from "./api/openapi.ts";
+import { describeApi, openapi } from "./api/openapi.ts";
 import { type Operation, operationHandler } from "./api/operation.ts";
 import { restOperations } from "./api/operations.ts";
 import { type Bodies, openBodies } from "./body.ts";
@@ -30,6 +30,7 @@ import {
   revokeConnectedAppPage,
 } from "./pages/connected-app.tsx";
 import { connectedAppsPage } from "./pages/connected-apps.tsx";
+import { docsPage } from "./pages/docs-page.tsx";
 import {
   deleteClusterPage,
   editClusterPage,
@@ -137,7 +138,9 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   for (const [path, ofPath] of Map.groupBy(operations, (each) => each.path)) {
     restRoute(app, path, handlersOf(services, bodies, ofPath));
   }
-  route(app, patterns.openapi, { GET: openapi(services.config, operations) });
+  const document = describeApi(services.config, operations);
+  route(app, patterns.openapi, { GET: openapi(document) });
+  route(app, patterns.docs, { GET: docsPage(services, document) });
 
   for (const [owner, base] of [
     ["job", patterns.jobData],

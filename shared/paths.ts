@@ -66,6 +66,7 @@ export const patterns = {
   build: "/v2/organizations/:org/pipelines/:slug/builds/:number",
   cancelBuild: "/v2/organizations/:org/pipelines/:slug/builds/:number/cancel",
   openapi: "/openapi.json",
+  docs: "/docs",
   jobData: "/v3/jobs/:id/data",
   buildData: "/v3/builds/:id/data",
 } as const;

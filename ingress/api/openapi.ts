@@ -6,8 +6,7 @@ import * as field from "./fields.ts";
 import type { Operation } from "./operation.ts";
 
 /** GET /openapi.json: the REST API, written down from the declarations that check its requests. */
-export function openapi(config: Config, operations: Operation[]) {
-  const document = describeApi(config, operations);
+export function openapi(document: ReturnType<typeof describeApi>) {
   return defineHandler((event) => {
     setHeader(event, "Access-Control-Allow-Origin", "*");
     return document;

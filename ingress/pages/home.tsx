@@ -40,7 +40,7 @@ function Welcome({ config }: { config: Config }) {
         <dl class="facts">
           <dt>REST API</dt>
           <dd>
-            <code>{config.baseUrl}/v2</code>
+            <code>{config.baseUrl}/v2</code>, described at <a href={patterns.docs}>{patterns.docs}</a>
           </dd>
           <dt>Sign-in for devices</dt>
           <dd>
