@@ -82,7 +82,7 @@ function Described({ method, path, operation }: { method: string; path: string; 
       {description && <p>{description}</p>}
       {query.length > 0 && (
         <>
-          <h4>Query</h4>
+          <h3>Query</h3>
           <dl class="facts">
             {query.map(({ name, schema }) => (
               <>
@@ -97,11 +97,11 @@ function Described({ method, path, operation }: { method: string; path: string; 
       )}
       {body && (
         <>
-          <h4>Body{requestBody?.required ? "" : ", optional"}</h4>
+          <h3>Body{requestBody?.required ? "" : ", optional"}</h3>
           <SchemaText schema={body} />
         </>
       )}
-      <h4>Answers</h4>
+      <h3>Answers</h3>
       <dl class="facts">
         {Object.entries(responses).map(([status, response]) => (
           <>
