@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { queueDescription, queueKey, text } from "../../shared/queues/input.ts";
 import { badAffinity, isAffinity, type NewQueue, type QueueChange } from "../../shared/queues/queues.ts";
-import { findShape, shapes } from "../../shared/queues/shapes.ts";
+import { findShape, shapes, unknownShape } from "../../shared/queues/shapes.ts";
 
 const affinityDocument = { type: "string", enum: ["prefer-warmest", "prefer-different"] } as const;
 const notAnObject = "Hosted agents must be an object";
@@ -12,9 +12,7 @@ const isMissing = (value: unknown) => value === undefined || value === null || v
 const newShape = z.unknown().transform((given, context) => {
   const shape = typeof given === "string" ? findShape(given) : undefined;
   if (shape) return shape.name;
-  const message = isMissing(given)
-    ? "Instance shape can't be blank"
-    : `Instance shape ${String(given)} is not a valid instance shape`;
+  const message = isMissing(given) ? "Instance shape can't be blank" : unknownShape(given);
   context.addIssue({ code: "custom", message });
   return z.NEVER;
 });

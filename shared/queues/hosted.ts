@@ -1,6 +1,6 @@
 import type { Organization } from "../accounts/store.ts";
 import { validationFailed } from "../refusal.ts";
-import { findShape, type InstanceShape, requireShape } from "./shapes.ts";
+import { findShape, type InstanceShape, requireShape, unknownShape } from "./shapes.ts";
 import type { Queue } from "./store.ts";
 
 /** What a request wants of a hosted queue, as it came: which check fails first depends on the queue. */
@@ -35,7 +35,7 @@ function wantedShape(present: InstanceShape, given: unknown): InstanceShape {
   if (given === undefined || given === null || given === "")
     throw validationFailed("Instance shape cannot be changed to ");
   const wanted = typeof given === "string" ? findShape(given) : undefined;
-  if (!wanted) throw validationFailed(`Instance shape ${String(given)} is not a valid instance shape`);
+  if (!wanted) throw validationFailed(unknownShape(given));
   if (wanted.machineType !== present.machineType || wanted.architecture !== present.architecture)
     throw validationFailed(`Instance shape cannot be changed to ${wanted.name}`);
   return wanted;

@@ -58,6 +58,13 @@ export function findShape(name: string): InstanceShape | undefined {
   return shapeByName.get(name);
 }
 
+/** Why what was given instead of the name of a shape is none. Lists and objects are not put into words: some cannot. */
+export function unknownShape(given: unknown): string {
+  return typeof given === "object"
+    ? "Instance shape must be a string"
+    : `Instance shape ${String(given)} is not a valid instance shape`;
+}
+
 /** The shape that a stored queue has. */
 export function requireShape(name: string): InstanceShape {
   const shape = findShape(name);
