@@ -48,13 +48,15 @@ const step = z.object(
   },
   { error: "Steps must be objects" },
 );
+/** Text has a length too, but is no list of the wrong length. */
+const ofList = { when: ({ value }: { value: unknown }) => Array.isArray(value) };
 const steps = z
   .array(step, {
     error: ({ input }) =>
       input === undefined || input === null ? "Steps can't be blank" : "Steps must be a list",
   })
-  .min(1, "Steps can't be blank")
-  .max(mostSteps, `Steps can be ${mostSteps} at most`);
+  .min(1, { error: "Steps can't be blank", ...ofList })
+  .max(mostSteps, { error: `Steps can be ${mostSteps} at most`, ...ofList });
 const name = requiredText("Name", 100);
 const cluster = requiredText("Cluster", 100);
 const branch = requiredText("Default branch", 255);

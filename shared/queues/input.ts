@@ -3,11 +3,17 @@ import { z } from "zod";
 // What fields may hold, with the reason that is told when they hold something else. Each surface puts its own
 // bodies together of these.
 
+/** Lengths are checked of text alone: a list of the wrong length is the wrong type, and that is said already. */
+const ofText = { when: ({ value }: { value: unknown }) => typeof value === "string" };
+
 /** Text that both databases keep as it is: no NUL, no half of a surrogate pair. */
 export function text(name: string, longest: number) {
   return z
     .string({ error: `${name} must be a string` })
-    .max(longest, `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`)
+    .max(longest, {
+      error: `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`,
+      ...ofText,
+    })
     .refine((value) => !value.includes("\0") && value.isWellFormed(), `${name} must be text without NUL`);
 }
 
@@ -19,7 +25,10 @@ export function requiredText(name: string, longest: number) {
       error: ({ input }) => (isMissing(input) ? `${name} can't be blank` : `${name} must be a string`),
     })
     .refine((value) => value.trim() !== "", `${name} can't be blank`)
-    .max(longest, `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`)
+    .max(longest, {
+      error: `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`,
+      ...ofText,
+    })
     .refine((value) => !value.includes("\0") && value.isWellFormed(), `${name} must be text without NUL`);
 }
 
@@ -30,8 +39,8 @@ export const queueKey = z
     error: ({ input }) =>
       input === undefined || input === null ? "Key can't be blank" : "Key must be a string",
   })
-  .min(1, "Key can't be blank")
-  .max(100, "Key is too long (maximum is 100 characters)")
+  .min(1, { error: "Key can't be blank", ...ofText })
+  .max(100, { error: "Key is too long (maximum is 100 characters)", ...ofText })
   .regex(/^[A-Za-z0-9_-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
 
 export const queueDescription = text("Description", 2000).nullable();
