@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { shapes } from "../../shared/queues/shapes.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { type Api, base, graphqlId, openApi, timestamp, unique, webBase } from "./api.ts";
+
+const removed = ["MACOS_M2_4X7", "MACOS_M2_6X14", "MACOS_M2_12X28", "MACOS_M4_12X56"];
+const charset = "Key can only contain letters, numbers, hyphens and underscores";
+const tooLong = "Key is too long (maximum is 100 characters)";
+const affinity = "Retry agent affinity must be prefer-warmest or prefer-different";
+
+describeOnAllDatabasesAtOnce("POST …/queues", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const create = (body: unknown) => api.send("POST", api.queues, { body });
+  const refused = async (body: unknown, ...reasons: string[]) => {
+    const { status, body: answer } = await create(body);
+    const message = `Validation failed: ${reasons.join(", ")}`;
+    assert.deepEqual([status, answer], [422, { message }], JSON.stringify(body).slice(0, 200));
+  };
+
+  it("makes a self-hosted queue with every member of the specification, and none of a hosted one", async () => {
+    const { status, body } = await create({
+      key: "linux-x86_64",
+      description: "Build machines",
+      retry_agent_affinity: "prefer-different",
+      unknown: { a: 1 },
+      id: "mine",
+      dispatch_paused: true,
+    });
+
+    assert.equal(status, 201);
+    const { id, created_at, ...rest } = body;
+    assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    assert.match(created_at, timestamp);
+    const { admin, acme } = api;
+    assert.deepEqual(rest, {
+      graphql_id: graphqlId("ClusterQueue", id),
+      key: "linux-x86_64",
+      description: "Build machines",
+      url: `${base}/clusters/${acme.cluster.id}/queues/${id}`,
+      web_url: `${webBase}/clusters/${acme.cluster.id}/queues/${id}`,
+      cluster_url: `${base}/clusters/${acme.cluster.id}`,
+      retry_agent_affinity: "prefer-different",
+      dispatch_paused: false,
+      dispatch_paused_by: null,
+      dispatch_paused_at: null,
+      dispatch_paused_note: null,
+      created_by: {
+        id: admin.id,
+        graphql_id: graphqlId("User", admin.id),
+        name: "Person",
+        email: admin.email,
+        avatar_url: "https://app.example.com/avatars/P.svg",
+        created_at: admin.createdAt.toISOString(),
+      },
+    });
+    assert.deepEqual((await api.send("GET", `${api.queues}/${id}`)).body, body);
+  });
+
+  it("prefers the warmest agents when nothing else is said, and takes null and empty descriptions", async () => {
+    const { body } = await create({ key: unique("q") });
+    assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", null]);
+    for (const description of [null, ""])
+      assert.equal((await create({ key: unique("q"), description })).body.description, null);
+    const long = "é".repeat(2000);
+    assert.equal((await create({ key: unique("q"), description: long })).body.description, long);
+  });
+
+  it("takes null for hostedAgents as nothing", async () => {
+    const { status, body } = await create({ key: unique("q"), hostedAgents: null });
+    assert.deepEqual([status, "hosted" in body, "hosted_agents" in body], [201, false, false]);
+  });
+
+  it("refuses keys that are none, each with its reason", async () => {
+    for (const key of [undefined, null, ""]) await refused({ key }, "Key can't be blank");
+    for (const key of [1, true, [], {}]) await refused({ key }, "Key must be a string");
+    for (const key of ["a b", "a.b", "é", "a\n", "\u0000", "\ud800", " ", "__proto__ "])
+      await refused({ key }, charset);
+    await refused({ key: "k".repeat(101) }, tooLong);
+    assert.equal((await create({ key: "k".repeat(100) })).status, 201);
+  });
+
+  it("joins the reasons of all members", async () => {
+    await refused({ key: " ".repeat(101) }, tooLong, charset);
+    await refused(
+      { key: "a b", description: "d".repeat(2001), retry_agent_affinity: "x" },
+      charset,
+      "Description is too long (maximum is 2,000 characters)",
+      affinity,
+    );
+    await refused(
+      { description: 1, hostedAgents: {} },
+      "Key can't be blank",
+      "Description must be a string",
+      "Instance shape can't be blank",
+    );
+  });
+
+  it("refuses a key that is taken; letters of another case are another key", async () => {
+    await api.newQueue({ key: "taken" });
+    await refused({ key: "taken" }, "Key has already been taken");
+    assert.equal((await create({ key: "TAKEN" })).status, 201);
+    const elsewhere = await api.newCluster();
+    assert.equal((await api.newQueue({ key: "taken" }, elsewhere.id)).key, "taken");
+  });
+
+  it("gives a key to a new queue when its queue is deleted", async () => {
+    const { id } = await api.newQueue({ key: "again" });
+    await api.send("DELETE", `${api.queues}/${id}`);
+    assert.notEqual((await api.newQueue({ key: "again" })).id, id);
+  });
+
+  it("refuses other affinities and descriptions", async () => {
+    for (const value of ["", "PREFER-WARMEST", 1, null, ["prefer-warmest"], { a: 1 }])
+      await refused({ key: unique("q"), retry_agent_affinity: value }, affinity);
+    for (const value of [1, [], {}, false])
+      await refused({ key: unique("q"), description: value }, "Description must be a string");
+    for (const value of ["a\u0000", "\udc00"])
+      await refused({ key: unique("q"), description: value }, "Description must be text without NUL");
+  });
+
+  describe("with hostedAgents", () => {
+    const hosted = (hostedAgents: unknown, more = {}) => ({ key: unique("q"), hostedAgents, ...more });
+
+    it("makes a hosted queue of every shape of the specification", async () => {
+      await api.features({ windows_hosted_agents: true });
+      for (const { name, machineType, architecture, cpu, memoryGb } of shapes) {
+        const { status, body } = await create(hosted({ instanceShape: name }));
+        assert.equal(status, 201, name);
+        assert.equal(body.hosted, true);
+        assert.equal("retry_agent_affinity" in body, false);
+        assert.deepEqual(body.hosted_agents, {
+          instance_shape: { machine_type: machineType, architecture, cpu, memory: memoryGb, name },
+          platform_settings: machineType === "linux" ? { linux: { agent_image_ref: null } } : {},
+        });
+        await api.send("DELETE", `${api.queues}/${body.id}`);
+      }
+      assert.equal(shapes.length, 18);
+      await api.features({ windows_hosted_agents: false });
+    });
+
+    it("has the vCPUs and gigabytes that the name of a shape tells", () => {
+      for (const { name, cpu, memoryGb } of shapes)
+        assert.equal(name.split("_").at(-1), `${cpu}X${memoryGb}`);
+    });
+
+    it("ignores an agentImageRef and any affinity", async () => {
+      const { status, body } = await create(
+        hosted(
+          { instanceShape: "LINUX_AMD64_2X4", agentImageRef: "ghcr.io/a/b" },
+          { retry_agent_affinity: 7 },
+        ),
+      );
+      assert.equal(status, 201);
+      assert.equal(body.hosted_agents.platform_settings.linux.agent_image_ref, null);
+      assert.equal("retry_agent_affinity" in body, false);
+    });
+
+    it("refuses what is no object", async () => {
+      for (const value of ["x", 1, true, [], [{ instanceShape: "LINUX_AMD64_2X4" }]])
+        await refused(hosted(value), "Hosted agents must be an object");
+    });
+
+    it("refuses a shape that is missing, unknown or removed", async () => {
+      for (const given of [{}, { instanceShape: null }, { instanceShape: "" }])
+        await refused(hosted(given), "Instance shape can't be blank");
+      const unknown = ["linux_amd64_2x4", "LINUX_AMD64_2X4 ", "constructor", "__proto__", 7, true];
+      for (const instanceShape of [...unknown, ...removed])
+        await refused(
+          hosted({ instanceShape }),
+          `Instance shape ${instanceShape} is not a valid instance shape`,
+        );
+    });
+
+    it("refuses a shape that is no text at all", async () => {
+      const deep = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
+      for (const instanceShape of [
+        { toString: 1 },
+        { toString: null, valueOf: null },
+        {},
+        ["LINUX_AMD64_2X4"],
+      ])
+        await refused(hosted({ instanceShape }), "Instance shape must be a string");
+      assert.equal(deep.length, 1);
+      const raw = `{"key":"deep","hostedAgents":{"instanceShape":${"[".repeat(50_000)}${"]".repeat(50_000)}}}`;
+      const answer = await api.send("POST", api.queues, {
+        raw,
+        headers: { "Content-Type": "application/json" },
+      });
+      assert.deepEqual(
+        [answer.status, answer.body],
+        [422, { message: "Validation failed: Instance shape must be a string" }],
+      );
+    });
+
+    it("refuses Windows to an organization that was not given it", async () => {
+      for (const { name } of shapes.filter(({ machineType }) => machineType === "windows"))
+        await refused(
+          hosted({ instanceShape: name }),
+          "Windows instance shapes are not available to this organization",
+        );
+    });
+  });
+});
+
+describeOnAllDatabasesAtOnce("the limit of queues in a cluster", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const message = "Validation failed: Cluster has reached its limit of 50 queues";
+
+  it("is 50, also when several are created at once, and a deleted queue makes room", async () => {
+    const cluster = await api.newCluster();
+    const path = `/clusters/${cluster.id}/queues`;
+    for (let made = 0; made < 48; made++) await api.newQueue({}, cluster.id);
+
+    const create = () => api.send("POST", path, { body: { key: unique("racing") } });
+    const answers = await Promise.all(Array.from({ length: 6 }, create));
+
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 422, 422, 422, 422]);
+    for (const { body } of answers.filter(({ status }) => status === 422))
+      assert.deepEqual(body, { message });
+    const listed = (await api.send("GET", `${path}?per_page=100`)).body;
+    assert.equal(listed.length, 50);
+
+    await api.send("DELETE", `${path}/${listed[0].id}`);
+    assert.deepEqual([(await create()).status, (await create()).status], [201, 422]);
+  });
+});
+
+describeOnAllDatabasesAtOnce("the limit of queues, configured", (database) => {
+  it("is told as it is", async () => {
+    const api = await openApi(database, { QUEUES_PER_CLUSTER: "2" });
+    await api.newQueue();
+    const { status, body } = await api.send("POST", api.queues, { body: { key: "third" } });
+
+    const message = "Validation failed: Cluster has reached its limit of 2 queues";
+    assert.deepEqual([status, body], [422, { message }]);
+    await api.close();
+  });
+});

@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { type Api, openApi } from "./api.ts";
+
+describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const update = (id: string, body: unknown, method = "PUT") =>
+    api.send(method, `${api.queues}/${id}`, { body });
+  const read = async (id: string) => (await api.send("GET", `${api.queues}/${id}`)).body;
+  const refused = async (id: string, body: unknown, reason: string) => {
+    const before = await read(id);
+    const { status, body: answer } = await update(id, body);
+    const message = `Validation failed: ${reason}`;
+    assert.deepEqual([status, answer], [422, { message }], JSON.stringify(body).slice(0, 200));
+    assert.deepEqual(await read(id), before);
+  };
+
+  for (const method of ["PUT", "PATCH"]) {
+    it(`${method} changes what is given and leaves the rest`, async () => {
+      const made = await api.newQueue({ description: "old", retry_agent_affinity: "prefer-different" });
+      const one = await update(made.id, { description: "new" }, method);
+      const two = await update(made.id, { retry_agent_affinity: "prefer-warmest" }, method);
+      const none = await update(made.id, {}, method);
+
+      assert.deepEqual([one.status, one.body], [200, { ...made, description: "new" }]);
+      const both = { ...made, description: "new", retry_agent_affinity: "prefer-warmest" };
+      assert.deepEqual([two.status, two.body], [200, both]);
+      assert.deepEqual([none.status, none.body, await read(made.id)], [200, both, both]);
+    });
+  }
+
+  it("clears the description with null and with nothing in it", async () => {
+    for (const description of [null, ""]) {
+      const { id } = await api.newQueue({ description: "old" });
+      assert.equal((await update(id, { description })).body.description, null);
+    }
+  });
+
+  it("ignores the key, whatever it is, and what is unknown", async () => {
+    const made = await api.newQueue();
+    const other = await api.newQueue();
+    for (const key of ["new", other.key, "not a key", "", null, 7]) {
+      const body = { key, id: "x", dispatch_paused: true, created_by: null, agentImageRef: 7 };
+      const { status, body: answer } = await update(made.id, body);
+      assert.deepEqual([status, answer], [200, made]);
+    }
+  });
+
+  it("refuses descriptions and affinities as a create does", async () => {
+    const { id } = await api.newQueue();
+    await refused(id, { description: 7 }, "Description must be a string");
+    await refused(
+      id,
+      { description: "d".repeat(2001) },
+      "Description is too long (maximum is 2,000 characters)",
+    );
+    for (const value of ["warm", null, 7, {}])
+      await refused(
+        id,
+        { description: "new", retry_agent_affinity: value },
+        "Retry agent affinity must be prefer-warmest or prefer-different",
+      );
+  });
+
+  describe("with hostedAgents", () => {
+    const small = "LINUX_AMD64_2X4";
+    const hosted = (instanceShape = small) => api.newQueue({ hostedAgents: { instanceShape } });
+    const image = "registry.example.com/agents/node:24";
+
+    it("refuses a self-hosted queue", async () => {
+      const { id } = await api.newQueue();
+      for (const hostedAgents of [{}, { instanceShape: small }, { instanceShape: "x", agentImageRef: "y" }])
+        await refused(id, { hostedAgents }, "Queue is not hosted");
+    });
+
+    it("takes null as nothing, and refuses what is no object", async () => {
+      const [self, made] = [await api.newQueue(), await hosted()];
+      for (const queue of [self, made]) {
+        const { status, body } = await update(queue.id, { hostedAgents: null });
+        assert.deepEqual([status, body], [200, queue]);
+        for (const hostedAgents of ["x", 1, [], true])
+          await refused(queue.id, { hostedAgents }, "Hosted agents must be an object");
+      }
+    });
+
+    it("changes the size within machine type and architecture", async () => {
+      for (const [from, to, cpu, memory] of [
+        [small, "LINUX_AMD64_64X256", 64, 256],
+        ["LINUX_ARM64_4X16", "LINUX_ARM64_2X4", 2, 4],
+        ["MACOS_ARM64_M4_6X28", "MACOS_ARM64_M4_12X56", 12, 56],
+      ] as const) {
+        const { id } = await hosted(from);
+        const { status, body } = await update(id, { hostedAgents: { instanceShape: to } });
+        assert.equal(status, 200);
+        const { name, ...shape } = body.hosted_agents.instance_shape;
+        assert.deepEqual([name, shape.cpu, shape.memory], [to, cpu, memory]);
+        assert.deepEqual(await read(id), body);
+      }
+    });
+
+    it("changes the size of a Windows queue", async () => {
+      await api.features({ windows_hosted_agents: true });
+      const { id } = await hosted("WINDOWS_AMD64_2X8");
+      const { body } = await update(id, { hostedAgents: { instanceShape: "WINDOWS_AMD64_8X32" } });
+      assert.equal(body.hosted_agents.instance_shape.name, "WINDOWS_AMD64_8X32");
+      await api.features({ windows_hosted_agents: false });
+    });
+
+    it("refuses a missing shape with the sentence that names none", async () => {
+      const { id } = await hosted();
+      for (const hostedAgents of [
+        {},
+        { instanceShape: null },
+        { instanceShape: "" },
+        { agentImageRef: image },
+        { agentImageRef: 7 },
+      ])
+        await refused(id, { hostedAgents }, "Instance shape cannot be changed to ");
+    });
+
+    it("refuses unknown and removed shapes", async () => {
+      const { id } = await hosted();
+      const names = [
+        "x",
+        "MACOS_M2_4X7",
+        "MACOS_M2_6X14",
+        "MACOS_M2_12X28",
+        "MACOS_M4_12X56",
+        7,
+        "__proto__",
+      ];
+      for (const instanceShape of names) {
+        const hostedAgents = { instanceShape, agentImageRef: 7 };
+        await refused(id, { hostedAgents }, `Instance shape ${instanceShape} is not a valid instance shape`);
+      }
+      for (const instanceShape of [{ toString: 1 }, [], {}])
+        await refused(id, { hostedAgents: { instanceShape } }, "Instance shape must be a string");
+    });
+
+    it("refuses another machine type or architecture, naming the shape asked for", async () => {
+      for (const [from, ...others] of [
+        [small, "LINUX_ARM64_2X4", "MACOS_ARM64_M4_6X28", "WINDOWS_AMD64_2X8"],
+        ["LINUX_ARM64_2X4", small, "MACOS_ARM64_M4_6X28", "WINDOWS_AMD64_2X8"],
+        ["MACOS_ARM64_M4_6X28", small, "LINUX_ARM64_2X4", "WINDOWS_AMD64_2X8"],
+      ] as const) {
+        const { id } = await hosted(from);
+        for (const to of others) {
+          const hostedAgents = { instanceShape: to, agentImageRef: 7 };
+          await refused(id, { hostedAgents }, `Instance shape cannot be changed to ${to}`);
+        }
+      }
+    });
+
+    it("refuses an image without the feature, but takes the default one", async () => {
+      const { id } = await hosted();
+      await refused(
+        id,
+        { hostedAgents: { instanceShape: small, agentImageRef: image } },
+        "Custom agent images are not available to this organization",
+      );
+      for (const agentImageRef of [null, ""])
+        assert.equal(
+          (await update(id, { hostedAgents: { instanceShape: small, agentImageRef } })).status,
+          200,
+        );
+    });
+
+    it("refuses an image on macOS and Windows, with the feature and without", async () => {
+      await api.features({ windows_hosted_agents: true });
+      const platforms = [
+        ["MACOS_ARM64_M4_6X28", "mac"],
+        ["WINDOWS_AMD64_2X8", "windows"],
+      ] as const;
+      for (const [instanceShape, word] of platforms) {
+        const { id } = await hosted(instanceShape);
+        for (const custom_agent_images of [true, false]) {
+          await api.features({ custom_agent_images });
+          await refused(
+            id,
+            { hostedAgents: { instanceShape, agentImageRef: image } },
+            `Agent image ref cannot be configured for hosted ${word} queues`,
+          );
+        }
+      }
+      await api.features({ windows_hosted_agents: false });
+    });
+
+    it("sets an image with the shape that comes with it, keeps it, and goes back to the default", async () => {
+      await api.features({ custom_agent_images: true });
+      const { id } = await hosted();
+      const imageOf = (queue: Awaited<ReturnType<typeof read>>) =>
+        queue.hosted_agents.platform_settings.linux.agent_image_ref;
+
+      const set = await update(id, {
+        hostedAgents: { instanceShape: "LINUX_AMD64_4X16", agentImageRef: image },
+      });
+      assert.equal(set.status, 200);
+      assert.equal(imageOf(set.body), image);
+      assert.equal(set.body.hosted_agents.instance_shape.name, "LINUX_AMD64_4X16");
+      const kept = await update(id, { hostedAgents: { instanceShape: small }, description: "d" });
+      assert.equal(imageOf(kept.body), image);
+
+      await api.features({ custom_agent_images: false });
+      assert.equal(imageOf(await read(id)), image);
+      const cleared = await update(id, { hostedAgents: { instanceShape: small, agentImageRef: null } });
+      assert.equal(imageOf(cleared.body), null);
+      assert.equal(imageOf(await read(id)), null);
+    });
+
+    it("takes an image of 1,000 characters and no more", async () => {
+      await api.features({ custom_agent_images: true });
+      const { id } = await hosted();
+      const set = (agentImageRef: unknown) => ({ hostedAgents: { instanceShape: small, agentImageRef } });
+      assert.equal((await update(id, set("i".repeat(1000)))).status, 200);
+      await refused(id, set("i".repeat(1001)), "Agent image ref is too long (maximum is 1,000 characters)");
+      for (const value of [7, {}, [], true, "a\u0000"])
+        await refused(id, set(value), "Agent image ref must be text");
+      await api.features({ custom_agent_images: false });
+    });
+
+    it("changes nothing at all when one part is refused", async () => {
+      const { id } = await hosted();
+      await refused(
+        id,
+        { description: "new", hostedAgents: { instanceShape: "LINUX_ARM64_2X4" } },
+        "Instance shape cannot be changed to LINUX_ARM64_2X4",
+      );
+    });
+
+    it("ignores any affinity of a hosted queue", async () => {
+      const made = await hosted();
+      for (const value of ["prefer-different", "x", 7, null]) {
+        const { status, body } = await update(made.id, { retry_agent_affinity: value });
+        assert.deepEqual([status, body], [200, made]);
+      }
+    });
+  });
+});
