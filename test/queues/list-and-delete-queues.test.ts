@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { inArray } from "drizzle-orm";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { type Api, base, openApi, unique } from "./api.ts";
+
+describeOnAllDatabasesAtOnce("GET …/queues", (database) => {
+  let api: Api;
+  let path: string;
+  let keys: string[];
+
+  before(async () => {
+    api = await openApi(database);
+    const { id } = await api.newCluster();
+    path = `/clusters/${id}/queues`;
+    keys = Array.from({ length: 32 }, () => unique("listed"));
+    for (const key of keys) await api.newQueue({ key }, id);
+  });
+  after(() => api.close());
+
+  const list = (query = "") => api.send("GET", path + query);
+  const keysOf = (body: { key: string }[]) => body.map(({ key }) => key);
+  const link = (page: number, perPage: number, rel: string) =>
+    `<${base}${path}?page=${page}&per_page=${perPage}>; rel="${rel}"`;
+
+  it("lists the queues of the cluster, oldest first, 30 a page, each as it is by itself", async () => {
+    const { status, body, headers } = await list();
+
+    assert.equal(status, 200);
+    assert.deepEqual(keysOf(body), keys.slice(0, 30));
+    assert.equal(headers.get("link"), [link(2, 30, "next"), link(2, 30, "last")].join(", "));
+    assert.deepEqual((await api.send("GET", `${path}/${body[3].id}`)).body, body[3]);
+  });
+
+  it("links the pages that there are", async () => {
+    const middle = await list("?page=2&per_page=10");
+    const last = await list("?page=4&per_page=10");
+    const all = await list("?per_page=32");
+
+    assert.deepEqual(keysOf(middle.body), keys.slice(10, 20));
+    assert.equal(
+      middle.headers.get("link"),
+      [link(1, 10, "first"), link(1, 10, "prev"), link(3, 10, "next"), link(4, 10, "last")].join(", "),
+    );
+    assert.deepEqual(keysOf(last.body), keys.slice(30));
+    assert.equal(last.headers.get("link"), [link(1, 10, "first"), link(3, 10, "prev")].join(", "));
+    assert.deepEqual([keysOf(all.body), all.headers.get("link")], [keys, null]);
+  });
+
+  it("clamps page and per_page, and answers [] past the end", async () => {
+    for (const [query, length] of [
+      ["?per_page=0", 1],
+      ["?per_page=-3", 1],
+      ["?per_page=1000", 32],
+      ["?per_page=x", 30],
+      ["?per_page=", 30],
+      ["?page=0&per_page=5", 5],
+      ["?page=-1&per_page=5", 5],
+      ["?page=x&per_page=5", 5],
+      ["?page=99", 0],
+      ["?page=99999999999999999999&per_page=100", 0],
+      ["?page=1e400", 0],
+    ] as const) {
+      const { status, body } = await list(query);
+      assert.deepEqual([status, body.length], [200, length], query);
+    }
+  });
+
+  it("follows its own links through all queues", async () => {
+    const seen: string[] = [];
+    for (let next: string | undefined = `${base}${path}?per_page=7`; next; ) {
+      const { body, headers } = await api.send("GET", next.slice(base.length));
+      seen.push(...keysOf(body));
+      next = /<([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    }
+    assert.deepEqual(seen, keys);
+  });
+
+  it("finds a queue only in its own cluster", async () => {
+    const { id } = (await list()).body[0];
+    const { status, body } = await api.send("GET", `${api.queues}/${id}`);
+    assert.deepEqual([status, body], [404, { message: "No cluster queue found" }]);
+    assert.equal((await api.send("GET", `${path}/${id.toUpperCase()}`)).status, 404);
+  });
+});
+
+describeOnAllDatabasesAtOnce("DELETE …/queues/{id}", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const remove = (id: string) => api.send("DELETE", `${api.queues}/${id}`);
+  const refused = async (id: string, message: string) => {
+    const answer = await remove(id);
+    assert.deepEqual([answer.status, answer.body], [422, { message }]);
+    assert.equal((await api.send("GET", `${api.queues}/${id}`)).status, 200);
+  };
+
+  it("answers 204 once, and the queue is gone everywhere", async () => {
+    const { id, key } = await api.newQueue();
+    const { status, text } = await remove(id);
+
+    assert.deepEqual([status, text], [204, ""]);
+    const path = `${api.queues}/${id}`;
+    for (const [method, address, body] of [
+      ["GET", path],
+      ["DELETE", path],
+      ["PUT", path, {}],
+      ["POST", `${path}/pause_dispatch`],
+      ["POST", `${path}/resume_dispatch`],
+    ] as const) {
+      const again = await api.send(method, address, body ? { body } : {});
+      assert.deepEqual([again.status, again.body], [404, { message: "No cluster queue found" }]);
+    }
+    const listed = (await api.send("GET", `${api.queues}?per_page=100`)).body;
+    assert.equal(
+      listed.some((each: { key: string }) => each.key === key),
+      false,
+    );
+  });
+
+  it("refuses the default queue of its cluster", async () => {
+    await refused(api.acme.queue.id, "Cluster queue is the default queue of its cluster");
+  });
+
+  describe("while pipelines name it", () => {
+    const naming = (key: string) => ({ steps: [{ command: "a" }, { command: "b", agents: { queue: key } }] });
+
+    it("refuses, counting them", async () => {
+      const { id, key } = await api.newQueue();
+      const one = await api.newPipeline(naming(key));
+      await refused(id, "Cluster queue is the target of 1 pipeline");
+      const two = await api.newPipeline(naming(key));
+      await refused(id, "Cluster queue is the target of 2 pipelines");
+
+      await api.send("DELETE", `/pipelines/${one.slug}`);
+      await api.send("PATCH", `/pipelines/${two.slug}`, { body: { steps: [{ command: "c" }] } });
+      assert.equal((await remove(id)).status, 204);
+    });
+
+    it("does not mind a pipeline that names a queue of that key in another cluster", async () => {
+      const { id, key } = await api.newQueue();
+      const elsewhere = await api.newCluster();
+      await api.newQueue({ key }, elsewhere.id);
+      await api.newPipeline({ ...naming(key), cluster_id: elsewhere.id, steps: [naming(key).steps[1]] });
+      assert.equal((await remove(id)).status, 204);
+    });
+  });
+
+  it("refuses while jobs on it are unfinished, paused or not", async () => {
+    const { id, key } = await api.newQueue();
+    const pipeline = await api.newPipeline({ steps: [{ command: "a", agents: { queue: key } }] });
+    await api.build(pipeline.id, 2);
+    await api.send("PATCH", `/pipelines/${pipeline.slug}`, { body: { steps: [{ command: "a" }] } });
+
+    await refused(id, "Cluster queue has 2 unfinished jobs");
+    await api.send("POST", `${api.queues}/${id}/pause_dispatch`);
+    await refused(id, "Cluster queue has 2 unfinished jobs");
+    await api.send("PUT", `/pipelines/${pipeline.slug}/builds/1/cancel`);
+    await refused(id, "Cluster queue has 1 unfinished job");
+    for (const state of ["assigned", "running"] as const) {
+      await setState(state);
+      await refused(id, "Cluster queue has 1 unfinished job");
+    }
+    await setState("passed");
+    assert.equal((await remove(id)).status, 204);
+    const { body } = await api.send("GET", `/pipelines/${pipeline.slug}/builds/2`);
+    assert.deepEqual(body.jobs[0].agent_query_rules, [`queue=${key}`]);
+
+    async function setState(state: "assigned" | "running" | "passed") {
+      await api.world.services.db.transaction(async (tx) => {
+        const { jobs } = tx.tables;
+        const others = inArray(jobs.state, ["scheduled", "assigned", "running"]);
+        await tx.update(jobs).set({ state }).where(others);
+      });
+    }
+  });
+});
