@@ -12,8 +12,11 @@ export const postgresTables = defineSchema(kits.postgres);
 const connectTimeoutMs = 1000;
 const statementTimeoutMs = 2000;
 const idleTransactionTimeoutMs = 10_000;
-/** A serialization failure or a deadlock: the transaction did nothing and may be run again. */
-const retryableCodes = new Set(["40001", "40P01"]);
+/**
+ * A serialization failure, a deadlock, or a unique key that another transaction took since this one looked: it did
+ * nothing and may be run again. The second time it sees who was first, and refuses as it does any later one.
+ */
+const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
 /** A statement takes 65,535 parameters at most. */
 const maxParameters = 60_000;
