@@ -75,10 +75,12 @@ export async function updatePipeline(
   const now = services.clock.now();
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return services.db.transaction(async (tx) => {
-    const wanted = { ...of, ...given };
-    if (change.steps || change.clusterId) await requireRunnable(tx, of.organizationId, wanted);
-    const updated = await updatePipelineIfPresent(tx, of.id, given);
-    if (!updated) throw notFound("pipeline");
+    // Held: of a move and new steps at the same time the later is judged by what the earlier left.
+    const present = await updatePipelineIfPresent(tx, of.id, {});
+    if (!present) throw notFound("pipeline");
+    if (change.steps || change.clusterId)
+      await requireRunnable(tx, present.organizationId, { ...present, ...given });
+    const updated = (await updatePipelineIfPresent(tx, present.id, given)) ?? present;
     await recordOfPipeline(tx, actor, updated, "updated", now);
     return updated;
   });
