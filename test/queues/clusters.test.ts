@@ -83,18 +83,29 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
   });
 
   it("of simultaneous creates of one name exactly one succeeds", async () => {
-    const name = unique("Racing");
     const { url } = await api.world.another();
     const urls = [api.world.url, url];
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, at) =>
-        api.send("POST", "/clusters", { body: { name }, url: urls[at % 2] as string }),
-      ),
-    );
+    for (let round = 0; round < 4; round++) {
+      const name = unique("Racing");
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, at) =>
+          api.send("POST", "/clusters", { body: { name }, url: urls[at % 2] as string }),
+        ),
+      );
 
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(9).fill(422)]);
-    for (const { body } of answers.filter(({ status }) => status === 422))
-      assert.deepEqual(body, { message: "Validation failed: Name has already been taken" });
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(9).fill(422)]);
+      for (const { body } of answers.filter(({ status }) => status === 422))
+        assert.deepEqual(body, { message: "Validation failed: Name has already been taken" });
+    }
+  });
+
+  it("of simultaneous renames to one name exactly one succeeds", async () => {
+    const clusters = [await api.newCluster(), await api.newCluster(), await api.newCluster()];
+    for (let round = 0; round < 4; round++) {
+      const name = unique("Renamed");
+      const answers = await Promise.all(clusters.map(({ id }) => update(id, { name })));
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 422, 422]);
+    }
   });
 
   for (const method of ["PUT", "PATCH"]) {

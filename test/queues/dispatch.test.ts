@@ -81,10 +81,10 @@ describeOnAllDatabasesAtOnce("POST …/pause_dispatch and …/resume_dispatch", 
   });
 
   it("resume takes no body, with a content type and without", async () => {
-    for (const headers of [{}, { "Content-Type": "application/json" }]) {
+    for (const sent of [{}, { headers: { "Content-Type": "application/json" } }]) {
       const { id } = await api.newQueue();
       await pause(id);
-      assert.equal((await resume(id, { headers })).status, 200);
+      assert.equal((await resume(id, sent)).status, 200);
     }
   });
 
