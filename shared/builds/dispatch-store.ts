@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { JobState } from "../db/schema.ts";
 import type { Queue } from "../queues/store.ts";
@@ -18,21 +18,40 @@ export async function holdQueueIfDispatching(tx: Tx, queueId: string): Promise<b
   return held.length > 0;
 }
 
-/** scheduled → assigned, for the job that has waited longest on a queue. */
-export async function assignOldestIfWaiting(tx: Tx, queueId: string, now: Date): Promise<Job | undefined> {
+/** The job that has waited longest on a queue. */
+export async function findOldestWaiting(tx: Tx, queueId: string) {
   const { jobs } = tx.tables;
-  const oldest = tx
-    .select({ id: jobs.id })
+  const [oldest] = await tx
+    .select({ id: jobs.id, buildId: jobs.buildId })
     .from(jobs)
     .where(and(eq(jobs.queueId, queueId), eq(jobs.state, "scheduled")))
     .orderBy(asc(jobs.id))
     .limit(1);
+  return oldest;
+}
+
+/** scheduled → assigned. */
+export async function assignIfWaiting(tx: Tx, id: string, now: Date): Promise<Job | undefined> {
+  const { jobs } = tx.tables;
   const [assigned] = await tx
     .update(jobs)
     .set({ state: "assigned", assignedAt: now, dispatchPausedAt: null })
-    .where(and(inArray(jobs.id, oldest), eq(jobs.state, "scheduled")))
+    .where(and(eq(jobs.id, id), eq(jobs.state, "scheduled")))
     .returning();
   return assigned;
+}
+
+/**
+ * Takes the rows of these builds, so that what holds them back changes in one transaction at a time. Builds are
+ * taken before their jobs, here as in a cancel: two that met the other way round would wait for each other.
+ */
+export async function lockBuilds(tx: Tx, buildIds: string[]) {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ pausedQueueId: sql`${builds.pausedQueueId}` })
+    .where(inArray(builds.id, buildIds))
+    .returning({ id: builds.id, pausedQueueId: builds.pausedQueueId });
 }
 
 /** Waiting jobs of a queue that do not carry its present pause, or one that has ended: the next after an id. */
@@ -56,12 +75,15 @@ export async function listUnmatchedJobs(tx: Tx, queue: Queue, afterId: string | 
     .limit(limit);
 }
 
-export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<void> {
+/** Returns the builds of those that still waited. */
+export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<string[]> {
   const { jobs } = tx.tables;
-  await tx
+  const changed = await tx
     .update(jobs)
     .set({ dispatchPausedAt: pausedAt })
-    .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")));
+    .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")))
+    .returning({ buildId: jobs.buildId });
+  return changed.map(({ buildId }) => buildId);
 }
 
 /** Builds that no pause holds back yet. */

@@ -4,12 +4,14 @@ import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
 import type { Services } from "../services.ts";
 import {
-  assignOldestIfWaiting,
+  assignIfWaiting,
+  findOldestWaiting,
   holdBackBuilds,
   holdQueueIfDispatching,
   letGoBuilds,
   listQueuesToMatch,
   listUnmatchedJobs,
+  lockBuilds,
   setPauseIfWaiting,
 } from "./dispatch-store.ts";
 import type { Job } from "./store.ts";
@@ -25,7 +27,13 @@ const jobsAtOnce = 500;
 export async function assignNextJob({ db, clock }: Services, queueId: string): Promise<Job | undefined> {
   return db.transaction(async (tx) => {
     if (!(await holdQueueIfDispatching(tx, queueId))) return undefined;
-    return assignOldestIfWaiting(tx, queueId, clock.now());
+    const oldest = await findOldestWaiting(tx, queueId);
+    if (!oldest) return undefined;
+    const [build] = await lockBuilds(tx, [oldest.buildId]);
+    const job = await assignIfWaiting(tx, oldest.id, clock.now());
+    // Just resumed: a fan-out looks only at jobs that wait, so it would not let go this one's build.
+    if (build?.pausedQueueId === queueId) await letGoBuilds(tx, [build.id], queueId);
+    return job;
   });
 }
 
@@ -56,8 +64,9 @@ async function matchJobs(
 
   const jobIds = jobs.map(({ id }) => id);
   const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
-  await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
-  if (queue.dispatchPausedAt) await holdBackBuilds(tx, buildIds, queue.id);
+  await lockBuilds(tx, buildIds);
+  const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
+  if (queue.dispatchPausedAt) await holdBackBuilds(tx, stillWaiting, queue.id);
   else await letGoBuilds(tx, buildIds, queue.id);
   return { buildIds, lastJobId: jobIds.at(-1) };
 }
