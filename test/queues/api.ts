@@ -39,14 +39,15 @@ const allScopes: Scope[] = [
   "write_builds",
 ];
 
+export const ordinarySettings = {
+  BASE_URL: "https://api.example.com",
+  APP_URL: "https://app.example.com",
+  API_REQUESTS_PER_MINUTE: "100000",
+};
+
 /** An installation with the organization `acme`, an admin of it, and a caller of its REST API. */
 export async function openApi(database: TestDatabase, settings: Record<string, string> = {}) {
-  const world = await startWorld(database, {
-    BASE_URL: "https://api.example.com",
-    APP_URL: "https://app.example.com",
-    API_REQUESTS_PER_MINUTE: "100000",
-    ...settings,
-  });
+  const world = await startWorld(database, { ...ordinarySettings, ...settings });
   const acme = await setUpOrganization(world);
   const admin = await addPerson(world, acme, "admin");
   const tokenOf = async (user: User, scopes: Scope[] = allScopes, organization = "acme") => {

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { and, eq } from "drizzle-orm";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import type { Answer } from "../helpers/http.ts";
+import { runSecondIngress } from "../helpers/processes.ts";
+import { type Api, openApi, ordinarySettings, unique } from "./api.ts";
+
+describeOnAllDatabasesAtOnce("changes at the same time, through two processes", (database) => {
+  let api: Api;
+  let second: Awaited<ReturnType<typeof runSecondIngress>>;
+
+  before(async () => {
+    api = await openApi(database, { DATABASE_POOL_SIZE: "20" });
+    second = await runSecondIngress(api.world, ordinarySettings);
+    await api.send("GET", "/clusters", { url: second.url });
+  });
+  after(async () => {
+    await second.close();
+    await api.close();
+  });
+
+  /** A caller who is told to come back, because all is busy, does. */
+  async function patiently(send: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      const answer = await send();
+      if (answer.status !== 503) return answer;
+      await sleep(100);
+    }
+  }
+  /** The same request many times at once, to both processes in turn. */
+  const together = (times: number, method: string, path: string, body?: (index: number) => unknown) =>
+    Promise.all(
+      Array.from({ length: times }, (_, index) => {
+        const url = index % 2 ? second.url : api.world.url;
+        return patiently(() => api.send(method, path, { url, ...(body ? { body: body(index) } : {}) }));
+      }),
+    );
+  const tally = (answers: Answer[]) => {
+    const byAnswer = Map.groupBy(
+      answers,
+      ({ status, body }) => `${status} ${status < 300 ? "" : body.message}`,
+    );
+    return Object.fromEntries([...byAnswer].map(([answer, all]) => [answer, all.length]));
+  };
+  const acts = async (subjectId: string, action: string) => {
+    const { db } = api.world.services;
+    const { auditEvents } = db.tables;
+    const of = and(eq(auditEvents.subjectId, subjectId), eq(auditEvents.action, action));
+    return (await db.select().from(auditEvents).where(of)).length;
+  };
+
+  it("of 200 pauses one succeeds, with its own note and one entry of the audit log; so do resumes", async () => {
+    const { id } = await api.newQueue();
+    const path = `${api.queues}/${id}`;
+
+    const paused = await together(200, "POST", `${path}/pause_dispatch`, (index) => ({ note: `n${index}` }));
+    assert.deepEqual(tally(paused), { "200 ": 1, "422 Cluster queue is already paused": 199 });
+    const first = paused.findIndex(({ status }) => status === 200);
+    const { body } = await api.send("GET", path);
+    assert.deepEqual(body, paused[first]?.body);
+    assert.equal(body.dispatch_paused_note, `n${first}`);
+
+    const resumed = await together(200, "POST", `${path}/resume_dispatch`);
+    assert.deepEqual(tally(resumed), { "200 ": 1, "422 Cluster queue is not paused": 199 });
+    assert.deepEqual([await acts(id, "paused"), await acts(id, "resumed")], [1, 1]);
+  });
+
+  it("of 50 creates with one key one succeeds", async () => {
+    const key = unique("racing");
+    const answers = await together(50, "POST", api.queues, () => ({ key }));
+
+    assert.deepEqual(tally(answers), { "201 ": 1, "422 Validation failed: Key has already been taken": 49 });
+    const { id } = answers.find(({ status }) => status === 201)?.body ?? {};
+    assert.equal(await acts(id, "created"), 1);
+  });
+
+  it("creates at the limit fill it and do not exceed it", async () => {
+    const cluster = await api.newCluster();
+    const path = `/clusters/${cluster.id}/queues`;
+    for (let made = 0; made < 45; made++) await api.newQueue({}, cluster.id);
+
+    const answers = await together(20, "POST", path, () => ({ key: unique("last") }));
+
+    assert.deepEqual(tally(answers), {
+      "201 ": 5,
+      "422 Validation failed: Cluster has reached its limit of 50 queues": 15,
+    });
+    assert.equal((await api.send("GET", `${path}?per_page=100`)).body.length, 50);
+  });
+
+  it("of 20 deletes one succeeds, and the count goes down by one", async () => {
+    const cluster = await api.newCluster();
+    const path = `/clusters/${cluster.id}/queues`;
+    const { id } = await api.newQueue({}, cluster.id);
+    await api.newQueue({}, cluster.id);
+
+    const answers = await together(20, "DELETE", `${path}/${id}`);
+
+    assert.deepEqual(tally(answers), { "204 ": 1, "404 No cluster queue found": 19 });
+    const { db } = api.world.services;
+    const { clusters } = db.tables;
+    const [row] = await db.select().from(clusters).where(eq(clusters.id, cluster.id));
+    assert.equal(row?.queueCount, 1);
+  });
+
+  /** Two requests that must not both succeed, at the same time, several times; each may be first. */
+  async function onlyOne(
+    rounds: number,
+    set: () => Promise<[one: () => Promise<Answer>, other: () => Promise<Answer>]>,
+  ) {
+    for (let round = 0; round < rounds; round++) {
+      const [one, other] = await set();
+      const answers = await Promise.all(round % 2 ? [one(), other()] : [other(), one()]);
+      const succeeded = answers.filter(({ status }) => status < 300);
+      const others = answers.map(({ status, text }) => `${status} ${text}`).join("\n");
+      assert.equal(succeeded.length, 1, others);
+      assert.ok(
+        answers.every(({ status }) => [200, 201, 204, 404, 422].includes(status)),
+        others,
+      );
+    }
+  }
+
+  it("a queue is never deleted while a pipeline that names it comes", async () => {
+    await onlyOne(10, async () => {
+      const { id, key } = await api.newQueue();
+      const steps = [{ command: "a", agents: { queue: key } }];
+      const body = { name: unique("P"), cluster_id: api.acme.cluster.id, steps };
+      return [
+        () => api.send("DELETE", `${api.queues}/${id}`),
+        () => api.send("POST", "/pipelines", { body, url: second.url }),
+      ];
+    });
+  });
+
+  it("a queue is never deleted while a pipeline changes to name it", async () => {
+    await onlyOne(10, async () => {
+      const { id, key } = await api.newQueue();
+      const { slug } = await api.newPipeline();
+      const body = { steps: [{ command: "a", agents: { queue: key } }] };
+      return [
+        () => api.send("DELETE", `${api.queues}/${id}`),
+        () => api.send("PATCH", `/pipelines/${slug}`, { body, url: second.url }),
+      ];
+    });
+  });
+
+  it("a queue is never deleted while it becomes the default", async () => {
+    await onlyOne(10, async () => {
+      const cluster = await api.newCluster();
+      const { id } = await api.newQueue({}, cluster.id);
+      const body = { default_queue_id: id };
+      return [
+        () => api.send("DELETE", `/clusters/${cluster.id}/queues/${id}`),
+        () => api.send("PATCH", `/clusters/${cluster.id}`, { body, url: second.url }),
+      ];
+    });
+  });
+
+  it("a cluster is never deleted while a pipeline comes", async () => {
+    await onlyOne(10, async () => {
+      const cluster = await api.newCluster();
+      const { key } = await api.newQueue({}, cluster.id);
+      const steps = [{ command: "a", agents: { queue: key } }];
+      const body = { name: unique("P"), cluster_id: cluster.id, steps };
+      return [
+        () => api.send("DELETE", `/clusters/${cluster.id}`),
+        () => api.send("POST", "/pipelines", { body, url: second.url }),
+      ];
+    });
+  });
+
+  it("a default queue is never taken away while a pipeline that needs it comes", async () => {
+    await onlyOne(10, async () => {
+      const cluster = await api.newCluster();
+      const { id } = await api.newQueue({}, cluster.id);
+      await api.send("PATCH", `/clusters/${cluster.id}`, { body: { default_queue_id: id } });
+      const body = { name: unique("P"), cluster_id: cluster.id, steps: [{ command: "a" }] };
+      const none = { default_queue_id: null };
+      return [
+        () => api.send("PATCH", `/clusters/${cluster.id}`, { body: none }),
+        () => api.send("POST", "/pipelines", { body, url: second.url }),
+      ];
+    });
+  });
+});
