@@ -144,10 +144,8 @@ function toJsonSchema(schema: z.ZodType, named: Record<string, unknown>): unknow
     reused: "inline",
   }) as Record<string, unknown> & { $defs?: Record<string, unknown> };
   const moved = JSON.parse(JSON.stringify({ rest, $defs }).replaceAll('"#/$defs/', '"#/components/schemas/'));
-  Object.assign(named, moved.$defs);
-  const id = schema.meta()?.id;
-  if (!id) return moved.rest;
-  const { id: __, ...body } = moved.rest;
-  named[id] = body;
-  return { $ref: `#/components/schemas/${id}` };
+  // Also of a schema that has a name itself: what is left of it is a reference.
+  for (const [name, { id: __, ...body }] of Object.entries<Record<string, unknown>>(moved.$defs))
+    named[name] = body;
+  return moved.rest;
 }
