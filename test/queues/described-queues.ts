@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+
+/** What these tests read of an OpenAPI document. */
+export interface ApiDocument {
+  paths: Record<string, Record<string, { operationId: string; tags: string[]; summary: string }>>;
+  components: { schemas: Record<string, unknown> };
+}
+
+/** The queue operations alone, with what they refer to: the part that the client of the tests is made of. */
+export function describedQueues(document: ApiDocument) {
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).filter(([path]) => path.includes("/queues")),
+  );
+  const { Queue, User, Problem } = document.components.schemas;
+  const info = { title: "Queues", version: "2" };
+  return { openapi: "3.1.0", info, paths, components: { schemas: { Queue, User, Problem } } };
+}
+
+/** A mark of the document that types were made of. */
+export function fingerprint(document: ApiDocument): string {
+  return createHash("sha256")
+    .update(JSON.stringify(describedQueues(document)))
+    .digest("hex");
+}
