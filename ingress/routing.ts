@@ -3,7 +3,7 @@ import { Refusal } from "../shared/refusal.ts";
 import { noContent, setHeaders } from "./respond.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-type Handlers = Partial<Record<Method, EventHandler>>;
+export type Handlers = Partial<Record<Method, EventHandler>>;
 
 /**
  * A path with its methods. HEAD is GET without the body; any other method is a 405 that names the ones there are

@@ -1,0 +1,87 @@
+import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { liveEvents } from "../live.ts";
+import type { Handlers } from "../routing.ts";
+import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./access-tokens.tsx";
+import { asset } from "./assets.ts";
+import { avatar } from "./avatar.tsx";
+import { buildPage, cancelBuildForm, payloadFile } from "./build-page.tsx";
+import { clusterPage } from "./cluster-page.tsx";
+import { addCluster, clustersPage } from "./clusters-page.tsx";
+import {
+  connectedAppPage,
+  revokeApplication,
+  revokeApplicationPage,
+  revokeConnectedApp,
+  revokeConnectedAppPage,
+} from "./connected-app.tsx";
+import { connectedAppsPage } from "./connected-apps.tsx";
+import { type ApiDocument, docsPage } from "./docs-page.tsx";
+import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./edit-cluster-page.tsx";
+import { enterCode, enterCodePage } from "./enter-code.tsx";
+import { home } from "./home.tsx";
+import { createToken, newAccessTokenPage } from "./new-access-token.tsx";
+import { passwordPage, savePassword } from "./password.tsx";
+import { pipelinePage } from "./pipeline-page.tsx";
+import { pipelinesPage } from "./pipelines-page.tsx";
+import { addQueue, editQueuePage, newQueuePage, saveQueue } from "./queue-form-page.tsx";
+import { deleteQueuePage, pauseQueue, queuePage, removeQueue, resumeQueue } from "./queue-page.tsx";
+import { deviceResultPage, reviewDevice, reviewDevicePage } from "./review-device.tsx";
+import { signIn, signInPage, signOut } from "./sign-in.tsx";
+
+/** Every address that people see in a browser, and what answers there. */
+export function pages(
+  services: Services,
+  bodies: Bodies,
+  { document, isClosing }: { document: ApiDocument; isClosing: () => boolean },
+): [pattern: string, handlers: Handlers][] {
+  return [
+    [patterns.asset, { GET: asset() }],
+    [patterns.avatar, { GET: avatar() }],
+    [patterns.home, { GET: home(services) }],
+    [patterns.signIn, { GET: signInPage(services), POST: signIn(services, bodies) }],
+    [patterns.signOut, { POST: signOut(services, bodies) }],
+    [patterns.password, { GET: passwordPage(services), POST: savePassword(services, bodies) }],
+    [patterns.enterCode, { GET: enterCodePage(services), POST: enterCode(services, bodies) }],
+    [patterns.enterThisCode, { GET: enterCodePage(services) }],
+    [patterns.reviewDevice, { GET: reviewDevicePage(services), POST: reviewDevice(services, bodies) }],
+    [patterns.deviceResult, { GET: deviceResultPage(services) }],
+    [patterns.connectedApps, { GET: connectedAppsPage(services) }],
+    [patterns.connectedApp, { GET: connectedAppPage(services) }],
+    [
+      patterns.revokeConnectedApp,
+      { GET: revokeConnectedAppPage(services), POST: revokeConnectedApp(services, bodies) },
+    ],
+    [
+      patterns.revokeApplication,
+      { GET: revokeApplicationPage(services), POST: revokeApplication(services, bodies) },
+    ],
+    [patterns.accessTokens, { GET: accessTokensPage(services) }],
+    [patterns.newAccessToken, { GET: newAccessTokenPage(services), POST: createToken(services, bodies) }],
+    [
+      patterns.revokeAccessToken,
+      { GET: revokeAccessTokenPage(services), POST: revokeOwnAccessToken(services, bodies) },
+    ],
+
+    [patterns.organizationPage, { GET: pipelinesPage(services) }],
+    [patterns.pipelinesPage, { GET: pipelinesPage(services) }],
+    [patterns.pipelinePage, { GET: pipelinePage(services) }],
+    [patterns.buildPage, { GET: buildPage(services) }],
+    [patterns.payloadPage, { GET: payloadFile(services) }],
+    [patterns.cancelBuildPage, { POST: cancelBuildForm(services, bodies) }],
+    [patterns.clustersPage, { GET: clustersPage(services), POST: addCluster(services, bodies) }],
+    [patterns.clusterPage, { GET: clusterPage(services) }],
+    [patterns.editClusterPage, { GET: editClusterPage(services), POST: saveCluster(services, bodies) }],
+    [patterns.deleteClusterPage, { GET: deleteClusterPage(services), POST: removeCluster(services, bodies) }],
+    [patterns.newQueuePage, { GET: newQueuePage(services), POST: addQueue(services, bodies) }],
+    [patterns.queuePage, { GET: queuePage(services) }],
+    [patterns.editQueuePage, { GET: editQueuePage(services), POST: saveQueue(services, bodies) }],
+    [patterns.deleteQueuePage, { GET: deleteQueuePage(services), POST: removeQueue(services, bodies) }],
+    [patterns.pauseQueuePage, { POST: pauseQueue(services, bodies) }],
+    [patterns.resumeQueuePage, { POST: resumeQueue(services, bodies) }],
+
+    [patterns.events, { GET: liveEvents(services, isClosing) }],
+    [patterns.docs, { GET: docsPage(services, document) }],
+  ];
+}
