@@ -3,7 +3,7 @@ import { countJobsOfQueues } from "../../shared/builds/dispatch-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { requireCluster } from "../../shared/queues/clusters.ts";
 import { findShape } from "../../shared/queues/shapes.ts";
-import { type Cluster, listQueues, type Queue } from "../../shared/queues/store.ts";
+import { type Cluster, listQueueIds, listQueues, type Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";
 import { AuditList } from "./audit-list.tsx";
@@ -12,7 +12,8 @@ import { readPageNumber } from "./page-number.ts";
 import { Pager, State, Table } from "./tables.tsx";
 
 const perPage = 30;
-const mostAuditEntries = 50;
+const mostAuditEntries = 20;
+const mostAuditedQueues = 200;
 /** Nobody counts further by eye. */
 export const mostCounted = 1000;
 
@@ -28,7 +29,7 @@ export function clusterPage(services: Services) {
     const queues = await listQueues(db, cluster.id, { limit: perPage, offset });
     const ids = queues.map(({ id }) => id);
     const counts = await countJobsOfQueues(db, ids, mostCounted);
-    const audit = await listAuditEvents(db, { organizationId: organization.id }, mostAuditEntries);
+    const audit = await auditOf(services, cluster);
     const parameters = { org: organization.slug, cluster: cluster.id };
     const path = pathTo(patterns.clusterPage, parameters);
     return {
@@ -70,6 +71,13 @@ export function clusterPage(services: Services) {
       ),
     };
   });
+}
+
+/** What was done to the cluster and to its queues, those that are gone too. */
+async function auditOf({ db }: Services, { id, organizationId }: Cluster) {
+  const subjectIds = [id, ...(await listQueueIds(db, id, mostAuditedQueues))];
+  const of = { organizationId, subjectTypes: ["cluster", "queue"], subjectIds };
+  return listAuditEvents(db, of, mostAuditEntries);
 }
 
 /** @throws Refusal 404 */

@@ -403,10 +403,10 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
   await tx.insertMany(tx.tables.auditEvents, [event]);
 }
 
-/** What was done to some subjects, or to all of an organization; the newest first. */
+/** What was done to these things, the newest first. */
 export async function listAuditEvents(
   db: Db,
-  of: { organizationId: string; subjectIds?: string[] },
+  of: { organizationId: string; subjectTypes: string[]; subjectIds: string[] },
   limit: number,
 ) {
   const { auditEvents, users } = db.tables;
@@ -417,7 +417,8 @@ export async function listAuditEvents(
     .where(
       and(
         eq(auditEvents.organizationId, of.organizationId),
-        of.subjectIds ? inArray(auditEvents.subjectId, of.subjectIds) : undefined,
+        inArray(auditEvents.subjectType, of.subjectTypes),
+        inArray(auditEvents.subjectId, of.subjectIds),
       ),
     )
     .orderBy(desc(auditEvents.id))

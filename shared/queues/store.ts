@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -172,6 +172,18 @@ export async function listQueues(
     .orderBy(asc(queues.createdAt), asc(queues.id))
     .limit(page.limit)
     .offset(page.offset);
+}
+
+/** The newest queues that a cluster has or had. */
+export async function listQueueIds(db: Db, clusterId: string, limit: number): Promise<string[]> {
+  const { queues } = db.tables;
+  const found = await db
+    .select({ id: queues.id })
+    .from(queues)
+    .where(eq(queues.clusterId, clusterId))
+    .orderBy(desc(queues.id))
+    .limit(limit);
+  return found.map(({ id }) => id);
 }
 
 export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
