@@ -78,7 +78,12 @@ export function buildOperations(services: Services): Operation[] {
       refusals: ["Build cannot be canceled: it has finished already"],
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const details = await cancelBuild(services, pipeline, readNumber(call.parameter("number")));
+        const details = await cancelBuild(
+          services,
+          call.actor,
+          pipeline,
+          readNumber(call.parameter("number")),
+        );
         return presentBuild(config, call.caller.organization, details);
       },
     }),

@@ -27,7 +27,7 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request) => {
     const pipeline = await pipelineOf(services, request);
     const number = readNumber(request.parameter("number"));
-    const outcome = await orProblem(() => cancelBuild(services, pipeline, number));
+    const outcome = await orProblem(() => cancelBuild(services, request.actor, pipeline, number));
     return "problem" in outcome ? show(services, request, outcome.problem) : pathOf(request);
   });
 }

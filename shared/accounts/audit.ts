@@ -19,6 +19,7 @@ export interface Audited {
     | "cluster"
     | "queue"
     | "pipeline"
+    | "build"
     | "trigger"
     | "access_token"
     | "grant"

@@ -1,3 +1,5 @@
+import { type Actor, recordAct } from "../accounts/audit.ts";
+import { listAuditEvents } from "../accounts/store.ts";
 import type { Db } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import type { Topic } from "../redis/events.ts";
@@ -67,6 +69,7 @@ async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
  */
 export async function cancelBuild(
   { db, clock, events }: Services,
+  actor: Actor,
   pipeline: Pipeline,
   number: number,
 ): Promise<BuildDetails> {
@@ -74,13 +77,31 @@ export async function cancelBuild(
   const now = clock.now();
   const canceled = await db.transaction(async (tx) => {
     const changed = await cancelBuildIfUnfinished(tx, build.id, now);
-    if (changed) await cancelUnfinishedJobs(tx, build.id, now);
-    return changed;
+    if (!changed) return false;
+    await cancelUnfinishedJobs(tx, build.id, now);
+    const subject = `${pipeline.slug} #${number}`;
+    await recordAct(
+      tx,
+      actor,
+      { action: "canceled", subjectType: "build", subjectId: build.id, subject },
+      now,
+    );
+    return true;
   });
   if (!canceled) throw new Refusal(422, "Build cannot be canceled: it has finished already");
   const queues = jobs.map(({ queue }): Topic => `queue:${queue.id}`);
   events.publish([`build:${build.id}`, `pipeline:${pipeline.id}`, ...queues]);
   return requireBuild(db, pipeline, number);
+}
+
+/** The name of who canceled a build, as long as the audit entries tell it. */
+export async function findCanceler(
+  db: Db,
+  { id, organizationId, state }: Build,
+): Promise<string | undefined> {
+  if (state !== "canceled") return undefined;
+  const [entry] = await listAuditEvents(db, { organizationId, subjectTypes: ["build"], subjectIds: [id] }, 1);
+  return entry?.actor;
 }
 
 /** Forget finished builds past their retention, all builds of deleted pipelines, and job tokens past their use. Returns how many builds went. */
