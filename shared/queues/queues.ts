@@ -99,7 +99,7 @@ export async function updateQueue(
   change: QueueChange,
 ): Promise<Queue> {
   const now = services.clock.now();
-  return services.db.transaction(async (tx) => {
+  const changed = await services.db.transaction(async (tx) => {
     if (!(await lockCluster(tx, of.clusterId))) throw notFound("cluster queue");
     const queue = await findQueue(tx, of.clusterId, of.id);
     if (!queue) throw notFound("cluster queue");
@@ -113,6 +113,8 @@ export async function updateQueue(
     await recordOfQueue(tx, actor, updated, "updated", now);
     return updated;
   });
+  services.events.publish([`queue:${of.id}`]);
+  return changed;
 }
 
 /** @throws Refusal 422 */
@@ -149,6 +151,7 @@ export async function deleteQueue(
     await deleteQueueIfPresent(tx, queue, now);
     await recordOfQueue(tx, actor, queue, "deleted", now);
   });
+  services.events.publish([`queue:${of.id}`]);
 }
 
 /** `1 pipeline`, `2 pipelines`. */
