@@ -6,9 +6,10 @@ import type { Services } from "../shared/services.ts";
 import { findVisitor, type Visitor } from "./session.ts";
 
 const mostStreams = 1000;
-const heartbeatMs = 1000;
+/** Shorter than what a process that closes waits for its clients. */
+const heartbeatMs = 250;
 /** Proxies close what says nothing for a minute. */
-const beatsPerComment = 15;
+const beatsPerComment = 60;
 const reconnectMs = 3000;
 const retryAfterSeconds = 10;
 const encoder = new TextEncoder();

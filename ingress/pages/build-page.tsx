@@ -1,20 +1,23 @@
 import { HTTPResponse } from "h3";
-import { type BuildDetails, cancelBuild, requireBuild } from "../../shared/builds/builds.ts";
+import { listUsersById } from "../../shared/accounts/store.ts";
+import { type BuildDetails, cancelBuild, findCanceler, requireBuild } from "../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
-import { listQueuesById, type Queue } from "../../shared/queues/store.ts";
+import { listQueuesById } from "../../shared/queues/store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads.ts";
 import { readNumber } from "../api/builds.ts";
 import type { Bodies } from "../body.ts";
 import { eventsPath } from "../live.ts";
+import { seeOther } from "../respond.ts";
+import { Environment, Jobs, PausedQueues, pausedQueuesOf } from "./build-sections.tsx";
 import { FormError, PostButton } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
 import type { Shown } from "./page.ts";
 import { PayloadView } from "./payload-view.tsx";
 import { pipelineOf } from "./pipeline-page.tsx";
-import { State, Table } from "./tables.tsx";
+import { State } from "./tables.tsx";
 import { Time } from "./times.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
@@ -30,6 +33,11 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
     const outcome = await orProblem(() => cancelBuild(services, request.actor, pipeline, number));
     return "problem" in outcome ? show(services, request, outcome.problem) : pathOf(request);
   });
+}
+
+/** GET of the address that takes that form only: who signs in after sending it comes back to here. */
+export function backToBuild(services: Services) {
+  return memberPage(services, async (request) => seeOther(pathOf(request)));
 }
 
 /** GET …/payload: the webhook's bytes as they came, as a file. */
@@ -60,66 +68,42 @@ function pathOf({ organization, parameter }: MemberRequest, pattern: string = pa
 }
 
 async function show(services: Services, request: MemberRequest, problem?: string): Promise<Shown> {
-  const { db, clock } = services;
   const { organization, visitor } = request;
-  const details = await detailsOf(services, request);
-  const { build, pipeline, jobs } = details;
-  const queues = await listQueuesById(
-    db,
-    jobs.map(({ queue }) => queue.id),
-  );
-  const payload = await readWebhookPayload(services, build);
+  const read = await readBuild(services, request);
+  const { details, queues, paused, users, payload } = read;
+  const { build, pipeline } = details;
+  const org = organization.slug;
+  const now = services.clock.now();
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
-  const isOver = build.finishedAt !== null;
   return {
     title: `${pipeline.name} #${build.number}`,
     status: problem ? 422 : 200,
     within: { organization, section: "pipelines" },
-    events: eventsPath(services, visitor, topics),
+    // What answers a form stands at the form's address, which cannot be asked for again.
+    ...(problem ? {} : { events: eventsPath(services, visitor, topics) }),
     content: (
       <>
         <p class="back">
-          <a href={pathTo(patterns.pipelinePage, { org: organization.slug, slug: pipeline.slug })}>
-            {pipeline.name}
-          </a>
+          <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
         </p>
-        <h1>
-          Build #{build.number} <State state={build.state} />
-        </h1>
+        <div class="heading">
+          <h1>
+            Build #{build.number} <State state={build.state} />
+          </h1>
+          {!build.finishedAt && (
+            <PostButton visitor={visitor} path={pathOf(request, patterns.cancelBuildPage)} class="danger">
+              Cancel build
+            </PostButton>
+          )}
+        </div>
         {problem && <FormError>{problem}</FormError>}
         <p class="lead">{build.message}</p>
-        <PausedQueues details={details} queues={queues} org={organization.slug} />
-        <dl class="facts">
-          <dt>Branch</dt>
-          <dd>{build.branch}</dd>
-          <dt>Commit</dt>
-          <dd>
-            <code>{build.commit}</code>
-          </dd>
-          <dt>Source</dt>
-          <dd>{build.source}</dd>
-          <dt>Created</dt>
-          <dd>
-            <Time at={build.createdAt} now={clock.now()} />
-          </dd>
-          {build.finishedAt && (
-            <>
-              <dt>Finished</dt>
-              <dd>
-                <Time at={build.finishedAt} now={clock.now()} />
-              </dd>
-            </>
-          )}
-        </dl>
-        {!isOver && (
-          <PostButton visitor={visitor} path={pathOf(request, patterns.cancelBuildPage)} class="danger">
-            Cancel build
-          </PostButton>
-        )}
+        <PausedQueues queues={paused} users={users} org={org} now={now} />
+        <Facts read={read} now={now} />
         <h2>Jobs</h2>
-        <Jobs details={details} org={organization.slug} />
+        <Jobs details={details} queues={queues} org={org} />
         <h2>Environment</h2>
-        <Environment variables={buildEnvironment(build, pipeline.slug, organization.slug)} />
+        <Environment variables={buildEnvironment(build, pipeline.slug, org)} />
         {payload !== undefined && (
           <PayloadView payload={payload} path={pathOf(request, patterns.payloadPage)} />
         )}
@@ -128,75 +112,63 @@ async function show(services: Services, request: MemberRequest, problem?: string
   };
 }
 
-/** Who paused the queues that waiting jobs of the build sit on, and why. */
-function PausedQueues({
-  details,
-  queues,
-  org,
-}: {
-  details: BuildDetails;
-  queues: Map<string, Queue>;
-  org: string;
-}) {
-  const waiting = new Set(
-    details.jobs.filter(({ job }) => job.state === "scheduled").map(({ queue }) => queue.id),
+type ReadBuild = Awaited<ReturnType<typeof readBuild>>;
+
+async function readBuild(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const details = await detailsOf(services, request);
+  const { build, jobs } = details;
+  const queues = await listQueuesById(
+    db,
+    jobs.map(({ queue }) => queue.id),
   );
-  const paused = [...queues.values()].filter((queue) => queue.dispatchPausedAt && waiting.has(queue.id));
-  return (
-    <>
-      {paused.map((queue) => (
-        <div class="warning" key={queue.id}>
-          <p>
-            The queue{" "}
-            <a href={pathTo(patterns.queuePage, { org, cluster: queue.clusterId, queue: queue.id })}>
-              {queue.key}
-            </a>{" "}
-            is paused: jobs of this build wait for it.
-          </p>
-          {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
-        </div>
-      ))}
-    </>
-  );
+  const paused = pausedQueuesOf(details, queues);
+  const people = [build.creatorId, ...paused.map(({ dispatchPausedById }) => dispatchPausedById)];
+  return {
+    details,
+    queues,
+    paused,
+    users: await listUsersById(
+      db,
+      people.filter((id) => id !== null),
+    ),
+    canceler: await findCanceler(db, build),
+    payload: await readWebhookPayload(services, build),
+  };
 }
 
-function Jobs({ details: { jobs }, org }: { details: BuildDetails; org: string }) {
+function Facts({ read: { details, users, canceler }, now }: { read: ReadBuild; now: Date }) {
+  const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = details.build;
+  const creator = users.get(creatorId ?? "")?.name;
   return (
-    <Table caption="Jobs" columns={["State", "Step", "Queue"]}>
-      {jobs.map(({ job, queue }) => (
-        <tr key={job.id} id={job.id}>
-          <td>
-            <State state={job.state} />
-          </td>
-          <th scope="row">
-            {job.label && <>{job.label} </>}
-            <code>{job.command}</code>
-          </th>
-          <td>
-            <a href={pathTo(patterns.queuePage, { org, cluster: queue.clusterId, queue: queue.id })}>
-              {queue.key}
-            </a>
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
-
-function Environment({ variables }: { variables: Record<string, string> }) {
-  return (
-    <details id="environment">
-      <summary>{Object.keys(variables).length} variables</summary>
-      <dl class="facts">
-        {Object.entries(variables).map(([name, value]) => (
-          <>
-            <dt key={name}>
-              <code>{name}</code>
-            </dt>
-            <dd key={`${name} value`}>{value}</dd>
-          </>
-        ))}
-      </dl>
-    </details>
+    <dl class="facts panel">
+      <dt>Branch</dt>
+      <dd>{branch}</dd>
+      <dt>Commit</dt>
+      <dd>
+        <code>{commit}</code>
+      </dd>
+      <dt>Created</dt>
+      <dd>
+        <Time at={createdAt} now={now} /> by {creator ?? (source === "webhook" ? "a webhook" : source)}
+      </dd>
+      {startedAt && (
+        <>
+          <dt>Started</dt>
+          <dd>
+            <Time at={startedAt} now={now} />
+          </dd>
+        </>
+      )}
+      {finishedAt && (
+        <>
+          <dt>{state === "canceled" ? "Canceled" : "Finished"}</dt>
+          <dd>
+            <Time at={finishedAt} now={now} />
+            {canceler && ` by ${canceler}`}
+          </dd>
+        </>
+      )}
+    </dl>
   );
 }

@@ -2,7 +2,7 @@ import { listAuditEvents } from "../../shared/accounts/store.ts";
 import { countJobsOfQueues } from "../../shared/builds/dispatch-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { requireCluster } from "../../shared/queues/clusters.ts";
-import { findShape } from "../../shared/queues/shapes.ts";
+import { findShape, type InstanceShape } from "../../shared/queues/shapes.ts";
 import { type Cluster, listQueueIds, listQueues, type Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";
@@ -45,23 +45,25 @@ export function clusterPage(services: Services) {
           <p class="back">
             <a href={pathTo(patterns.clustersPage, parameters)}>Clusters</a>
           </p>
-          <h1>{cluster.name}</h1>
-          {cluster.description && <p>{cluster.description}</p>}
-          {role === "admin" && (
-            <p class="actions">
-              <a class="button" href={pathTo(patterns.newQueuePage, parameters)}>
-                New queue
-              </a>
-              <a class="button secondary" href={pathTo(patterns.editClusterPage, parameters)}>
-                Edit
-              </a>
-              <a class="button danger" href={pathTo(patterns.deleteClusterPage, parameters)}>
-                Delete
-              </a>
-            </p>
-          )}
+          <div class="heading">
+            <h1>{clusterTitle(cluster)}</h1>
+            {role === "admin" && (
+              <p class="actions">
+                <a class="button" href={pathTo(patterns.newQueuePage, parameters)}>
+                  New queue
+                </a>
+                <a class="button secondary" href={pathTo(patterns.editClusterPage, parameters)}>
+                  Edit
+                </a>
+                <a class="button danger" href={pathTo(patterns.deleteClusterPage, parameters)}>
+                  Delete
+                </a>
+              </p>
+            )}
+          </div>
+          {cluster.description && <p class="lead">{cluster.description}</p>}
           {queues.length === 0 ? (
-            <p>This cluster has no queue yet.</p>
+            <p class="empty">This cluster has no queue yet, so nothing can run here.</p>
           ) : (
             <Queues cluster={cluster} queues={queues} counts={counts} org={organization.slug} />
           )}
@@ -78,6 +80,11 @@ async function auditOf({ db }: Services, { id, organizationId }: Cluster) {
   const subjectIds = [id, ...(await listQueueIds(db, id, mostAuditedQueues))];
   const of = { organizationId, subjectTypes: ["cluster", "queue"], subjectIds };
   return listAuditEvents(db, of, mostAuditEntries);
+}
+
+/** Its emoji, where that is one and not a name like `:rocket:`, and its name. */
+export function clusterTitle({ emoji, name }: Cluster): string {
+  return emoji && !emoji.startsWith(":") ? `${emoji} ${name}` : name;
 }
 
 /** @throws Refusal 404 */
@@ -97,22 +104,22 @@ function Queues({
   org: string;
 }) {
   return (
-    <Table caption="Queues" columns={["State", "Queue", "Agents", "Waiting", "Running"]}>
+    <Table caption="Queues" columns={["Queue", "State", "Waiting", "Running", "Agents"]}>
       {queues.map((queue) => {
         const { waiting = 0, running = 0 } = counts.get(queue.id) ?? {};
         const path = pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: queue.id });
         return (
           <tr key={queue.id}>
+            <th scope="row">
+              <a href={path}>{queue.key}</a>{" "}
+              {queue.id === cluster.defaultQueueId && <span class="tag">default</span>}
+            </th>
             <td>
               <State state={queue.dispatchPausedAt ? "paused" : "active"} />
             </td>
-            <th scope="row">
-              <a href={path}>{queue.key}</a>
-              {queue.id === cluster.defaultQueueId && <span class="quiet"> default</span>}
-            </th>
+            <td class="number">{shown(waiting)}</td>
+            <td class="number">{shown(running)}</td>
             <td class="agents">{kindOf(queue)}</td>
-            <td>{shown(waiting)}</td>
-            <td>{shown(running)}</td>
           </tr>
         );
       })}
@@ -123,17 +130,19 @@ function Queues({
 /** `Self-hosted`, or the shape in words. */
 export function kindOf({ instanceShape }: Queue): string {
   const shape = instanceShape === null ? undefined : findShape(instanceShape);
-  return shape ? `Hosted, ${shapeInWords(shape.name)}` : "Self-hosted";
+  return shape ? `Hosted, ${machineInWords(shape)} ${sizeInWords(shape)}` : "Self-hosted";
 }
 
 const machineWords = { linux: "Linux", macos: "macOS", windows: "Windows" } as const;
 
-/** `Linux AMD64 Small (2 vCPU, 4 GB)`. */
-export function shapeInWords(name: string): string {
-  const shape = findShape(name);
-  if (!shape) return name;
-  const { machineType, architecture, size, cpu, memoryGb } = shape;
-  return `${machineWords[machineType]} ${architecture.toUpperCase()} ${size} (${cpu} vCPU, ${memoryGb} GB)`;
+/** `Linux AMD64`. */
+export function machineInWords({ machineType, architecture }: InstanceShape): string {
+  return `${machineWords[machineType]} ${architecture.toUpperCase()}`;
+}
+
+/** `Small (2 vCPU, 4 GB)`. */
+export function sizeInWords({ size, cpu, memoryGb }: InstanceShape): string {
+  return `${size} (${cpu} vCPU, ${memoryGb} GB)`;
 }
 
 /** A count that stops being exact at its limit. */

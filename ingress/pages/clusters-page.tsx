@@ -5,6 +5,7 @@ import { type Cluster, countClusters, listClusters } from "../../shared/queues/s
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import type { Visitor } from "../session.ts";
+import { clusterTitle } from "./cluster-page.tsx";
 import { CsrfField, Field, FormError } from "./form-parts.tsx";
 import { adminAction, asSentence, type MemberRequest, memberPage, orProblem } from "./member-page.ts";
 import type { Shown } from "./page.ts";
@@ -58,7 +59,9 @@ async function show({ db }: Services, request: MemberRequest, draft?: Draft): Pr
         <h1>Clusters</h1>
         <p>A cluster is a group of queues. Pipelines run their jobs on the queues of one cluster.</p>
         {clusters.length === 0 ? (
-          <p>There is none yet.</p>
+          <p class="empty">
+            There is no cluster yet.{role !== "admin" && " Admins of the organization can create one."}
+          </p>
         ) : (
           <ul class="entries">
             {clusters.map((cluster) => (
@@ -79,10 +82,7 @@ function Entry({ cluster, org }: { cluster: Cluster; org: string }) {
     <li class="entry">
       <div>
         <h2>
-          <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>
-            {cluster.emoji && !cluster.emoji.startsWith(":") ? `${cluster.emoji} ` : ""}
-            {cluster.name}
-          </a>
+          <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{clusterTitle(cluster)}</a>
         </h2>
         {cluster.description && <p>{cluster.description}</p>}
         <p class="quiet">{queueCount === 1 ? "1 queue" : `${queueCount} queues`}</p>
@@ -93,7 +93,7 @@ function Entry({ cluster, org }: { cluster: Cluster; org: string }) {
 
 function NewCluster({ visitor, path, draft }: { visitor: Visitor; path: string; draft?: Draft | undefined }) {
   return (
-    <section aria-labelledby="new-cluster">
+    <section class="card" aria-labelledby="new-cluster">
       <h2 id="new-cluster">New cluster</h2>
       <form method="post" action={path}>
         <CsrfField visitor={visitor} />

@@ -7,15 +7,20 @@ export function confirmation(
   visitor: Visitor,
   {
     title,
+    within,
     text,
     button,
     path,
     back,
     problem,
-  }: Record<"title" | "text" | "button" | "path" | "back", string> & { problem?: string | undefined },
+  }: Record<"title" | "text" | "button" | "path" | "back", string> & {
+    problem?: string | undefined;
+    within?: NonNullable<Shown["within"]>;
+  },
 ): Shown {
   return {
     title,
+    ...(within ? { within } : {}),
     status: problem ? 422 : 200,
     content: (
       <div class="narrow">

@@ -41,7 +41,7 @@ export function docsPage(services: Services, document: ApiDocument) {
         same as a file for tools: <a href={patterns.openapi}>{patterns.openapi}</a>
       </p>
       <nav aria-label="Resources">
-        <ul>
+        <ul class="contents">
           {[...byTag.keys()].map((tag) => (
             <li key={tag}>
               <a href={`#${anchor(tag)}`}>{tag}</a>
@@ -59,9 +59,12 @@ export function docsPage(services: Services, document: ApiDocument) {
       ))}
       <h2>Objects</h2>
       {Object.entries(document.components.schemas).map(([name, schema]) => (
-        <details key={name} id={`schema-${name}`} class="operation">
+        <details key={name} class="operation">
           <summary>{name}</summary>
-          <SchemaText schema={schema as Schema} />
+          {/* A link to what is inside opens it. */}
+          <div id={`schema-${name}`}>
+            <SchemaText name={name} schema={schema as Schema} />
+          </div>
         </details>
       ))}
     </>
@@ -79,7 +82,7 @@ function Described({ method, path, operation }: { method: string; path: string; 
         <code class={`method ${method.toLowerCase()}`}>{method}</code> <code>{path}</code>{" "}
         <span class="quiet">{summary}</span>
       </summary>
-      {description && <p>{description}</p>}
+      {description && <p>{withCode(description)}</p>}
       {query.length > 0 && (
         <>
           <h3>Query</h3>
@@ -98,7 +101,7 @@ function Described({ method, path, operation }: { method: string; path: string; 
       {body && (
         <>
           <h3>Body{requestBody?.required ? "" : ", optional"}</h3>
-          <SchemaText schema={body} />
+          <SchemaText name={`Body of ${summary}`} schema={body} />
         </>
       )}
       <h3>Answers</h3>
@@ -127,8 +130,18 @@ function Named({ schema }: { schema: Schema | undefined }) {
   return name ? <a href={`#schema-${name}`}>{name}</a> : null;
 }
 
-function SchemaText({ schema }: { schema: Schema }) {
-  return <pre class="payload">{JSON.stringify(schema, null, 2)}</pre>;
+function SchemaText({ name, schema }: { name: string; schema: Schema }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section aria-label={name} class="payload" tabIndex={0}>
+      {JSON.stringify(schema, null, 2)}
+    </section>
+  );
+}
+
+/** What stands between backticks is code. */
+function withCode(text: string) {
+  return text.split("`").map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part));
 }
 
 function anchor(tag: string): string {

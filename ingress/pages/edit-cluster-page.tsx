@@ -17,6 +17,7 @@ import {
   orProblem,
   requireAdmin,
 } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 
 interface Draft {
@@ -76,13 +77,14 @@ export function removeCluster(services: Services, bodies: Bodies) {
       deleteCluster(services, request.actor, cluster, pipelinesOfCluster),
     );
     if ("problem" in outcome) return askToDelete(request, cluster, outcome.problem);
-    return pathTo(patterns.clustersPage, { org: request.organization.slug });
+    return withNotice(pathTo(patterns.clustersPage, { org: request.organization.slug }), "cluster_deleted");
   });
 }
 
 function askToDelete(request: MemberRequest, cluster: Cluster, problem?: string): Shown {
   return confirmation(request.visitor, {
     title: `Delete the cluster ${cluster.name}?`,
+    within: { organization: request.organization, section: "clusters" },
     text: "Its queues go with it. This cannot be undone.",
     button: "Delete",
     path: pathTo(patterns.deleteClusterPage, { org: request.organization.slug, cluster: cluster.id }),

@@ -35,27 +35,37 @@ export function Field({
   );
 }
 
+type Option = readonly [value: string, text: string];
+
 /** One of a few. */
 export function Select({
   label,
   name,
   value,
   options,
+  groups = [],
 }: {
   label: string;
   name: string;
   value: string;
-  options: readonly (readonly [value: string, text: string])[];
+  options: readonly Option[];
+  groups?: { label: string; options: Option[] }[];
 }) {
+  const render = ([each, text]: Option) => (
+    <option key={each} value={each} selected={each === value}>
+      {text}
+    </option>
+  );
   const id = `field-${name}`;
   return (
     <p class="field">
       <label for={id}>{label}</label>
       <select id={id} name={name}>
-        {options.map(([each, text]) => (
-          <option key={each} value={each} selected={each === value}>
-            {text}
-          </option>
+        {options.map(render)}
+        {groups.map((group) => (
+          <optgroup key={group.label} label={group.label}>
+            {group.options.map(render)}
+          </optgroup>
         ))}
       </select>
     </p>
@@ -66,11 +76,13 @@ export function Select({
 export function TextArea({
   label,
   name,
+  value,
   hint,
   maxLength,
 }: {
   label: string;
   name: string;
+  value?: string | undefined;
   hint: string;
   maxLength: number;
 }) {
@@ -78,7 +90,9 @@ export function TextArea({
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} name={name} rows={3} maxLength={maxLength} aria-describedby={`${id}-hint`} />
+      <textarea id={id} name={name} rows={3} maxLength={maxLength} aria-describedby={`${id}-hint`}>
+        {value}
+      </textarea>
       <span class="quiet" id={`${id}-hint`}>
         {hint}
       </span>

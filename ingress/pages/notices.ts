@@ -4,6 +4,8 @@ const notices = {
   password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
   access_revoked: "Access is revoked. Its tokens no longer work.",
   token_revoked: "The token is revoked. It no longer works.",
+  queue_deleted: "The queue is deleted.",
+  cluster_deleted: "The cluster is deleted, and its queues with it.",
 } as const;
 
 export type Notice = keyof typeof notices;

@@ -8,13 +8,13 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
   const { text, isWhole } = indent(payload, mostCharacters);
   return (
     <section aria-labelledby="payload">
-      <h2 id="payload">Webhook payload</h2>
-      <p class="actions">
+      <div class="heading">
+        <h2 id="payload">Webhook payload</h2>
         <a class="button secondary" href={path} download>
           Download
         </a>
-        {!isWhole && <span class="quiet">Only the first 256 KB are shown.</span>}
-      </p>
+      </div>
+      {!isWhole && <p class="quiet">This is its beginning, 256 KB long. The download has all of it.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre class="payload" tabIndex={0}>
         {text}

@@ -1,11 +1,13 @@
 import { slugProblems } from "../../shared/accounts/organizations.ts";
-import { type BuildDetails, listBuildDetails } from "../../shared/builds/builds.ts";
 import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { requirePipeline } from "../../shared/builds/pipelines.ts";
+import { type Build, countBuilds, listBuilds } from "../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
+import { type Cluster, findClusterById } from "../../shared/queues/store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";
+import { clusterTitle } from "./cluster-page.tsx";
 import { type MemberRequest, memberPage } from "./member-page.ts";
 import { readPageNumber } from "./page-number.ts";
 import { Pager, State, Table } from "./tables.tsx";
@@ -19,24 +21,30 @@ export function pipelinePage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization, visitor, event } = request;
     const pipeline = await pipelineOf(services, request);
-    const { page, pages, offset } = readPageNumber(event, pipeline.lastBuildNumber, perPage);
     const filter = { organizationId: organization.id, pipelineId: pipeline.id, includePaused: true };
-    const { items } = await listBuildDetails(db, filter, { limit: perPage, offset });
+    const { page, pages, offset } = readPageNumber(event, await countBuilds(db, filter), perPage);
+    const builds = await listBuilds(db, filter, { limit: perPage, offset });
+    const cluster = await findClusterById(db, pipeline.clusterId);
+    const topics = builds.map(({ id }) => `build:${id}` as const);
     const parameters = { org: organization.slug, slug: pipeline.slug };
     return {
       title: pipeline.name,
       within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`]),
+      events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]),
       content: (
         <>
           <p class="back">
             <a href={pathTo(patterns.pipelinesPage, parameters)}>Pipelines</a>
           </p>
           <h1>{pipeline.name}</h1>
-          {items.length === 0 ? (
-            <p>No build yet.</p>
+          <Facts pipeline={pipeline} cluster={cluster} org={organization.slug} />
+          <h2>Builds</h2>
+          {builds.length === 0 ? (
+            <p class="empty">
+              No build yet. One is made for every webhook that a trigger of this pipeline receives.
+            </p>
           ) : (
-            <Builds items={items} parameters={parameters} now={clock.now()} />
+            <Builds builds={builds} parameters={parameters} now={clock.now()} />
           )}
           <Pager page={page} pages={pages} path={pathTo(patterns.pipelinePage, parameters)} />
         </>
@@ -52,18 +60,60 @@ export function pipelineOf({ db }: Services, { organization, parameter }: Member
   return requirePipeline(db, organization.id, slug);
 }
 
+function Facts({
+  pipeline: { defaultBranch, steps },
+  cluster,
+  org,
+}: {
+  pipeline: Pipeline;
+  cluster: Cluster | undefined;
+  org: string;
+}) {
+  return (
+    <dl class="facts panel">
+      {cluster && (
+        <>
+          <dt>Runs in</dt>
+          <dd>
+            <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{clusterTitle(cluster)}</a>
+          </dd>
+        </>
+      )}
+      <dt>Default branch</dt>
+      <dd>{defaultBranch}</dd>
+      <dt>Steps</dt>
+      <dd class="wide">
+        <ol class="steps">
+          {steps.map(({ label, command, agents }) => (
+            <li key={`${label} ${command}`}>
+              {label && `${label} `}
+              <code>{command}</code>
+              {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
+            </li>
+          ))}
+        </ol>
+      </dd>
+    </dl>
+  );
+}
+
+/** Of a build, or that it is held back. */
+export function stateOf({ pausedQueueId, state }: Build): string {
+  return pausedQueueId ? "paused" : state;
+}
+
 function Builds({
-  items,
+  builds,
   parameters,
   now,
 }: {
-  items: BuildDetails[];
+  builds: Build[];
   parameters: Record<string, string>;
   now: Date;
 }) {
   return (
     <Table caption="Builds" columns={["Build", "State", "Message", "Branch", "Created"]}>
-      {items.map(({ build }) => (
+      {builds.map((build) => (
         <tr key={build.id}>
           <th scope="row">
             <a href={pathTo(patterns.buildPage, { ...parameters, number: String(build.number) })}>
@@ -71,7 +121,7 @@ function Builds({
             </a>
           </th>
           <td>
-            <State state={build.pausedQueueId ? "paused" : build.state} />
+            <State state={stateOf(build)} />
           </td>
           <td class="message">{build.message}</td>
           <td>{build.branch}</td>

@@ -1,43 +1,51 @@
-import { countPipelines, listPipelines } from "../../shared/builds/pipeline-store.ts";
+import { countPipelines, listPipelines, type Pipeline } from "../../shared/builds/pipeline-store.ts";
+import { type Build, listLastBuilds } from "../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
+import { eventsPath } from "../live.ts";
 import { memberPage } from "./member-page.ts";
 import { readPageNumber } from "./page-number.ts";
-import { Pager } from "./tables.tsx";
+import { stateOf } from "./pipeline-page.tsx";
+import { Pager, State } from "./tables.tsx";
+import { Time } from "./times.tsx";
 
 const perPage = 30;
 
 /** GET /organizations/:org and /organizations/:org/pipelines */
 export function pipelinesPage(services: Services) {
-  const { db } = services;
-  return memberPage(services, async ({ organization, event }) => {
+  const { db, clock } = services;
+  return memberPage(services, async ({ organization, visitor, event }) => {
     const total = await countPipelines(db, organization.id);
     const { page, pages, offset } = readPageNumber(event, total, perPage);
     const pipelines = await listPipelines(db, organization.id, { limit: perPage, offset });
+    const builds = await listLastBuilds(db, pipelines);
+    const topics = pipelines.map(({ id }) => `pipeline:${id}` as const);
     const org = organization.slug;
     return {
       title: "Pipelines",
       within: { organization, section: "pipelines" },
+      events: eventsPath(services, visitor, topics),
       content: (
         <>
           <h1>Pipelines</h1>
           {pipelines.length === 0 ? (
-            <p>
-              There is none yet. Create one with the REST API, or have the operator make one with{" "}
-              <code>npm run -s admin -- pipeline create</code>.
+            <p class="empty">
+              There is no pipeline yet. Create one with the <a href={patterns.docs}>REST API</a>, or have the
+              operator make one with <code>npm run -s admin -- pipeline create</code>.
             </p>
           ) : (
             <ul class="entries">
-              {pipelines.map(({ id, name, slug, lastBuildNumber }) => (
-                <li key={id} class="entry">
-                  <div>
-                    <h2>
-                      <a href={pathTo(patterns.pipelinePage, { org, slug })}>{name}</a>
-                    </h2>
-                    <p class="quiet">
-                      {lastBuildNumber === 0 ? "no build yet" : `last build #${lastBuildNumber}`}
-                    </p>
-                  </div>
+              {pipelines.map((pipeline) => (
+                <li key={pipeline.id} class="entry">
+                  <h2>
+                    <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
+                  </h2>
+                  <LastBuild
+                    org={org}
+                    pipeline={pipeline}
+                    build={builds.get(pipeline.id)}
+                    now={clock.now()}
+                  />
                 </li>
               ))}
             </ul>
@@ -47,4 +55,28 @@ export function pipelinesPage(services: Services) {
       ),
     };
   });
+}
+
+function LastBuild({
+  org,
+  pipeline: { slug },
+  build,
+  now,
+}: {
+  org: string;
+  pipeline: Pipeline;
+  build: Build | undefined;
+  now: Date;
+}) {
+  if (!build) return <p class="quiet">No build yet</p>;
+  return (
+    <p>
+      <State state={stateOf(build)} />{" "}
+      <a href={pathTo(patterns.buildPage, { org, slug, number: String(build.number) })}>#{build.number}</a>{" "}
+      {build.message}{" "}
+      <span class="quiet">
+        <Time at={build.createdAt} now={now} />
+      </span>
+    </p>
+  );
 }

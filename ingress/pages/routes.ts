@@ -6,7 +6,7 @@ import type { Handlers } from "../routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./access-tokens.tsx";
 import { asset } from "./assets.ts";
 import { avatar } from "./avatar.tsx";
-import { buildPage, cancelBuildForm, payloadFile } from "./build-page.tsx";
+import { backToBuild, buildPage, cancelBuildForm, payloadFile } from "./build-page.tsx";
 import { clusterPage } from "./cluster-page.tsx";
 import { addCluster, clustersPage } from "./clusters-page.tsx";
 import {
@@ -19,14 +19,16 @@ import {
 import { connectedAppsPage } from "./connected-apps.tsx";
 import { type ApiDocument, docsPage } from "./docs-page.tsx";
 import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./edit-cluster-page.tsx";
+import { editQueuePage, saveQueue } from "./edit-queue-page.tsx";
 import { enterCode, enterCodePage } from "./enter-code.tsx";
 import { home } from "./home.tsx";
 import { createToken, newAccessTokenPage } from "./new-access-token.tsx";
+import { addQueue, newQueuePage } from "./new-queue-page.tsx";
 import { passwordPage, savePassword } from "./password.tsx";
 import { pipelinePage } from "./pipeline-page.tsx";
 import { pipelinesPage } from "./pipelines-page.tsx";
-import { addQueue, editQueuePage, newQueuePage, saveQueue } from "./queue-form-page.tsx";
-import { deleteQueuePage, pauseQueue, queuePage, removeQueue, resumeQueue } from "./queue-page.tsx";
+import { backToQueue, deleteQueuePage, pauseQueue, removeQueue, resumeQueue } from "./queue-actions.tsx";
+import { queuePage } from "./queue-page.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./review-device.tsx";
 import { signIn, signInPage, signOut } from "./sign-in.tsx";
 
@@ -69,7 +71,7 @@ export function pages(
     [patterns.pipelinePage, { GET: pipelinePage(services) }],
     [patterns.buildPage, { GET: buildPage(services) }],
     [patterns.payloadPage, { GET: payloadFile(services) }],
-    [patterns.cancelBuildPage, { POST: cancelBuildForm(services, bodies) }],
+    [patterns.cancelBuildPage, { GET: backToBuild(services), POST: cancelBuildForm(services, bodies) }],
     [patterns.clustersPage, { GET: clustersPage(services), POST: addCluster(services, bodies) }],
     [patterns.clusterPage, { GET: clusterPage(services) }],
     [patterns.editClusterPage, { GET: editClusterPage(services), POST: saveCluster(services, bodies) }],
@@ -78,8 +80,8 @@ export function pages(
     [patterns.queuePage, { GET: queuePage(services) }],
     [patterns.editQueuePage, { GET: editQueuePage(services), POST: saveQueue(services, bodies) }],
     [patterns.deleteQueuePage, { GET: deleteQueuePage(services), POST: removeQueue(services, bodies) }],
-    [patterns.pauseQueuePage, { POST: pauseQueue(services, bodies) }],
-    [patterns.resumeQueuePage, { POST: resumeQueue(services, bodies) }],
+    [patterns.pauseQueuePage, { GET: backToQueue(services), POST: pauseQueue(services, bodies) }],
+    [patterns.resumeQueuePage, { GET: backToQueue(services), POST: resumeQueue(services, bodies) }],
 
     [patterns.events, { GET: liveEvents(services, isClosing) }],
     [patterns.docs, { GET: docsPage(services, document) }],

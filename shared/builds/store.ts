@@ -92,6 +92,23 @@ export async function listBuilds(
     .offset(page.offset);
 }
 
+/** The last build of each of these pipelines, by the id of the pipeline. */
+export async function listLastBuilds(
+  db: Db,
+  pipelines: { id: string; lastBuildNumber: number }[],
+): Promise<Map<string, Build>> {
+  const { builds } = db.tables;
+  if (pipelines.length === 0) return new Map();
+  const isLast = pipelines.map(({ id, lastBuildNumber }) =>
+    and(eq(builds.pipelineId, id), eq(builds.number, lastBuildNumber)),
+  );
+  const found = await db
+    .select()
+    .from(builds)
+    .where(or(...isLast));
+  return new Map(found.map((build) => [build.pipelineId, build]));
+}
+
 export async function countBuilds(db: Db, filter: BuildFilter): Promise<number> {
   const [row] = await db.select({ total: count() }).from(db.tables.builds).where(matching(db, filter));
   return row?.total ?? 0;

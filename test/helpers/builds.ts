@@ -1,4 +1,6 @@
 import { count, eq } from "drizzle-orm";
+import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { post } from "./http.ts";
 import type { World } from "./world.ts";
 
 /** All builds of a world, oldest first. */
@@ -22,4 +24,18 @@ export async function findDelivery({ services: { db } }: Pick<World, "services">
   const { deliveries } = db.tables;
   const [delivery] = await db.select().from(deliveries).where(eq(deliveries.id, id));
   return delivery;
+}
+
+/** Post a webhook and build it, as a worker would. */
+export async function buildWebhook(
+  world: Pick<World, "services" | "url">,
+  path: string,
+  payload: string | Buffer<ArrayBuffer> = "{}",
+) {
+  const { body, status, text } = await post(world.url + path, payload);
+  if (status !== 201) throw new Error(text);
+  await openDeliveryBuilder(world.services).add(body.id);
+  const build = await buildOfDelivery(world, body.id);
+  if (!build) throw new Error("the webhook made no build");
+  return build;
 }

@@ -1,8 +1,18 @@
 import type { Page } from "playwright-core";
 import { createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { requireOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
+import { cancelBuild } from "../../shared/builds/builds.ts";
+import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
+import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
+import { createPipeline, defaultStep } from "../../shared/builds/pipelines.ts";
 import { newId } from "../../shared/ids.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
+import { createCluster } from "../../shared/queues/clusters.ts";
+import { pauseDispatch } from "../../shared/queues/dispatch.ts";
+import { createQueue, type NewQueue, updateQueue } from "../../shared/queues/queues.ts";
+import { createTrigger } from "../../shared/triggers/triggers.ts";
 import { press } from "../helpers/browser.ts";
+import { buildWebhook } from "../helpers/builds.ts";
 import { addApplication, type Pages } from "../helpers/pages.ts";
 
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
@@ -45,6 +55,30 @@ const newToken = (organization: string) => async (page: Page) => {
   await page.getByRole("combobox", { name: "Organization" }).selectOption({ label: organization });
   await page.locator('input[value="read_builds"]').check();
   await press(page, "Create token");
+};
+
+const openedDocs = async (page: Page) => {
+  await page.goto("/docs");
+  await page.locator("#createQueue > summary").click();
+};
+const withEnvironment = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines/site/builds/1");
+  await page.locator("#environment > summary").click();
+};
+const takenName = async (page: Page) => {
+  await page.goto("/organizations/globex/clusters");
+  await page.getByLabel("Name").fill("Primary");
+  await press(page, "Create cluster");
+};
+const deletionRefused = async (page: Page, { cluster }: Exhibits) => {
+  await page.goto(`${cluster}/delete`);
+  await press(page, "Delete");
+};
+const hostedShape = async (page: Page, { cluster }: Exhibits) => {
+  await page.goto(`${cluster}/queues/new`);
+  await page.getByLabel("Key").fill("big machines");
+  await page.getByLabel("Agents").selectOption("LINUX_ARM64_16X64");
+  await press(page, "Create queue");
 };
 
 /** Every page of the service with something on it, and in the states that it can be in. */
@@ -102,11 +136,39 @@ export const everyPage: Look[] = [
   { name: "new token, incomplete", as: "ada", visit: newToken("Choose one") },
   { name: "new token, created", as: "ada", visit: newToken("acme") },
   { name: "password", as: "ada", visit: at("/user/password") },
+  { name: "the documentation", as: "nobody", visit: at("/docs") },
+  { name: "the documentation, opened", as: "nobody", visit: openedDocs },
+  { name: "pipelines", as: "ada", visit: at("/organizations/globex/pipelines") },
+  { name: "pipelines, one without builds", as: "bob", visit: at("/organizations/acme/pipelines") },
+  { name: "a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site") },
+  { name: "a pipeline, no build yet", as: "bob", visit: at("/organizations/acme/pipelines/web") },
+  { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
+  { name: "a build, canceled", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/2") },
+  { name: "a build, environment shown", as: "ada", visit: withEnvironment },
+  { name: "clusters", as: "ada", visit: at("/organizations/globex/clusters") },
+  { name: "clusters, taken name", as: "ada", visit: takenName },
+  { name: "clusters, for a member", as: "bob", visit: at("/organizations/acme/clusters") },
+  { name: "a cluster", as: "ada", visit: (page, { cluster }) => page.goto(cluster) },
+  { name: "a cluster, no queue yet", as: "ada", visit: (page, { emptyCluster }) => page.goto(emptyCluster) },
+  { name: "editing a cluster", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/edit`) },
+  { name: "deleting a cluster, refused", as: "ada", visit: deletionRefused },
+  { name: "a new queue", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/queues/new`) },
+  { name: "a new queue, hosted", as: "ada", visit: hostedShape },
+  { name: "a queue", as: "ada", visit: (page, { queues }) => page.goto(queues.deploy) },
+  { name: "a queue, paused", as: "ada", visit: (page, { queues }) => page.goto(queues.default) },
+  { name: "a queue, hosted", as: "ada", visit: (page, { queues }) => page.goto(queues.hosted) },
+  { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
+  { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
 ];
 
 /** Make what the pages then show. */
 export async function exhibit(pages: Pages) {
-  return { ...(await requests(pages)), app: await connectedApp(pages), token: await ownToken(pages) };
+  return {
+    ...(await requests(pages)),
+    ...(await furnish(pages)),
+    app: await connectedApp(pages),
+    token: await ownToken(pages),
+  };
 }
 
 /** User codes in the states that Ada's requests can be in. */
@@ -148,6 +210,72 @@ async function connectedApp(pages: Pages): Promise<string> {
   await pages.poll(codes, "terraform");
   const [newest] = await listConnectedApps(pages.services, pages.ada.id);
   return newest?.grant.id ?? "";
+}
+
+/** A cluster, queues, pipelines and builds of Globex, of which Ada is an admin. */
+async function furnish(pages: Pages) {
+  const { services, ada } = pages;
+  await updateOrganization(services, "globex", { features: { custom_agent_images: true } });
+  const organization = await requireOrganization(services.db, "globex");
+  const actor = { organization, userId: ada.id };
+  const cluster = await createCluster(services, actor, {
+    name: "Primary",
+    emoji: "🚂",
+    description: "Machines in the basement and a few in the cloud, for everything that Globex builds.",
+  });
+  const empty = await createCluster(services, actor, { name: "Laboratory" });
+  const make = (queue: NewQueue) => createQueue(services, actor, cluster, queue);
+  const main = await make({ key: "default", isDefault: true, description: "Whatever needs no secrets" });
+  const hosted = await make({ key: "hosted-linux", instanceShape: "LINUX_AMD64_4X16" });
+  const deploy = await make({ key: "deploy", retryAgentAffinity: "prefer-different" });
+  await updateQueue(services, actor, hosted, {
+    hosted: { instanceShape: "LINUX_AMD64_8X32", agentImageRef: "registry.example.com/globex/agent:v12" },
+  });
+  const pipeline = { clusterId: cluster.id, defaultBranch: "main" };
+  await createPipeline(services, actor, { ...pipeline, name: "Documentation", steps: [defaultStep] });
+  const site = await createPipeline(services, actor, {
+    ...pipeline,
+    name: "Site",
+    steps: [
+      { label: "Test", command: "npm ci && npm test" },
+      { label: "Bundle", command: "npm run build -- --minify", agents: { queue: "hosted-linux" } },
+      { command: "./deploy.sh production", agents: { queue: "deploy" } },
+    ],
+  });
+  await buildsOf(pages, site);
+  await cancelBuild(services, actor, site, 2);
+  await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
+  await fanOutDispatchPause(services, main.id);
+  const at = `/organizations/globex/clusters/${cluster.id}`;
+  return {
+    cluster: at,
+    emptyCluster: `/organizations/globex/clusters/${empty.id}`,
+    queues: {
+      default: `${at}/queues/${main.id}`,
+      hosted: `${at}/queues/${hosted.id}`,
+      deploy: `${at}/queues/${deploy.id}`,
+    },
+  };
+}
+
+/** Three builds that webhooks made. */
+async function buildsOf(pages: Pages, { slug }: Pipeline): Promise<void> {
+  const { token } = await createTrigger(
+    pages.services,
+    { organization: "globex", pipeline: slug },
+    {
+      type: "webhook",
+      label: "Site",
+      enabled: true,
+      message: "Publish what the editors changed: prices, opening hours and the map of all branches",
+      commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
+      branch: "main",
+      environment: { SITE_REGION: "eu-central" },
+      secret: null,
+    },
+  );
+  const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;
+  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${token}`, payload);
 }
 
 async function ownToken({ services, ada, acme, clock }: Pages): Promise<string> {

@@ -1,0 +1,108 @@
+import { pathTo, patterns } from "../../shared/paths.ts";
+import { problemsOf, queueDescription, queueKey } from "../../shared/queues/input.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
+import { findShape, shapeProblems, shapes } from "../../shared/queues/shapes.ts";
+import type { Cluster } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { clusterOf } from "./cluster-page.tsx";
+import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import {
+  adminAction,
+  asSentence,
+  type MemberRequest,
+  memberPage,
+  orProblem,
+  requireAdmin,
+} from "./member-page.ts";
+import type { Shown } from "./page.ts";
+import { pathOf } from "./queue-at.ts";
+import { AffinityField, AgentsField } from "./queue-fields.tsx";
+
+interface Draft {
+  key: string;
+  description: string;
+  /** Empty: self-hosted. */
+  shape: string;
+  affinity: string;
+}
+
+/** GET /organizations/:org/clusters/:cluster/queues/new */
+export function newQueuePage(services: Services) {
+  return memberPage(services, async (request) => {
+    requireAdmin(request);
+    const cluster = await clusterOf(services, request);
+    return show(request, cluster, readDraft(new URLSearchParams()));
+  });
+}
+
+/** POST there {key, description, shape, affinity} */
+export function addQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request, form) => {
+    const cluster = await clusterOf(services, request);
+    const draft = readDraft(form);
+    const { key, description, shape, affinity } = draft;
+    const problems = [
+      ...problemsOf(queueKey, key),
+      ...problemsOf(queueDescription, description),
+      ...(shape === "" || findShape(shape) ? [] : ["Instance shape is not a valid instance shape"]),
+    ];
+    const queue = {
+      key,
+      description,
+      instanceShape: findShape(shape)?.name,
+      retryAgentAffinity: affinity === "prefer-different" ? affinity : ("prefer-warmest" as const),
+    } as const;
+    const outcome =
+      problems.length > 0
+        ? { problem: asSentence(problems) }
+        : await orProblem(() => createQueue(services, request.actor, cluster, queue));
+    if ("problem" in outcome) return show(request, cluster, draft, outcome.problem);
+    return pathOf(request, outcome.done);
+  });
+}
+
+function readDraft(form: URLSearchParams): Draft {
+  const field = (name: string) => form.get(name) ?? "";
+  const [key, description, shape, affinity] = ["key", "description", "shape", "affinity"].map(field);
+  return { key, description, shape, affinity } as Draft;
+}
+
+function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: string): Shown {
+  const { organization, visitor } = request;
+  const parameters = { org: organization.slug, cluster: cluster.id };
+  const available = shapes.filter(({ name }) => shapeProblems(name, organization).length === 0);
+  return {
+    title: "New queue",
+    status: problem ? 422 : 200,
+    within: { organization, section: "clusters" },
+    content: (
+      <div class="narrow">
+        <h1>New queue in {cluster.name}</h1>
+        <form method="post" action={pathTo(patterns.newQueuePage, parameters)}>
+          <CsrfField visitor={visitor} />
+          {problem && <FormError>{problem}</FormError>}
+          <Field
+            label="Key"
+            name="key"
+            value={draft.key}
+            maxLength={100}
+            required
+            hint="Letters, numbers, hyphens and underscores. Steps and agents name it; it cannot be changed."
+          />
+          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          <AgentsField value={draft.shape} available={available} />
+          <div class="self-hosted">
+            <AffinityField value={draft.affinity} />
+          </div>
+          <p class="actions">
+            <button type="submit">Create queue</button>
+            <a class="button secondary" href={pathTo(patterns.clusterPage, parameters)}>
+              Cancel
+            </a>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}

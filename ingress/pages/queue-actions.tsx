@@ -1,0 +1,90 @@
+import type { HTTPResponse } from "h3";
+import { queueDependents } from "../../shared/builds/dependents.ts";
+import { pathTo, patterns } from "../../shared/paths.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
+import { problemsOf, text } from "../../shared/queues/input.ts";
+import { deleteQueue } from "../../shared/queues/queues.ts";
+import type { Queue } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/services.ts";
+import type { Bodies } from "../body.ts";
+import { seeOther } from "../respond.ts";
+import { confirmation } from "./confirmation.tsx";
+import {
+  adminAction,
+  asSentence,
+  type MemberRequest,
+  memberPage,
+  orProblem,
+  requireAdmin,
+} from "./member-page.ts";
+import { withNotice } from "./notices.ts";
+import type { Shown } from "./page.ts";
+import { pathOf, queueOf } from "./queue-at.ts";
+import { longestNote, showQueue } from "./queue-page.tsx";
+
+/** POST …/pause {note} */
+export function pauseQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request, form) => {
+    const { queue } = await queueOf(services, request);
+    const note = form.get("note") ?? "";
+    const problems = problemsOf(text("Note", longestNote), note);
+    const outcome =
+      problems.length > 0
+        ? { problem: asSentence(problems) }
+        : await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
+    if ("problem" in outcome) return showQueue(services, request, { note, problem: outcome.problem });
+    return pathOf(request, queue);
+  });
+}
+
+/** POST …/resume */
+export function resumeQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request) => {
+    const { queue } = await queueOf(services, request);
+    const outcome = await orProblem(() => resumeDispatch(services, request.actor, queue));
+    if ("problem" in outcome) return showQueue(services, request, { note: "", problem: outcome.problem });
+    return pathOf(request, queue);
+  });
+}
+
+/** GET of an address that takes a form only: who signs in after sending one comes back to here. */
+export function backToQueue(services: Services) {
+  return memberPage(services, async (request): Promise<HTTPResponse> => {
+    const { queue } = await queueOf(services, request);
+    return seeOther(pathOf(request, queue));
+  });
+}
+
+/** GET …/delete */
+export function deleteQueuePage(services: Services) {
+  return memberPage(services, async (request) => {
+    requireAdmin(request);
+    return askToDelete(request, (await queueOf(services, request)).queue);
+  });
+}
+
+/** POST …/delete */
+export function removeQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request) => {
+    const { queue } = await queueOf(services, request);
+    const outcome = await orProblem(() => deleteQueue(services, request.actor, queue, queueDependents));
+    if ("problem" in outcome) return askToDelete(request, queue, outcome.problem);
+    const cluster = pathTo(patterns.clusterPage, {
+      org: request.organization.slug,
+      cluster: queue.clusterId,
+    });
+    return withNotice(cluster, "queue_deleted");
+  });
+}
+
+function askToDelete(request: MemberRequest, queue: Queue, problem?: string): Shown {
+  return confirmation(request.visitor, {
+    title: `Delete the queue ${queue.key}?`,
+    within: { organization: request.organization, section: "clusters" },
+    text: "Agents that are assigned to it get no more jobs. This cannot be undone.",
+    button: "Delete",
+    path: pathOf(request, queue, patterns.deleteQueuePage),
+    back: pathOf(request, queue),
+    problem,
+  });
+}
