@@ -142,12 +142,12 @@ function Facts({ read: { details, users, canceler }, now }: { read: ReadBuild; n
   const creator = users.get(creatorId ?? "")?.name;
   return (
     <dl class="facts panel">
-      <dt>Branch</dt>
-      <dd>{branch}</dd>
       <dt>Commit</dt>
-      <dd>
+      <dd class="wide">
         <code>{commit}</code>
       </dd>
+      <dt>Branch</dt>
+      <dd>{branch}</dd>
       <dt>Created</dt>
       <dd>
         <Time at={createdAt} now={now} /> by {creator ?? (source === "webhook" ? "a webhook" : source)}

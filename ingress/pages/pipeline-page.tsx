@@ -112,18 +112,18 @@ function Builds({
   now: Date;
 }) {
   return (
-    <Table caption="Builds" columns={["Build", "State", "Message", "Branch", "Created"]}>
+    <Table caption="Builds" columns={["Build", "State", "Branch", "Created"]}>
       {builds.map((build) => (
         <tr key={build.id}>
-          <th scope="row">
+          <th scope="row" class="described">
             <a href={pathTo(patterns.buildPage, { ...parameters, number: String(build.number) })}>
               #{build.number}
             </a>
+            <span>{build.message}</span>
           </th>
           <td>
             <State state={stateOf(build)} />
           </td>
-          <td class="message">{build.message}</td>
           <td>{build.branch}</td>
           <td>
             <Time at={build.createdAt} now={now} />

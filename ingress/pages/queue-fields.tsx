@@ -21,8 +21,8 @@ export function AgentsField({ value, available }: { value: string; available: In
       value={value}
       options={[["", "Self-hosted: your own agents"]]}
       groups={[...Map.groupBy(available, machineInWords)].map(([machine, ofMachine]) => ({
-        label: `Hosted, ${machine}`,
-        options: ofMachine.map((shape) => [shape.name, sizeInWords(shape)]),
+        label: `Hosted on ${machine}`,
+        options: ofMachine.map((shape) => [shape.name, `${machine} ${sizeInWords(shape)}`]),
       }))}
     />
   );

@@ -83,7 +83,7 @@ export async function showQueue(
         <Facts at={at} now={now} />
         {role === "admin" && !queue.dispatchPausedAt && (
           <section class="card" aria-labelledby="pause">
-            <h2 id="pause">Pause it</h2>
+            <h2 id="pause">Pause this queue</h2>
             <form method="post" action={path(patterns.pauseQueuePage)}>
               <CsrfField visitor={visitor} />
               <TextArea

@@ -220,7 +220,7 @@ async function furnish(pages: Pages) {
   const actor = { organization, userId: ada.id };
   const cluster = await createCluster(services, actor, {
     name: "Primary",
-    emoji: "🚂",
+    emoji: "⚙",
     description: "Machines in the basement and a few in the cloud, for everything that Globex builds.",
   });
   const empty = await createCluster(services, actor, { name: "Laboratory" });
