@@ -29,11 +29,10 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
  * @param limit about how many characters are enough
  */
 export function indent(json: string, limit: number): { text: string; isWhole: boolean } {
-  const tokens = json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs);
   let depth = 0;
   let text = "";
   let isJustOpened = false;
-  for (const [token] of tokens) {
+  for (const token of tokensOf(json)) {
     const isClosing = token === "}" || token === "]";
     if (isClosing) depth--;
     if (isJustOpened !== isClosing) text += lineBreak(depth); // `{}` and `[]` stay on one line
@@ -42,9 +41,29 @@ export function indent(json: string, limit: number): { text: string; isWhole: bo
 
     text += token === ":" ? ": " : token;
     if (token === ",") text += lineBreak(depth);
-    if (text.length > limit) return { text: text.slice(0, limit), isWhole: false };
+    if (text.length > limit) return { text: cut(text, limit), isWhole: false };
   }
   return { text, isWhole: true };
+}
+
+/** Strings are found without a regular expression: on one of many megabytes its stack would overflow. */
+function* tokensOf(json: string): Generator<string> {
+  const token = /"|[{}[\],:]|[^\s{}[\],:"]+/g;
+  for (let found = token.exec(json); found; found = token.exec(json)) {
+    if (found[0] === '"') token.lastIndex = endOfString(json, found.index);
+    yield json.slice(found.index, token.lastIndex);
+  }
+}
+
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+/** Never through the middle of a character. */
+function cut(text: string, limit: number): string {
+  return text.slice(0, limit).replace(/[\ud800-\udbff]$/, "");
 }
 
 function lineBreak(depth: number): string {
