@@ -12,6 +12,7 @@ const heartbeatMs = 250;
 const beatsPerComment = 60;
 const reconnectMs = 3000;
 const retryAfterSeconds = 10;
+const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
 const encoder = new TextEncoder();
 
 /** The address at which a page hears when one of these changes. It is good for the browser that the page is for. */
@@ -35,15 +36,14 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     const key = event.url.searchParams.get("key") ?? "";
     if (!visitor.user || !services.cipher.macs(signed(visitor, list)).includes(key))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
+    if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // nobody would ever read a stream
     if (streams.size >= mostStreams) throw unavailable(retryAfterSeconds);
 
     const stream = new Stream(
       (changed) => services.events.subscribe(list.split(" ") as Topic[], changed),
       streams,
     );
-    return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), {
-      headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
-    });
+    return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
   });
 }
 
