@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cancelBuild } from "../../shared/builds/builds.ts";
+import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
+import { findQueue } from "../../shared/queues/store.ts";
+import { describeInBrowser, openWindow, press } from "../helpers/browser.ts";
+import { buildWebhook } from "../helpers/builds.ts";
+import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
+import { eventually, request } from "../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../helpers/queue-pages.ts";
+
+/** Longer than a page waits before it looks again. */
+const lookMs = 1200;
+
+describeInBrowser("a page that is open", () => {
+  let pages: QueuePages;
+  let webhook: string;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+    webhook = (await pages.acme.trigger()).path;
+    await buildWebhook(pages, webhook);
+  });
+  after(() => pages.close());
+
+  const window = async (path: string, options = {}, user = pages.ada) => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(user), ...options });
+    await page.goto(path);
+    return page;
+  };
+  const queue = async () => {
+    const { cluster, queue } = pages.acme;
+    return (await findQueue(pages.services.db, cluster.id, queue.id)) ?? assert.fail("no queue");
+  };
+  const pause = async (note: string) => pauseDispatch(pages.services, pages.actor, await queue(), note);
+  const resume = async () => resumeDispatch(pages.services, pages.actor, await queue());
+
+  it("shows by itself that somebody paused the queue, why, and that it is resumed", async () => {
+    const { paths, bob } = pages;
+    const hers = await window(paths.queue);
+    const others = await Promise.all([paths.queue, paths.build(1)].map((path) => window(path, {}, bob)));
+    const cluster = await window(paths.cluster, {}, bob);
+    for (const page of [...others, cluster])
+      await page.evaluate(() => Object.assign(globalThis, { same: 1 }));
+
+    await hers.getByLabel("Note").fill("New disks");
+    await press(hers, "Pause");
+
+    for (const page of others) await page.getByText("New disks").waitFor();
+    await cluster.getByText("paused", { exact: true }).waitFor();
+
+    await press(hers, "Resume");
+
+    for (const page of others) await page.getByText("New disks").waitFor({ state: "detached" });
+    await cluster.getByText("paused", { exact: true }).waitFor({ state: "detached" });
+    for (const page of [...others, cluster])
+      assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
+    for (const page of [hers, ...others, cluster]) await page.context().close();
+  });
+
+  it("leaves alone what somebody types, and shows the rest", async () => {
+    const page = await window(pages.paths.queue);
+    const note = page.getByLabel("Note");
+    await note.pressSequentially("Half a sen");
+    const waiting = page.locator("dt:text('Jobs waiting') + dd");
+    assert.equal(await waiting.innerText(), "1");
+
+    await buildWebhook(pages, webhook);
+    await page.locator("dt:text('Jobs waiting') + dd:text-is('2')").waitFor();
+    await page.keyboard.type("tence");
+    assert.equal(await note.inputValue(), "Half a sentence");
+
+    await pause("Somebody was faster");
+    await sleep(lookMs);
+    assert.equal(await note.inputValue(), "Half a sentence");
+
+    await press(page, "Pause");
+    assert.match(await page.getByRole("alert").innerText(), /already paused/);
+    await page.getByText("Somebody was faster").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
+  it("keeps what is unfolded, where the keyboard is and how far it is scrolled", async () => {
+    const page = await window(pages.paths.build(1));
+    await page.locator("#environment > summary").click();
+    await page.getByRole("link", { name: "default" }).focus();
+
+    await pause("Look");
+    await fanOutDispatchPause(pages.services, pages.acme.queue.id);
+    await page.getByText("Look").waitFor();
+    assert.ok(await page.getByText("SIGNALBOX_BUILD_NUMBER").isVisible());
+    assert.equal(await page.locator(":focus").innerText(), "default");
+    await resume();
+    await page.context().close();
+  });
+
+  it("shows builds that come, and builds that are canceled", async () => {
+    const [list, pipeline] = await Promise.all(
+      [pages.paths.pipelines, pages.paths.pipeline].map((path) => window(path)),
+    );
+    assert.ok(list && pipeline);
+    const { number } = await buildWebhook(pages, webhook);
+    for (const page of [list, pipeline]) await page.getByRole("link", { name: `#${number}` }).waitFor();
+
+    await cancelBuild(pages.services, pages.actor, pages.acme.pipeline, number);
+
+    for (const page of [list, pipeline]) await page.getByText("canceled").waitFor();
+    for (const page of [list, pipeline]) await page.context().close();
+  });
+
+  it("listens only while it is in sight, and catches up", async () => {
+    const page = await window(pages.paths.queue);
+    const show = (isHidden: boolean) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+
+    await show(true);
+    await pause("While away");
+    await sleep(lookMs);
+    assert.equal(await page.getByText("While away").count(), 0);
+    await show(false);
+
+    await page.getByText("While away").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
+  it("shows it after a reload without JavaScript", async () => {
+    const page = await window(pages.paths.queue, { javaScriptEnabled: false });
+    await page.getByLabel("Note").fill("By hand");
+    await press(page, "Pause");
+    assert.ok(await page.getByText("By hand").isVisible());
+    const other = await window(pages.paths.build(1), { javaScriptEnabled: false }, pages.bob);
+    assert.ok(await other.getByText("By hand").isVisible());
+    await press(page, "Resume");
+    await other.reload();
+    assert.equal(await other.getByText("By hand").count(), 0);
+    for (const each of [page, other]) await each.context().close();
+  });
+});
+
+describeOnEachDatabase("GET /events", (database) => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+  });
+  after(() => pages.close());
+
+  const addressIn = (html: string) =>
+    /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? assert.fail("not live");
+  /** Open the stream of a page as a browser does; `next` waits for what comes. */
+  const open = async (path = pages.paths.queue) => {
+    const ada = await pages.visitor(pages.ada);
+    const address = addressIn((await ada.get(path)).text);
+    const abort = new AbortController();
+    const init = { headers: { cookie: ada.cookie }, signal: abort.signal };
+    const response = await fetch(pages.url + address, init);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail();
+    return { response, next: async () => (await reader.read()).value, leave: () => abort.abort() };
+  };
+  const toggle = async () => {
+    const { services, actor, acme } = pages;
+    await pauseDispatch(services, actor, acme.queue, null);
+    await resumeDispatch(services, actor, acme.queue);
+  };
+
+  it("is 403 without a session, with another one, and for other topics than the page's", async () => {
+    const [ada, bob, nobody] = await Promise.all([
+      pages.visitor(pages.ada),
+      pages.visitor(pages.bob),
+      pages.visitor(),
+    ]);
+    const address = addressIn((await ada.get(pages.paths.queue)).text);
+    const refused = async (path: string, who = ada) => {
+      const answer = await who.get(path);
+      assert.equal(answer.status, 403, path);
+      assert.match(answer.text, /Load the page again/);
+    };
+
+    for (const who of [bob, nobody, await pages.visitor(pages.ada)]) await refused(address, who);
+    await refused(address.replace(/topics=[^&]*/, `topics=queue%3A${pages.globex.id}`));
+    await refused(address.replace(/key=[^&]*/, "key="));
+    await refused("/events");
+    assert.equal((await request(pages.url + address, { method: "POST" })).status, 405);
+  });
+
+  it("tells of every change, of processes elsewhere too, until the reader leaves", async () => {
+    const stream = await open();
+    assert.equal(stream.response.headers.get("content-type"), "text/event-stream");
+    assert.equal(stream.response.headers.get("cache-control"), "no-store");
+    assert.match((await stream.next()) ?? "", /^retry: \d+\n\n$/);
+    await sleep(100); // Redis has the subscription
+
+    const elsewhere = await pages.another();
+    await pauseDispatch(elsewhere.services, pages.actor, pages.acme.queue, null);
+    assert.match((await stream.next()) ?? "", /^event: changed\ndata:\n\n/);
+    await resumeDispatch(pages.services, pages.actor, pages.acme.queue);
+    assert.match((await stream.next()) ?? "", /^event: changed\ndata:\n\n/);
+
+    stream.leave();
+    await assert.rejects(stream.next);
+    await toggle();
+  });
+
+  it("is let go of when its reader is gone, and takes no HEAD for a reader", async () => {
+    const { events } = pages.services;
+    const { subscribe } = events;
+    let held = 0;
+    events.subscribe = (topics, listener) => {
+      const end = subscribe(topics, listener);
+      held++;
+      return () => {
+        held--;
+        end();
+      };
+    };
+    const streams = await Promise.all([open(), open(pages.paths.cluster)]);
+    assert.equal(held, 2);
+    for (const stream of streams) stream.leave();
+    await eventually("both are let go of", async () => held === 0);
+
+    const ada = await pages.visitor(pages.ada);
+    const address = addressIn((await ada.get(pages.paths.queue)).text);
+    await request(pages.url + address, { method: "HEAD", headers: { cookie: ada.cookie } });
+    await eventually("the HEAD is let go of", async () => held === 0, 3000);
+    events.subscribe = subscribe;
+  });
+});
+
+describe("when the server stops", () => {
+  it("open streams end at once, and hold nothing up", async () => {
+    const pages = await startQueuePages(sqlite);
+    const ada = await pages.visitor(pages.ada);
+    const html = (await ada.get(pages.paths.queue)).text;
+    const address = /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, () => fetch(pages.url + address, { headers: { cookie: ada.cookie } })),
+    );
+    const ended = Promise.all(streams.map((stream) => stream.text()));
+
+    const began = performance.now();
+    await pages.close();
+    const tookMs = performance.now() - began;
+
+    assert.deepEqual(new Set(await ended), new Set(["retry: 3000\n\n"]));
+    assert.ok(tookMs < 2000, `took ${tookMs} ms`);
+  });
+});
+
+describe("while Redis is away", () => {
+  it("pages show and do what they otherwise do", async (t) => {
+    const pages = await startQueuePages(sqlite, { REDIS_URL: "redis://127.0.0.1:1" });
+    t.after(() => pages.close());
+    const ada = await pages.visitor(pages.ada);
+    const { paths } = pages;
+
+    for (const path of [paths.clusters, paths.cluster, paths.queue, paths.pipelines, paths.pipeline])
+      assert.equal((await ada.get(path)).status, 200, path);
+    assert.equal((await ada.post(`${paths.queue}/pause`, { note: "No Redis" })).status, 303);
+    assert.match((await ada.get(paths.queue)).text, /No Redis/);
+    assert.equal((await ada.post(`${paths.queue}/resume`)).status, 303);
+  });
+});
