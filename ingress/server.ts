@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import type { Services } from "../shared/services.ts";
@@ -46,6 +47,11 @@ export async function startIngress(services: Services): Promise<Ingress> {
   await server.ready();
   const node = server.node?.server as Server;
   node.maxConnections = config.maxConnections;
+  const sockets = new Set<Socket>();
+  node.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
 
   return {
     url: (server.url ?? "").replace(/\/$/, ""),
@@ -54,6 +60,8 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await sleep(drainMs);
       const closed = server.close();
       node.closeIdleConnections();
+      // Browsers open connections ahead of need. To Node those are not idle, and would be waited for.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
