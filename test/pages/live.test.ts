@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelBuild } from "../../shared/builds/builds.ts";
@@ -234,7 +236,7 @@ describeOnEachDatabase("GET /events", (database) => {
 });
 
 describe("when the server stops", () => {
-  it("open streams end at once, and hold nothing up", async () => {
+  it("open streams and unused connections end at once, and hold nothing up", async () => {
     const pages = await startQueuePages(sqlite);
     const ada = await pages.visitor(pages.ada);
     const html = (await ada.get(pages.paths.queue)).text;
@@ -243,6 +245,8 @@ describe("when the server stops", () => {
       Array.from({ length: 20 }, () => fetch(pages.url + address, { headers: { cookie: ada.cookie } })),
     );
     const ended = Promise.all(streams.map((stream) => stream.text()));
+    const unused = connect(Number(new URL(pages.url).port), "127.0.0.1"); // as browsers do ahead of need
+    await Promise.all([once(unused, "connect"), (await pages.visitor()).get("/healthz")]);
 
     const began = performance.now();
     await pages.close();
