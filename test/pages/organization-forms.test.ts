@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createCluster } from "../../shared/queues/clusters.ts";
+import { createQueue, updateQueue } from "../../shared/queues/queues.ts";
+import { findQueue } from "../../shared/queues/store.ts";
+import { buildWebhook } from "../helpers/builds.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import type { Answer } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { type QueuePages, startQueuePages } from "../helpers/queue-pages.ts";
+import type { Visitor } from "../helpers/visitor.ts";
+
+describeOnEachDatabase("the pages of an organization", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+  let bob: Visitor;
+  let other: TestOrganization;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+    bob = await pages.visitor(pages.bob);
+    other = await setUpOrganization(pages, "initech");
+    await buildWebhook(pages, (await pages.acme.trigger()).path);
+  });
+  after(() => pages.close());
+
+  /** All addresses of an organization's pages; those for admins take a form or show one. */
+  const addresses = (of: TestOrganization) => {
+    const at = `/organizations/${of.slug}`;
+    const cluster = `${at}/clusters/${of.cluster.id}`;
+    const queue = `${cluster}/queues/${of.queue.id}`;
+    const build = `${at}/pipelines/web/builds/1`;
+    return {
+      reading: [
+        at,
+        `${at}/pipelines`,
+        `${at}/pipelines/web`,
+        build,
+        `${build}/payload`,
+        `${at}/clusters`,
+        cluster,
+        queue,
+      ],
+      adminPages: [
+        `${cluster}/edit`,
+        `${cluster}/delete`,
+        `${cluster}/queues/new`,
+        `${queue}/edit`,
+        `${queue}/delete`,
+      ],
+      adminForms: [
+        `${at}/clusters`,
+        `${cluster}/edit`,
+        `${cluster}/delete`,
+        `${cluster}/queues/new`,
+        ...["edit", "delete", "pause", "resume"].map((action) => `${queue}/${action}`),
+      ],
+      memberForms: [`${build}/cancel`],
+    };
+  };
+  const present = async () => {
+    const { cluster, queue } = pages.acme;
+    return (await findQueue(pages.services.db, cluster.id, queue.id)) ?? assert.fail("no queue");
+  };
+  const refused = (answer: Answer, reason: string) => {
+    assert.equal(answer.status, 422, reason);
+    const text = answer.text.replaceAll("&#39;", "'").replaceAll("&quot;", '"');
+    assert.ok(
+      text.includes(`role="alert" id="form-error">${reason}</p>`),
+      `${reason}: ${text.match(/role="alert".*?<\/p>/)}`,
+    );
+  };
+
+  describe("are for its members", () => {
+    it("303 to sign in, and back, for who has not", async () => {
+      const nobody = await pages.visitor();
+      const { reading, adminPages, adminForms, memberForms } = addresses(pages.acme);
+      for (const path of [...reading, ...adminPages]) {
+        const { status, headers } = await nobody.get(path);
+        assert.deepEqual([status, headers.get("location")], [303, `/sign-in?to=${encodeURIComponent(path)}`]);
+      }
+      for (const path of [...adminForms, ...memberForms]) {
+        const { status, headers } = await nobody.post(path);
+        assert.deepEqual([status, headers.get("location")], [303, `/sign-in?to=${encodeURIComponent(path)}`]);
+        assert.ok([200, 303].includes((await ada.get(path)).status), `there is something at ${path}`);
+      }
+    });
+
+    it("404 in another organization, and for what is another's", async () => {
+      const { reading, adminPages, adminForms, memberForms } = addresses(other);
+      for (const path of [...reading, ...adminPages]) assert.equal((await ada.get(path)).status, 404, path);
+      for (const path of [...adminForms, ...memberForms])
+        assert.equal((await ada.post(path, { name: "x", key: "x" })).status, 404, path);
+
+      const foreign = [
+        `/clusters/${other.cluster.id}`,
+        `/clusters/${pages.acme.cluster.id}/queues/${other.queue.id}`,
+      ];
+      for (const path of [...foreign, ...foreign.map((each) => `${each}/edit`)])
+        assert.equal((await ada.get(`/organizations/acme${path}`)).status, 404, path);
+      for (const odd of [
+        "clusters/x",
+        "clusters/%00",
+        "pipelines/%00",
+        "pipelines/Nope",
+        "pipelines/web/builds/0",
+      ])
+        assert.equal((await ada.get(`/organizations/acme/${odd}`)).status, 404, odd);
+      for (const odd of ["pipelines/web/builds/99999999999", "pipelines/web/builds/1e0", "clusters/%f0"])
+        assert.ok([400, 404].includes((await ada.get(`/organizations/acme/${odd}`)).status), odd);
+    });
+
+    it("403 for members who are no admins, and nothing is done", async () => {
+      const { reading, adminPages, adminForms } = addresses(pages.acme);
+      for (const path of reading) assert.equal((await bob.get(path)).status, 200, path);
+      for (const path of adminPages) assert.equal((await bob.get(path)).status, 403, path);
+      for (const path of adminForms) {
+        const answer = await bob.post(path, { name: "x", key: "x", note: "x" });
+        assert.equal(answer.status, 403, path);
+        assert.match(answer.text, /Only admins of the organization may do this/);
+      }
+      assert.equal((await present()).dispatchPausedAt, null);
+    });
+
+    it("403 without the token of a page of theirs", async () => {
+      const { adminForms, memberForms } = addresses(pages.acme);
+      for (const path of [...adminForms, ...memberForms])
+        assert.equal((await ada.post(path, { csrf_token: "x" })).status, 403, path);
+    });
+  });
+
+  describe("refuse with the reason, and keep what was typed", () => {
+    it("422 for a cluster", async () => {
+      const { clusters, cluster } = pages.paths;
+      refused(await ada.post(clusters, { name: " " }), "Name can't be blank.");
+      refused(
+        await ada.post(clusters, { name: "x".repeat(101) }),
+        "Name is too long (maximum is 100 characters).",
+      );
+      refused(await ada.post(clusters, { name: "Primary" }), "Name has already been taken.");
+      const kept = await ada.post(clusters, { name: "Kept", description: "x".repeat(2001) });
+      refused(kept, "Description is too long (maximum is 2,000 characters).");
+      assert.match(kept.text, /value="Kept"/);
+      const form = { name: "Primary", default_queue: other.queue.id };
+      refused(await ada.post(`${cluster}/edit`, form), "Default queue must be a queue of the cluster.");
+    });
+
+    it("422 for a queue", async () => {
+      const path = `${pages.paths.cluster}/queues/new`;
+      refused(await ada.post(path, { key: "" }), "Key can't be blank.");
+      refused(
+        await ada.post(path, { key: "Default", shape: "LINUX" }),
+        "Instance shape is not a valid instance shape.",
+      );
+      const windows = { key: "w", shape: "WINDOWS_AMD64_2X8" };
+      refused(
+        await ada.post(path, windows),
+        "Windows instance shapes are not available to this organization.",
+      );
+      assert.match((await ada.post(path, { key: "a b", description: "Kept" })).text, /value="Kept"/);
+
+      const { queue } = pages.paths;
+      const affinity = "Retry agent affinity must be prefer-warmest or prefer-different.";
+      refused(await ada.post(`${queue}/edit`, { affinity: "x" }), affinity);
+      const description = { description: "x".repeat(2001) };
+      refused(
+        await ada.post(`${queue}/edit`, description),
+        "Description is too long (maximum is 2,000 characters).",
+      );
+    });
+
+    it("422 for the size of a hosted queue, and its image without the feature", async () => {
+      const { services, actor, acme, paths } = pages;
+      const hosted = await createQueue(services, actor, acme.cluster, {
+        key: "hosted",
+        instanceShape: "LINUX_AMD64_2X4",
+      });
+      const path = `${paths.cluster}/queues/${hosted.id}/edit`;
+      assert.doesNotMatch((await ada.get(path)).text, /name="image"/);
+      const form = { shape: "LINUX_AMD64_4X16", image: "x" };
+      refused(await ada.post(path, form), "Custom agent images are not available to this organization.");
+      refused(
+        await ada.post(path, { shape: "LINUX_ARM64_2X4" }),
+        "Instance shape cannot be changed to LINUX_ARM64_2X4.",
+      );
+
+      await updateOrganization(services, "acme", { features: { custom_agent_images: true } });
+      assert.match((await ada.get(path)).text, /name="image"/);
+      assert.equal((await ada.post(path, form)).status, 303);
+    });
+
+    it("422 for a pause: a note too long, or a second one; and for resuming what runs", async () => {
+      const { queue } = pages.paths;
+      const long = await ada.post(`${queue}/pause`, { note: `Kept ${"x".repeat(2000)}` });
+      refused(long, "Note is too long (maximum is 2,000 characters).");
+      assert.match(long.text, />Kept x+<\/textarea>/);
+      assert.doesNotMatch(long.text, /data-events/, "its address cannot be asked for again");
+      refused(await ada.post(`${queue}/resume`), "Cluster queue is not paused.");
+
+      const answers = await Promise.all(
+        ["first", "second"].map((note) => ada.post(`${queue}/pause`, { note })),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 422]);
+      const { dispatchPausedNote } = await present();
+      refused(await ada.post(`${queue}/pause`, { note: "third" }), "Cluster queue is already paused.");
+      assert.equal((await present()).dispatchPausedNote, dispatchPausedNote);
+      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+    });
+
+    it("303 to the page itself from an address that takes a form only", async () => {
+      for (const [path, page] of [
+        [`${pages.paths.queue}/pause`, pages.paths.queue],
+        [`${pages.paths.queue}/resume`, pages.paths.queue],
+        [`${pages.paths.build(1)}/cancel`, pages.paths.build(1)],
+      ] as const)
+        assert.equal((await ada.get(path)).headers.get("location"), page);
+    });
+  });
+
+  it("tell of a cluster only what was done to it and its queues", async () => {
+    const { text } = await bob.get(pages.paths.cluster);
+    assert.match(text, /created the queue/);
+    assert.doesNotMatch(text, /the (trigger|access token|member|pipeline)/);
+  });
+
+  it("link no queue that is deleted from the jobs that ran on it", async () => {
+    const { services, actor, acme, paths } = pages;
+    const queue = await createQueue(services, actor, acme.cluster, { key: "gone" });
+    const steps = [{ command: "make", agents: { queue: "gone" } }];
+    const pipeline = await createPipeline(services, actor, {
+      clusterId: acme.cluster.id,
+      name: "Gone",
+      steps,
+    });
+    await buildWebhook(pages, (await acme.trigger({}, pipeline.slug)).path);
+    const build = `${paths.pipelines}/gone/builds/1`;
+    assert.match((await ada.get(build)).text, new RegExp(`href="[^"]*${queue.id}"`));
+    assert.equal((await bob.post(`${build}/cancel`)).status, 303);
+    await services.db.transaction((tx) =>
+      tx
+        .update(tx.tables.queues)
+        .set({ deletedAt: pages.clock.now() })
+        .where(eq(tx.tables.queues.id, queue.id)),
+    );
+
+    const { text } = await ada.get(build);
+
+    assert.doesNotMatch(text, new RegExp(`href="[^"]*${queue.id}"`));
+    assert.match(text, /<td>gone<\/td>/);
+    assert.match(text, /by Bob/);
+  });
+
+  it("show as text what others have made up", async () => {
+    const { services, actor, acme, paths } = pages;
+    const evil = (place: string) =>
+      `${place}'"></pre></textarea></title><script>alert(1)</script><img src=x>`;
+    const cluster = await createCluster(services, actor, {
+      name: evil("name"),
+      description: evil("text"),
+      emoji: evil("emoji"),
+    });
+    const queue = await createQueue(services, actor, cluster, {
+      key: "q",
+      description: evil("about"),
+      isDefault: true,
+    });
+    const hosted = await createQueue(services, actor, cluster, {
+      key: "h",
+      instanceShape: "LINUX_AMD64_2X4",
+    });
+    await updateQueue(
+      services,
+      { ...actor, organization: { ...acme, features: ["custom_agent_images"] } },
+      hosted,
+      {
+        hosted: { instanceShape: "LINUX_AMD64_2X4", agentImageRef: evil("image") },
+      },
+    );
+    const pipeline = await createPipeline(services, actor, {
+      clusterId: cluster.id,
+      name: evil("pipeline"),
+      slug: "evil",
+      defaultBranch: evil("default"),
+      steps: [{ label: evil("label"), command: evil("command") }],
+    });
+    const trigger = await acme.trigger(
+      {
+        message: evil("message"),
+        branch: evil("branch"),
+        commit: evil("commit"),
+        environment: { A: evil("value") },
+      },
+      pipeline.slug,
+    );
+    await buildWebhook(pages, trigger.path, JSON.stringify({ [evil("key")]: evil("payload") }));
+    const at = `${paths.clusters}/${cluster.id}`;
+    const of = `${at}/queues/${queue.id}`;
+    assert.equal((await ada.post(`${of}/pause`, { note: evil("note") })).status, 303);
+
+    const shows = async (path: string, places: string[]) => {
+      const { text, status } = await ada.get(path);
+      assert.equal(status, 200, path);
+      assert.doesNotMatch(text, /<script>|<img src=x/, path);
+      assert.equal(text.match(/<\/title>/g)?.length, 1, path);
+      for (const place of places)
+        assert.ok(
+          text.includes(`${place}'&quot;>&lt;/pre>`) || text.includes(`${place}'\\&quot;>&lt;/pre>`),
+          `${place} on ${path}`,
+        );
+    };
+    await shows(paths.clusters, ["name", "text", "emoji"]);
+    await shows(at, ["name", "text", "emoji"]);
+    await shows(`${at}/edit`, ["name", "text"]);
+    await shows(`${at}/delete`, ["name"]);
+    await shows(`${at}/queues/new`, ["name"]);
+    await shows(of, ["name", "about", "note"]);
+    await shows(`${of}/edit`, ["about"]);
+    await shows(`${at}/queues/${hosted.id}`, ["image"]);
+    await shows(`${at}/queues/${hosted.id}/edit`, ["image"]);
+    await shows(paths.pipelines, ["pipeline", "message"]);
+    await shows(`${paths.pipelines}/evil`, ["pipeline", "message", "branch", "default", "label", "command"]);
+    const build = ["message", "branch", "commit", "value", "label", "command", "key", "payload", "note"];
+    await shows(`${paths.pipelines}/evil/builds/1`, build);
+    const again = await ada.post(`${of}/pause`, { note: evil("again") });
+    assert.doesNotMatch(again.text, /<script>/);
+    const long = await ada.post(`${at}/queues/new`, {
+      key: evil("key"),
+      description: evil("d"),
+      shape: evil("s"),
+      affinity: evil("a"),
+    });
+    assert.equal(long.status, 422);
+    assert.doesNotMatch(long.text, /<script>/);
+  });
+});
