@@ -40,6 +40,7 @@ export const patterns = {
   deleteQueuePage: "/organizations/:org/clusters/:cluster/queues/:queue/delete",
   pauseQueuePage: "/organizations/:org/clusters/:cluster/queues/:queue/pause",
   resumeQueuePage: "/organizations/:org/clusters/:cluster/queues/:queue/resume",
+  auditPage: "/organizations/:org/audit",
   pipelinesPage: "/organizations/:org/pipelines",
   pipelinePage: "/organizations/:org/pipelines/:slug",
   buildPage: "/organizations/:org/pipelines/:slug/builds/:number",

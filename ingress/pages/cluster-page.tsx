@@ -78,7 +78,7 @@ export function clusterPage(services: Services) {
 /** What was done to the cluster and to its queues, those that are gone too. */
 async function auditOf({ db }: Services, { id, organizationId }: Cluster) {
   const subjectIds = [id, ...(await listQueueIds(db, id, mostAuditedQueues))];
-  const of = { organizationId, subjectTypes: ["cluster", "queue"], subjectIds };
+  const of = { organizationId, subjects: { types: ["cluster", "queue"], ids: subjectIds } };
   return listAuditEvents(db, of, mostAuditEntries);
 }
 

@@ -115,8 +115,7 @@ async function readQueue(services: Services, request: MemberRequest) {
   const users = await listUsersById(db, [createdById, ...(dispatchPausedById ? [dispatchPausedById] : [])]);
   const audited = {
     organizationId: request.organization.id,
-    subjectTypes: ["queue"],
-    subjectIds: [queue.id],
+    subjects: { types: ["queue"], ids: [queue.id] },
   };
   return {
     cluster,

@@ -5,6 +5,7 @@ import { liveEvents } from "../live.ts";
 import type { Handlers } from "../routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./access-tokens.tsx";
 import { asset } from "./assets.ts";
+import { auditPage } from "./audit-page.tsx";
 import { avatar } from "./avatar.tsx";
 import { backToBuild, buildPage, cancelBuildForm, payloadFile } from "./build-page.tsx";
 import { clusterPage } from "./cluster-page.tsx";
@@ -82,6 +83,8 @@ export function pages(
     [patterns.deleteQueuePage, { GET: deleteQueuePage(services), POST: removeQueue(services, bodies) }],
     [patterns.pauseQueuePage, { GET: backToQueue(services), POST: pauseQueue(services, bodies) }],
     [patterns.resumeQueuePage, { GET: backToQueue(services), POST: resumeQueue(services, bodies) }],
+
+    [patterns.auditPage, { GET: auditPage(services) }],
 
     [patterns.events, { GET: liveEvents(services, isClosing) }],
     [patterns.docs, { GET: docsPage(services, document) }],

@@ -406,7 +406,7 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
 /** What was done to these things, the newest first. */
 export async function listAuditEvents(
   db: Db,
-  of: { organizationId: string; subjectTypes: string[]; subjectIds: string[] },
+  of: { organizationId: string; subjects?: { types: string[]; ids: string[] } },
   limit: number,
 ) {
   const { auditEvents, users } = db.tables;
@@ -417,8 +417,8 @@ export async function listAuditEvents(
     .where(
       and(
         eq(auditEvents.organizationId, of.organizationId),
-        inArray(auditEvents.subjectType, of.subjectTypes),
-        inArray(auditEvents.subjectId, of.subjectIds),
+        of.subjects && inArray(auditEvents.subjectType, of.subjects.types),
+        of.subjects && inArray(auditEvents.subjectId, of.subjects.ids),
       ),
     )
     .orderBy(desc(auditEvents.id))

@@ -100,7 +100,7 @@ export async function findCanceler(
   { id, organizationId, state }: Build,
 ): Promise<string | undefined> {
   if (state !== "canceled") return undefined;
-  const [entry] = await listAuditEvents(db, { organizationId, subjectTypes: ["build"], subjectIds: [id] }, 1);
+  const [entry] = await listAuditEvents(db, { organizationId, subjects: { types: ["build"], ids: [id] } }, 1);
   return entry?.actor;
 }
 

@@ -176,4 +176,14 @@ describeInBrowser("an admin of an organization", () => {
     assert.match(await mainText(bobs), /Agents Self-hosted/);
     await bobs.context().close();
   });
+
+  it("finds in the audit log who did what to anything of the organization", async () => {
+    await follow(page, () => page.getByRole("navigation", { name: "acme" }).getByText("Audit log").click());
+
+    const entries = await mainText(page);
+
+    assert.equal(await heading(page), "Audit log");
+    for (const each of ["Operator created the pipeline web", "Ada deleted the queue"])
+      assert.match(entries, new RegExp(each));
+  });
 });
