@@ -162,7 +162,10 @@ export async function listHeldBackBuilds(db: Db, queueId: string, limit: number)
 /** Queues that are paused, or have jobs that still carry a pause: where a fan-out may have something to do. */
 export async function listQueuesToMatch(db: Db): Promise<string[]> {
   const { queues, jobs } = db.tables;
-  const paused = await db.select({ id: queues.id }).from(queues).where(isNotNull(queues.dispatchPausedAt));
+  const paused = await db
+    .select({ id: queues.id })
+    .from(queues)
+    .where(and(isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)));
   const marked = await db
     .select({ id: jobs.queueId })
     .from(jobs)
