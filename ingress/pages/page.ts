@@ -96,11 +96,14 @@ export function signInAndReturnTo(path: string): string {
   return `${patterns.signIn}?${new URLSearchParams({ to: path })}`;
 }
 
-/** On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. */
-export function setPageHeaders(event: H3Event): void {
+/**
+ * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere.
+ * @param isLive whether the page has the script that keeps it up to date; no other page may run any
+ */
+export function setPageHeaders(event: H3Event, isLive = false): void {
+  const script = isLive ? "script-src 'self'; connect-src 'self'; " : "";
   setHeaders(event, {
-    "Content-Security-Policy":
-      "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Content-Security-Policy": `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -131,7 +134,7 @@ function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPRespo
 function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse): HTTPResponse {
   if (answer instanceof HTTPResponse) return answer;
   const { status = 200, ...shown } = answer;
-  setPageHeaders(event);
+  setPageHeaders(event, shown.events !== undefined);
   const notice = event.url.searchParams.get("notice");
   return html(status, renderPage({ ...shown, visitor, notice }));
 }

@@ -57,6 +57,18 @@ describeOnEachDatabase("every page", (database) => {
     assertPage(await request(pages.url), 200, "/ to nobody");
   });
 
+  it("runs our own script, from a file, where it changes by itself", async () => {
+    const ada = await pages.visitor(pages.ada);
+    const { headers, text } = await ada.get("/organizations/acme/pipelines");
+    const policy = expected["content-security-policy"];
+    assert.equal(
+      headers.get("content-security-policy"),
+      policy.replace("style-src", "script-src 'self'; connect-src 'self'; style-src"),
+    );
+    assert.match(text, /<script type="module" src="\/assets\/[^"]*live[^"]*"><\/script>/);
+    assert.equal(text.match(/<script/g)?.length, 1);
+  });
+
   it("is like that when it says what went wrong, too", async () => {
     const ada = await pages.visitor(pages.ada);
     const id = pages.acme.id;
