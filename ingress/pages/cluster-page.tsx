@@ -69,6 +69,12 @@ export function clusterPage(services: Services) {
           )}
           <Pager page={page} pages={pages} path={path} />
           <AuditList entries={audit} now={clock.now()} />
+          {role === "admin" && (
+            <p>
+              <a href={pathTo(patterns.auditPage, { org: organization.slug })}>Audit log</a> of the whole
+              organization, with tokens, apps, triggers and members
+            </p>
+          )}
         </>
       ),
     };

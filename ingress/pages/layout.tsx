@@ -8,7 +8,7 @@ import { CsrfField } from "./form-parts.tsx";
 import { noticeText } from "./notices.ts";
 
 /** A part of an organization's pages. */
-export type Section = "pipelines" | "clusters" | "audit";
+export type Section = "pipelines" | "clusters";
 
 interface PageProps {
   title: string;
@@ -78,7 +78,6 @@ function OrganizationBar({ organization, section }: { organization: Organization
       <strong>{organization.name}</strong>
       {link("pipelines", patterns.pipelinesPage, "Pipelines")}
       {link("clusters", patterns.clustersPage, "Clusters")}
-      {link("audit", patterns.auditPage, "Audit log")}
     </nav>
   );
 }

@@ -147,7 +147,7 @@ export const everyPage: Look[] = [
   { name: "a build, environment shown", as: "ada", visit: withEnvironment },
   { name: "clusters", as: "ada", visit: at("/organizations/globex/clusters") },
   { name: "clusters, taken name", as: "ada", visit: takenName },
-  { name: "audit log", as: "ada", visit: at("/organizations/acme/audit") },
+  { name: "audit log", as: "ada", visit: at("/organizations/globex/audit") },
   { name: "clusters, for a member", as: "bob", visit: at("/organizations/acme/clusters") },
   { name: "a cluster", as: "ada", visit: (page, { cluster }) => page.goto(cluster) },
   { name: "a cluster, no queue yet", as: "ada", visit: (page, { emptyCluster }) => page.goto(emptyCluster) },
