@@ -44,6 +44,12 @@ export function createMetrics() {
       help: "Rate-limit decisions taken in memory because Redis was away",
       registers,
     }),
+    writeLockSeconds: new Histogram({
+      name: "signalbox_write_lock_seconds",
+      help: "How long write transactions kept others waiting: SQLite's write lock, or their rows on Postgres",
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
     jobs: new Counter({
       name: "signalbox_jobs_total",
       help: "Job runs, by job and outcome",

@@ -50,6 +50,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     poolSize: config.databasePoolSize,
     timeoutMs: config.databaseTimeoutMs,
     onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
+    onLockHeld: (seconds) => metrics.writeLockSeconds.observe(seconds),
   });
 
   const redis = connectFast(config.redisUrl);

@@ -9,6 +9,8 @@ export interface DatabaseOptions {
   /** How long a write waits for a locked SQLite database, in milliseconds. */
   timeoutMs: number;
   onError: (error: Error) => void;
+  /** Hears how long each write transaction kept others waiting: SQLite's write lock, or its rows on Postgres. */
+  onLockHeld?: (seconds: number) => void;
 }
 
 /** Open the database that the address names. It is not migrated here; see `migrate.ts`. */

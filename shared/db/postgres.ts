@@ -4,6 +4,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { kits } from "./columns.ts";
 import { type Db, rootCause, type Tx, translateError } from "./database.ts";
+import type { DatabaseOptions } from "./open.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -39,7 +40,7 @@ export function poolConfig(url: string, max: number): PoolConfig {
  */
 export function openPostgres(
   url: string,
-  options: { poolSize: number; onError: (error: Error) => void },
+  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockHeld">,
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
@@ -49,6 +50,7 @@ export function openPostgres(
 
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
+    const startedAt = performance.now();
     let broken: Error | undefined;
     try {
       await client.query("BEGIN");
@@ -62,6 +64,7 @@ export function openPostgres(
       );
       throw error;
     } finally {
+      options.onLockHeld?.((performance.now() - startedAt) / 1000);
       client.release(broken); // a connection that cannot roll back is thrown away
     }
   };

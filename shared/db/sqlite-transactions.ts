@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type Client from "better-sqlite3";
 import { type Tx, translateError } from "./database.ts";
+import type { DatabaseOptions } from "./open.ts";
 import { insideTransaction } from "./transaction-guard.ts";
 
 export interface SqliteTransactions {
@@ -30,7 +31,7 @@ const gatheringTurns = 4;
  */
 export function sqliteTransactions(
   writer: Client.Database,
-  { tx, timeoutMs }: { tx: Tx; timeoutMs: number },
+  { tx, timeoutMs, onLockHeld }: { tx: Tx } & Pick<DatabaseOptions, "timeoutMs" | "onLockHeld">,
 ): SqliteTransactions {
   const statement = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
@@ -65,14 +66,18 @@ export function sqliteTransactions(
 
   const commitTogether = async (group: Waiting[]): Promise<void> => {
     const answers: (() => void)[] = [];
+    let heldSince: number | undefined;
     try {
       await untilNotBusy(() => statement.begin.run(), timeoutMs);
+      heldSince = performance.now();
       for (const each of group) answers.push(await runInSavepoint(each));
       statement.commit.run();
     } catch (error) {
       for (const { reject } of group) reject(translateError(error));
       if (writer.inTransaction) statement.rollback.run();
       return;
+    } finally {
+      if (heldSince !== undefined) onLockHeld?.((performance.now() - heldSince) / 1000);
     }
     for (const answer of answers) answer();
   };

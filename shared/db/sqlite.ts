@@ -7,6 +7,7 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
 import { kits } from "./columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
+import type { DatabaseOptions } from "./open.ts";
 import { defineSchema } from "./schema.ts";
 import { sqliteTransactions } from "./sqlite-transactions.ts";
 import { refuseInsideTransaction } from "./transaction-guard.ts";
@@ -19,7 +20,7 @@ const readerBusyTimeoutMs = 1000;
 const cachedStatements = 500;
 
 /** SQLite: one connection that writes, one transaction after the other, and one that reads. */
-export function openSqlite(file: string, options: { timeoutMs: number }): Db {
+export function openSqlite(file: string, options: Pick<DatabaseOptions, "timeoutMs" | "onLockHeld">): Db {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const writer = connect(file);
   const reader = connect(file);
@@ -37,7 +38,7 @@ export function openSqlite(file: string, options: { timeoutMs: number }): Db {
     insertMany: rowByRow(writer),
   } as unknown as Tx;
 
-  const transactions = sqliteTransactions(writer, { tx, timeoutMs: options.timeoutMs });
+  const transactions = sqliteTransactions(writer, { ...options, tx });
 
   return {
     tables: sqliteTables,

@@ -7,7 +7,7 @@ import { setUpOrganization } from "../helpers/organization.ts";
 import { freePort } from "../helpers/processes.ts";
 import { startWorld } from "../helpers/world.ts";
 
-it("GET /metrics counts deliveries, refusals by cause and requests by route, on ports of their own", async () => {
+it("GET /metrics counts deliveries, refusals by cause, requests by route and times of locks, on ports of their own", async () => {
   const world = await startWorld(sqlite);
   const { path } = await (await setUpOrganization(world)).trigger();
   await post(world.url + path, "{}");
@@ -24,6 +24,7 @@ it("GET /metrics counts deliveries, refusals by cause and requests by route, on 
   assert.match(text, /signalbox_deliveries_refused_total\{cause="invalid_json"\} 1/);
   assert.match(text, /signalbox_deliveries_refused_total\{cause="invalid_token"\} 1/);
   assert.match(text, /signalbox_http_requests_total\{route="\/deliver\/\*\*",method="POST",status="201"\} 1/);
+  assert.match(text, /signalbox_write_lock_seconds_count [1-9]/);
   assert.notEqual(second.url, first.url);
   assert.equal((await request(second.url)).status, 200);
   assert.equal((await request(`${world.url}/metrics`)).status, 404);
