@@ -2,6 +2,7 @@ import "../../shared/node-version.ts";
 import { Command } from "commander";
 import { deliveriesBenchmark } from "./deliveries/command.ts";
 import { deviceBenchmark } from "./device/command.ts";
+import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
 
 /**
@@ -14,7 +15,8 @@ const program = new Command("bench")
   .showHelpAfterError()
   .helpCommand(false)
   .addCommand(deliveriesBenchmark())
-  .addCommand(deviceBenchmark());
+  .addCommand(deviceBenchmark())
+  .addCommand(queuesBenchmark());
 
 try {
   await program.parseAsync();

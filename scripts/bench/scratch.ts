@@ -44,7 +44,7 @@ export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Pr
 export class Scratch {
   readonly dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   readonly #children = new Set<ChildProcess>();
-  readonly #closers: (() => void)[] = [];
+  readonly #closers: (() => void | Promise<void>)[] = [];
   readonly #failure = Promise.withResolvers<never>();
   #isClosing = false;
 
@@ -83,14 +83,14 @@ export class Scratch {
   }
 
   /** Whoever opens something that lasts as long as this says here how it is closed. */
-  onClose(closer: () => void): void {
+  onClose(closer: () => void | Promise<void>): void {
     this.#closers.push(closer);
   }
 
   /** Nothing that the processes hold is worth a graceful end. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const closer of this.#closers.toReversed()) closer();
+    for (const closer of this.#closers.toReversed()) await closer();
     const running = [...this.#children].filter((child) => child.pid !== undefined);
     const ended = running.map((child) => once(child, "exit"));
     for (const child of running) child.kill("SIGKILL");

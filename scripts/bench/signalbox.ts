@@ -10,7 +10,7 @@ import type { Scratch } from "./scratch.ts";
 
 /** This program as people run it, on a new database, with a log line for every request. */
 export interface Installation {
-  databaseFile: string;
+  databaseUrl: string;
   port: number;
   /** The settings of its processes. */
   env: Record<string, string>;
@@ -22,20 +22,20 @@ export async function install(
   redis: ScratchRedis,
   settings: Record<string, string> = {},
 ): Promise<Installation> {
-  const databaseFile = join(scratch.dir, "signalbox.db");
   const port = await freePort();
   const env = {
     HOST: "127.0.0.1",
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
-    DATABASE_URL: `file:${databaseFile}`,
+    DATABASE_URL: `file:${join(scratch.dir, "signalbox.db")}`,
     REDIS_URL: redis.url,
     SECRET_KEY: randomBytes(24).toString("hex"),
     LOG_LEVEL: "info",
     ...settings,
   };
-  await migrate(readConfig(env).databaseUrl);
-  return { databaseFile, port, env };
+  const { databaseUrl } = readConfig(env);
+  await migrate(databaseUrl);
+  return { databaseUrl, port, env };
 }
 
 /** Do something in an installation as its operator's command would, beside its processes. */

@@ -17,7 +17,7 @@ import {
 import type { Job } from "./store.ts";
 
 /** Jobs, and so builds at most, that one transaction of a fan-out changes. */
-const jobsAtOnce = 500;
+export const jobsAtOnce = 500;
 
 /**
  * Hand out the job that has waited longest on a queue. Never one of a queue that is paused: from the moment that a

@@ -1,5 +1,6 @@
 import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
 import { createPipeline, defaultStep } from "../../../shared/builds/pipelines.ts";
+import { sqliteFile } from "../../../shared/db/open.ts";
 import { endpointUrl } from "../../../shared/paths.ts";
 import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
@@ -21,12 +22,12 @@ export async function startSignalbox(
   options: { workers: boolean },
 ): Promise<Pick<Builder, "url" | "builds">> {
   const installation = await install(scratch, redis);
-  const { databaseFile, port, env } = installation;
+  const { databaseUrl, port, env } = installation;
   const { url, pipelineId } = await withServices(installation, createEndpoint);
   scratch.startScript("ingress", "ingress/main.ts", { env });
   if (options.workers) scratch.startScript("worker", "workers/main.ts", { env });
   await untilListening(port);
-  return { url, builds: { databaseFile, pipelineId } };
+  return { url, builds: { databaseFile: sqliteFile(databaseUrl), pipelineId } };
 }
 
 /** A trigger, with all that it needs. */

@@ -1,3 +1,4 @@
+import { callInTurn } from "./calls.ts";
 import { sendForms } from "./forms.ts";
 import type { LoadResult, Order, Report } from "./load.ts";
 import { pace } from "./pace.ts";
@@ -6,14 +7,15 @@ import { saturate } from "./saturate.ts";
 /** The process that makes load: an order comes in as a message, its result goes out as one. */
 process.on("message", async (order: Order) => {
   try {
-    report({ result: await carryOut(order) });
+    report({ results: [await carryOut(order)].flat() });
   } catch (error) {
     report({ error: error instanceof Error ? error.message : String(error) });
   }
 });
 process.on("disconnect", () => process.exit());
 
-function carryOut(order: Order): Promise<LoadResult> {
+function carryOut(order: Order): Promise<LoadResult | LoadResult[]> {
+  if ("callInTurn" in order) return callInTurn(order.callInTurn);
   if ("saturate" in order) return saturate(order.saturate);
   return "pace" in order ? pace(order.pace) : sendForms(order.sendForms);
 }

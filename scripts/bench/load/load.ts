@@ -28,6 +28,13 @@ export interface FormLoad {
   wanted: { status: number; texts: string[] };
 }
 
+/** Calls of an API, one after the other and over again on one connection: each is to be answered with a 200. */
+export interface Calls {
+  calls: { method: "GET" | "POST"; url: string }[];
+  token: string;
+  seconds: number;
+}
+
 export interface LoadResult {
   /** Answers of the 200s, or of the kind that is wanted. */
   accepted: number;
@@ -41,34 +48,43 @@ export interface LoadResult {
 }
 
 /** What travels to the generator's process and back. */
-export type Order = { saturate: Saturation } | { pace: Pace } | { sendForms: FormLoad };
-export type Report = { result: LoadResult } | { error: string };
+export type Order =
+  | { saturate: Saturation }
+  | { pace: Pace }
+  | { sendForms: FormLoad }
+  | { callInTurn: Calls };
+export type Report = { results: LoadResult[] } | { error: string };
 
 /** Makes load, one order at a time, in a process of its own. */
 export interface Generator {
   saturate(order: Saturation): Promise<LoadResult>;
   pace(order: Pace): Promise<LoadResult>;
   sendForms(order: FormLoad): Promise<LoadResult>;
+  /** @returns a result for each of the calls */
+  callInTurn(order: Calls): Promise<LoadResult[]>;
 }
 
 /** Start a load generator. All its orders throw BenchmarkFailed when an answer is not as it should be. */
 export function startGenerator(scratch: Scratch, name = "load"): Generator {
   const child = scratch.startScript(name, "scripts/bench/load/generator.ts", { ipc: true });
-  const give = async (order: Order, url: string): Promise<LoadResult> => {
+  const giveAll = async (order: Order, url = ""): Promise<LoadResult[]> => {
     const reported = once(child, "message") as Promise<[Report]>;
     child.send(order);
     const [report] = await reported;
     if ("error" in report) throw new BenchmarkFailed(`${name}: ${report.error}`);
-    return requireAllAccepted(report.result, url);
+    for (const result of report.results) requireAllAccepted(result, url);
+    return report.results;
   };
+  const give = async (order: Order, url: string) => (await giveAll(order, url))[0] as LoadResult;
   return {
     saturate: (order) => give({ saturate: order }, order.url),
     pace: (order) => give({ pace: order }, order.url),
     sendForms: (order) => give({ sendForms: order }, order.url),
+    callInTurn: (order) => giveAll({ callInTurn: order }, order.calls[0]?.url),
   };
 }
 
-function requireAllAccepted(result: LoadResult, url: string): LoadResult {
+function requireAllAccepted(result: LoadResult, url: string): void {
   const { origin } = new URL(url); // the path may hold a token
   const refused = Object.entries(result.refused).map(([kind, count]) => `${count} × ${kind}`);
   if (refused.length > 0)
@@ -78,5 +94,4 @@ function requireAllAccepted(result: LoadResult, url: string): LoadResult {
   if (result.errors > 0)
     throw new BenchmarkFailed(`${result.errors} requests to ${origin} were not answered.`);
   if (result.accepted === 0) throw new BenchmarkFailed(`${origin} answered nothing.`);
-  return result;
 }

@@ -9,3 +9,15 @@ export function postBytes(url: string, contentType: string, body: string): Buffe
   ];
   return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
+
+/** A request of an API without a body, as it goes over the wire. */
+export function callBytes({ method, url }: { method: "GET" | "POST"; url: string }, token: string): Buffer {
+  const { pathname, search, host } = new URL(url);
+  const head = [
+    `${method} ${pathname}${search} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${token}`,
+    ...(method === "POST" ? ["Content-Length: 0"] : []),
+  ];
+  return Buffer.from(`${head.join("\r\n")}\r\n\r\n`);
+}

@@ -1,0 +1,31 @@
+import { Answers } from "./answers.ts";
+import { KeptConnection } from "./kept-connection.ts";
+import type { Calls, LoadResult } from "./load.ts";
+import { callBytes } from "./request.ts";
+
+/** A server that hangs must not hold up the run. */
+const patienceMs = 10_000;
+
+/** One call after the other, so that none waits for another; the last time around is finished. */
+export async function callInTurn({ calls, token, seconds }: Calls): Promise<LoadResult[]> {
+  const [first] = calls;
+  if (!first) return [];
+  const connection = await KeptConnection.open(new URL(first.url));
+  const giveUp = setTimeout(() => connection.close(), seconds * 1000 + patienceMs);
+  const measured = calls.map((call) => ({ request: callBytes(call, token), answers: new Answers() }));
+
+  const endAt = performance.now() + seconds * 1000;
+  try {
+    while (performance.now() < endAt) {
+      for (const { request, answers } of measured) {
+        const sentAt = performance.now();
+        const { status } = await connection.send(request);
+        answers.add(status, performance.now() - sentAt);
+      }
+    }
+  } finally {
+    clearTimeout(giveUp);
+    connection.close();
+  }
+  return measured.map(({ answers }) => answers.result(0));
+}

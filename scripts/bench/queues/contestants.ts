@@ -1,0 +1,15 @@
+/** The same program with little and with much in it, in the order of the table. */
+export const sizes = {
+  small: { queues: 100, jobs: 100 },
+  large: { queues: 10_000, jobs: 100_000 },
+};
+export type SizeName = keyof typeof sizes;
+
+export const columns = {
+  small: { title: titleOf(sizes.small), short: "small" },
+  large: { title: titleOf(sizes.large), short: "large" },
+};
+
+function titleOf({ queues, jobs }: { queues: number; jobs: number }): string {
+  return `${queues.toLocaleString("en")} queues, ${jobs.toLocaleString("en")} jobs`;
+}

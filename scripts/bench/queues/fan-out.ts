@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { and, count, desc, eq, isNotNull, isNull } from "drizzle-orm";
+import type { Services } from "../../../shared/services.ts";
+import { kilobyte, pushPayload } from "../bodies.ts";
+import { type Line, lineOf } from "../comparison.ts";
+import { untilListening } from "../ports.ts";
+import { step } from "../progress.ts";
+import { interleave } from "../rounds.ts";
+import { BenchmarkFailed } from "../scratch.ts";
+import { withServices } from "../signalbox.ts";
+import { type SizeName, sizes } from "./contestants.ts";
+import type { Server, Track } from "./track.ts";
+import { locksBetween, readWriteLocks } from "./write-locks.ts";
+
+const deliveries = { body: pushPayload(kilobyte), connections: 8, perSecond: 100 };
+const lookEveryMs = 10;
+const patienceMs = 30_000;
+
+/**
+ * What a worker does after a pause and a resumption, and what webhooks that arrive meanwhile notice of it: the small
+ * queue's fan-out is over at once, so that beside it they have the database for themselves.
+ */
+export async function measureFanOut(
+  { scratch, redis, servers, generator }: Track,
+  { rounds, besideSeconds }: { rounds: number; besideSeconds: number },
+): Promise<Line<SizeName>[]> {
+  step("Starting the workers");
+  await redis.prepare("everysec");
+  for (const { name, installation } of servers)
+    scratch.startScript(`worker-${name}`, "workers/main.ts", { args: ["dispatch"], env: installation.env });
+  await Promise.all(servers.map(({ installation: { env } }) => untilListening(Number(env.METRICS_PORT))));
+
+  const turn = (server: Server) =>
+    withServices(server.installation, async (services) => {
+      const posted = generator.pace({ url: server.deliveryUrl, ...deliveries, seconds: besideSeconds });
+      const [fannedOut, { p50, p99 }] = await Promise.all([pauseAndResume(server, services), posted]);
+      return { ...fannedOut, p50, p99 };
+    });
+  const results = await interleave(servers, { rounds, what: "Fan-out, round" }, turn);
+  return [
+    lineOf("fan-out of a pause: seconds", results, ({ pausedMs }) => pausedMs / 1000),
+    lineOf("  transactions", results, ({ locks }) => locks.count),
+    lineOf("  lock held: mean ms", results, ({ locks }) => locks.meanMs),
+    lineOf("  lock held: longest ms, at most", results, ({ locks }) => locks.longestMs),
+    lineOf("fan-out of a resumption: seconds", results, ({ resumedMs }) => resumedMs / 1000),
+    lineOf("webhooks beside both: p50 ms", results, ({ p50 }) => p50),
+    lineOf("  p99 ms", results, ({ p99 }) => p99),
+  ];
+}
+
+async function pauseAndResume(server: Server, services: Services) {
+  const metricsPort = server.installation.env.METRICS_PORT ?? "";
+  const before = await readWriteLocks(metricsPort);
+  const pausedMs = await untilFannedOut(server, services, "pause");
+  const locks = locksBetween(before, await readWriteLocks(metricsPort));
+  const resumedMs = await untilFannedOut(server, services, "resume");
+  return { pausedMs, resumedMs, locks };
+}
+
+/** @returns milliseconds from the request until the last of the waiting jobs shows it */
+async function untilFannedOut(server: Server, { db }: Services, action: "pause" | "resume"): Promise<number> {
+  const { jobs } = db.tables;
+  const isMatched = (action === "pause" ? isNotNull : isNull)(jobs.dispatchPausedAt);
+  const ofQueue = eq(jobs.queueId, server.queueId);
+  const [last] = await db.select().from(jobs).where(ofQueue).orderBy(desc(jobs.id)).limit(1);
+  const lastIsMatched = and(eq(jobs.id, last?.id ?? ""), isMatched);
+
+  const startedAt = performance.now();
+  await post(server, action);
+  while ((await db.select({ id: jobs.id }).from(jobs).where(lastIsMatched)).length === 0) {
+    if (performance.now() - startedAt > patienceMs)
+      throw new BenchmarkFailed(`Half a minute after the ${action} it has not come to all jobs.`);
+    await sleep(lookEveryMs);
+  }
+  const tookMs = performance.now() - startedAt;
+
+  const [matched] = await db.select({ total: count() }).from(jobs).where(and(ofQueue, isMatched));
+  if (matched?.total !== sizes[server.name].jobs)
+    throw new BenchmarkFailed(`The ${action} came to ${matched?.total} jobs of ${sizes[server.name].jobs}.`);
+  return tookMs;
+}
+
+async function post({ queueUrl, token }: Server, action: "pause" | "resume"): Promise<void> {
+  const answer = await fetch(`${queueUrl}/${action}_dispatch`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  if (answer.status !== 200) throw new BenchmarkFailed(`${action}_dispatch was answered ${answer.status}.`);
+}

@@ -1,0 +1,132 @@
+import { eq, sql } from "drizzle-orm";
+import { createAccessToken } from "../../../shared/accounts/access-tokens.ts";
+import type { Actor } from "../../../shared/accounts/audit.ts";
+import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
+import { createUser } from "../../../shared/accounts/users.ts";
+import { createBuilds } from "../../../shared/builds/create.ts";
+import { createPipeline, defaultStep } from "../../../shared/builds/pipelines.ts";
+import { newIds } from "../../../shared/ids.ts";
+import { endpointUrl } from "../../../shared/paths.ts";
+import { createCluster } from "../../../shared/queues/clusters.ts";
+import { createQueue } from "../../../shared/queues/queues.ts";
+import type { Cluster, Queue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/services.ts";
+import { createTrigger } from "../../../shared/triggers/triggers.ts";
+
+export interface Seed {
+  organization: string;
+  clusterId: string;
+  /** Where all jobs wait. */
+  queueId: string;
+  token: string;
+  deliveryUrl: string;
+}
+
+const organization = "bench";
+const busy = "busy";
+const rowsAtOnce = 1000;
+/** Out of reach: what is measured is the work, not the limit. */
+const deliveriesPerHour = 1_000_000_000;
+
+/** One cluster with so many queues, and so many builds whose only job waits on one of them. */
+export async function fill(services: Services, size: { queues: number; jobs: number }): Promise<Seed> {
+  const created = await createOrganization(services, {
+    slug: organization,
+    name: "Bench",
+    deliveriesPerHour,
+  });
+  const operator = await asOperator(services.db, created);
+  const cluster = await createCluster(services, operator, { name: "Bench" });
+  const queue = await createQueue(services, operator, cluster, { key: busy });
+  await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  await addQueues(services, cluster, queue, size.queues - 2);
+  await addJobs(services, operator, cluster, size.jobs);
+  return {
+    organization,
+    clusterId: cluster.id,
+    queueId: queue.id,
+    token: await createToken(services),
+    deliveryUrl: await createEndpoint(services, operator, cluster),
+  };
+}
+
+async function addQueues({ db, clock }: Services, cluster: Cluster, like: Queue, count: number) {
+  const createdAt = clock.now();
+  const rows = newIds(createdAt, count).map((id, index) => ({
+    ...like,
+    id,
+    key: `queue-${index}`,
+    createdAt,
+  }));
+  for (let start = 0; start < count; start += rowsAtOnce) {
+    const some = rows.slice(start, start + rowsAtOnce);
+    await db.transaction((tx) => tx.insertMany(tx.tables.queues, some));
+  }
+  await db.transaction(async (tx) => {
+    const { clusters } = tx.tables;
+    const queueCount = sql`${clusters.queueCount} + ${count}`;
+    await tx.update(clusters).set({ queueCount }).where(eq(clusters.id, cluster.id));
+  });
+}
+
+async function addJobs(
+  { db, clock, ...services }: Services,
+  operator: Actor,
+  cluster: Cluster,
+  count: number,
+) {
+  const steps = [{ ...defaultStep, agents: { queue: busy } }];
+  const input = { clusterId: cluster.id, slug: busy, name: busy, steps };
+  const { id: pipelineId } = await createPipeline({ ...services, db, clock }, operator, input);
+  const request = {
+    pipelineId,
+    deliveryId: null,
+    source: "webhook" as const,
+    message: "Light the harbour",
+    commit: "HEAD",
+    branch: "main",
+    environment: {},
+  };
+  for (let done = 0; done < count; done += rowsAtOnce) {
+    const requests = Array.from({ length: Math.min(rowsAtOnce, count - done) }, () => request);
+    await db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+  }
+}
+
+async function createToken(services: Services): Promise<string> {
+  const email = "ada@example.com";
+  await createUser(services, {
+    email,
+    name: "Ada",
+    password: "not for signing in",
+    organization,
+    role: "admin",
+  });
+  const scopes = ["read_clusters", "write_clusters"];
+  return (await createAccessToken(services, { email, organization, scopes, description: "bench" })).token;
+}
+
+async function createEndpoint(services: Services, operator: Actor, cluster: Cluster): Promise<string> {
+  const pipeline = "deliveries";
+  await createPipeline(services, operator, {
+    clusterId: cluster.id,
+    slug: pipeline,
+    name: pipeline,
+    steps: [defaultStep],
+  });
+  const { token } = await createTrigger(
+    services,
+    { organization, pipeline },
+    {
+      type: "webhook",
+      label: "Bench",
+      enabled: true,
+      message: null,
+      commit: null,
+      branch: null,
+      environment: {},
+      secret: null,
+    },
+  );
+  return endpointUrl(services.config, token);
+}

@@ -1,0 +1,72 @@
+import { readConfig } from "../../../shared/config.ts";
+import { api } from "../../../shared/paths.ts";
+import { type Generator, startGenerator } from "../load/load.ts";
+import { freePort, untilListening } from "../ports.ts";
+import { step } from "../progress.ts";
+import { ScratchRedis } from "../redis.ts";
+import { type Scratch, withScratch } from "../scratch.ts";
+import { type Installation, install, withServices } from "../signalbox.ts";
+import { type SizeName, sizes } from "./contestants.ts";
+import { createDatabase } from "./databases.ts";
+import { fill, type Seed } from "./rows.ts";
+
+/** An installation whose ingress runs. */
+export interface Server extends Seed {
+  name: SizeName;
+  installation: Installation;
+  /** REST address of the queues of its cluster, and of the one where jobs wait. */
+  queuesUrl: string;
+  queueUrl: string;
+}
+
+/** Servers that run, and who makes load for them. */
+export interface Track {
+  scratch: Scratch;
+  redis: ScratchRedis;
+  servers: Server[];
+  generator: Generator;
+}
+
+/** Out of reach: what is measured is the work, not the limit. */
+const apiRequestsPerMinute = "1000000000";
+
+/** @param postgres a server where databases can be made; undefined: SQLite */
+export function withTrack<T>(postgres: string | undefined, work: (track: Track) => Promise<T>): Promise<T> {
+  return withScratch(async (scratch) => {
+    const redis = await ScratchRedis.start(scratch);
+    const servers: Server[] = [];
+    for (const name of Object.keys(sizes) as SizeName[])
+      servers.push(await startServer(scratch, redis, { name, postgres }));
+    return work({ scratch, redis, servers, generator: startGenerator(scratch) });
+  });
+}
+
+async function startServer(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  { name, postgres }: { name: SizeName; postgres: string | undefined },
+): Promise<Server> {
+  const { queues, jobs } = sizes[name];
+  step(`Making ${queues} queues and ${jobs} jobs on ${postgres ? "Postgres" : "SQLite"}`);
+  const installation = await install(scratch, redis, {
+    DATABASE_URL: await createDatabase(scratch, name, postgres),
+    REDIS_PREFIX: name,
+    QUEUES_PER_CLUSTER: String(queues),
+    API_REQUESTS_PER_MINUTE: apiRequestsPerMinute,
+    METRICS_PORT: String(await freePort()),
+  });
+  const seed = await withServices(installation, (services) => fill(services, sizes[name]));
+  const { METRICS_PORT: _, ...env } = installation.env;
+  scratch.startScript(`ingress-${name}`, "ingress/main.ts", { env });
+  await untilListening(installation.port);
+
+  const { organization: org, clusterId: cluster, queueId: queue } = seed;
+  const config = readConfig(installation.env);
+  return {
+    name,
+    installation,
+    queuesUrl: `${api.cluster(config, org, cluster)}/queues`,
+    queueUrl: api.queue(config, { org, cluster, queue }),
+    ...seed,
+  };
+}
