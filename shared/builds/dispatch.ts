@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../db/database.ts";
 import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
 import { findQueueById } from "../queues/store.ts";
@@ -17,7 +18,9 @@ import {
 import type { Job } from "./store.ts";
 
 /** Jobs, and so builds at most, that one transaction of a fan-out changes. */
-export const jobsAtOnce = 500;
+export const jobsAtOnce = 200;
+/** Between two of them: whoever waits for SQLite's write lock tries again at intervals of up to 10 ms. */
+const restMs = 10;
 
 /**
  * Hand out the job that has waited longest on a queue. Never one of a queue that is paused: from the moment that a
@@ -48,11 +51,15 @@ export async function fanOutDispatchPause({ db, events }: Services, queueId: str
     const matched = await db.transaction((tx) => matchJobs(tx, queueId, from));
     events.publish(matched.buildIds.map((id): Topic => `build:${id}`));
     after = matched.lastJobId;
+    if (after) await sleep(restMs);
   } while (after);
   events.publish([`queue:${queueId}`]);
 }
 
-/** The next waiting jobs of the queue, and their builds, in one transaction. */
+/**
+ * The next waiting jobs of the queue, and their builds, in one transaction.
+ * @returns lastJobId when there may be more
+ */
 async function matchJobs(
   tx: Tx,
   queueId: string,
@@ -68,7 +75,7 @@ async function matchJobs(
   const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
   if (queue.dispatchPausedAt) await holdBackBuilds(tx, stillWaiting, queue.id);
   else await letGoBuilds(tx, buildIds, queue.id);
-  return { buildIds, lastJobId: jobIds.at(-1) };
+  return { buildIds, lastJobId: jobIds[jobsAtOnce - 1] };
 }
 
 /** Send a fan-out where one may have been lost, or a build came while one ran. */
