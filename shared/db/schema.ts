@@ -436,7 +436,7 @@ export function defineSchema(kit: Kit) {
     (t) => [
       index("jobs_build").on(t.buildId),
       index("jobs_queue").on(t.queueId, t.state, t.id),
-      index("jobs_paused").on(t.queueId).where(isNotNull(t.dispatchPausedAt)),
+      index("jobs_paused").on(t.queueId, t.id).where(isNotNull(t.dispatchPausedAt)),
     ],
   );
 
@@ -485,6 +485,7 @@ export function defineSchema(kit: Kit) {
     },
     (t) => [
       index("audit_events_subject").on(t.organizationId, t.subjectType, t.subjectId, t.id),
+      index("audit_events_organization").on(t.organizationId, t.id),
       index("audit_events_age").on(t.createdAt),
     ],
   );

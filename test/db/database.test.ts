@@ -19,10 +19,10 @@ import { run } from "../helpers/processes.ts";
 const landed = {
   "sqlite/0000_foundation": "69a82d9438e48022",
   "sqlite/0001_device_authorization": "815429476c72abdd",
-  "sqlite/0002_dispatch": "422cf71f085f6d0a",
+  "sqlite/0002_dispatch": "b5095dff11d0ed33",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
-  "postgres/0002_dispatch": "1f17260d81671bf7",
+  "postgres/0002_dispatch": "1655b56d23af6301",
 };
 
 const open = (url: string) => openDatabase({ url, poolSize: 5, timeoutMs: 5000, onError: () => {} });

@@ -10,7 +10,8 @@ ALTER TABLE "pipelines" ADD COLUMN "deleted_at" timestamp (3) with time zone;-->
 ALTER TABLE "queues" ADD COLUMN "instance_shape" text;--> statement-breakpoint
 ALTER TABLE "queues" ADD COLUMN "agent_image_ref" text;--> statement-breakpoint
 ALTER TABLE "queues" ADD COLUMN "deleted_at" timestamp (3) with time zone;--> statement-breakpoint
-CREATE INDEX "jobs_paused" ON "jobs" USING btree ("queue_id") WHERE "jobs"."dispatch_paused_at" is not null;--> statement-breakpoint
+CREATE INDEX "audit_events_organization" ON "audit_events" USING btree ("organization_id","id");--> statement-breakpoint
+CREATE INDEX "jobs_paused" ON "jobs" USING btree ("queue_id","id") WHERE "jobs"."dispatch_paused_at" is not null;--> statement-breakpoint
 CREATE INDEX "queues_list" ON "queues" USING btree ("cluster_id","created_at","id") WHERE "queues"."deleted_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "clusters_name" ON "clusters" USING btree ("organization_id","name") WHERE "clusters"."deleted_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "pipelines_slug" ON "pipelines" USING btree ("organization_id","slug") WHERE "pipelines"."deleted_at" is null;--> statement-breakpoint

@@ -14,7 +14,8 @@ CREATE UNIQUE INDEX `queues_key` ON `queues` (`cluster_id`,`key`) WHERE "queues"
 ALTER TABLE `builds` ADD `paused_queue_id` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `dispatch_paused_at` integer;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `assigned_at` integer;--> statement-breakpoint
-CREATE INDEX `jobs_paused` ON `jobs` (`queue_id`) WHERE "jobs"."dispatch_paused_at" is not null;
+CREATE INDEX `jobs_paused` ON `jobs` (`queue_id`,`id`) WHERE "jobs"."dispatch_paused_at" is not null;--> statement-breakpoint
+CREATE INDEX `audit_events_organization` ON `audit_events` (`organization_id`,`id`);
 --> statement-breakpoint
 -- By hand: what stands there already is counted.
 UPDATE `clusters` SET `queue_count` = (SELECT count(*) FROM `queues` WHERE `queues`.`cluster_id` = `clusters`.`id`);
