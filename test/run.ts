@@ -18,7 +18,7 @@ import { selectTests } from "./servers/select-tests.ts";
  */
 const testOptions = [
   "--test-reporter=spec",
-  "--test-concurrency=2",
+  "--test-concurrency=4",
   "--test-timeout=240000",
   // A test that timed out leaves connections open, and its file would wait for them for ever.
   "--test-force-exit",
@@ -36,7 +36,7 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
-/** Files that are loaded together; two groups run at a time. */
+/** Files that are loaded together; some groups run at a time, because much of it is waiting. */
 const processes = 8;
 const compileCache = "node_modules/.cache/compile";
 
