@@ -1,7 +1,7 @@
 import { getRouterParam, type H3Event } from "h3";
 import { authenticate } from "../shared/accounts/access-tokens.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
-import type { TokenHolder } from "../shared/accounts/store.ts";
+import type { TokenHolder } from "../shared/accounts/token-store.ts";
 import { findJobPrincipal, type JobPrincipal } from "../shared/builds/job-tokens.ts";
 import { notFound, Refusal } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";

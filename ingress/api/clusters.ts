@@ -3,9 +3,9 @@ import { listUsersById, type Organization, type User } from "../../shared/accoun
 import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
 import type { Config } from "../../shared/config.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
+import { type Cluster, countClusters, listClusters } from "../../shared/queues/cluster-store.ts";
 import { createCluster, deleteCluster, requireCluster, updateCluster } from "../../shared/queues/clusters.ts";
 import { clusterName, text } from "../../shared/queues/input.ts";
-import { type Cluster, countClusters, listClusters } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";

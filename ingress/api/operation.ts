@@ -2,7 +2,7 @@ import { defineHandler, type EventHandler, getRouterParam, type H3Event } from "
 import type { z } from "zod";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import type { TokenHolder } from "../../shared/accounts/store.ts";
+import type { TokenHolder } from "../../shared/accounts/token-store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";

@@ -1,7 +1,7 @@
 import { getRouterParam } from "h3";
 import { Fragment } from "preact";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { listOwnAccessTokens } from "../../shared/accounts/store.ts";
+import { listOwnAccessTokens } from "../../shared/accounts/token-store.ts";
 import { isId } from "../../shared/ids.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { notFound } from "../../shared/refusal.ts";

@@ -1,4 +1,4 @@
-import type { listAuditEvents } from "../../shared/accounts/store.ts";
+import type { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { Time } from "./times.tsx";
 
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];

@@ -1,4 +1,4 @@
-import { listAuditEvents } from "../../shared/accounts/store.ts";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import { AuditList } from "./audit-list.tsx";

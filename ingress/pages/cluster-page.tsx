@@ -1,9 +1,10 @@
-import { listAuditEvents } from "../../shared/accounts/store.ts";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { countJobsOfQueues } from "../../shared/builds/dispatch-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
+import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { requireCluster } from "../../shared/queues/clusters.ts";
 import { findShape, type InstanceShape } from "../../shared/queues/shapes.ts";
-import { type Cluster, listQueueIds, listQueues, type Queue } from "../../shared/queues/store.ts";
+import { listQueueIds, listQueues, type Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";
 import { AuditList } from "./audit-list.tsx";

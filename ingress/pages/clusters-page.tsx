@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../shared/paths.ts";
+import { type Cluster, countClusters, listClusters } from "../../shared/queues/cluster-store.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { clusterName, problemsOf, text } from "../../shared/queues/input.ts";
-import { type Cluster, countClusters, listClusters } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import type { Visitor } from "../session.ts";

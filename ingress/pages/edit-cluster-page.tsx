@@ -1,8 +1,9 @@
 import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
+import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { deleteCluster, updateCluster } from "../../shared/queues/clusters.ts";
 import { clusterName, problemsOf } from "../../shared/queues/input.ts";
-import { type Cluster, listQueues } from "../../shared/queues/store.ts";
+import { listQueues } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import { clusterOf } from "./cluster-page.tsx";

@@ -1,8 +1,8 @@
 import { pathTo, patterns } from "../../shared/paths.ts";
+import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { problemsOf, queueDescription, queueKey } from "../../shared/queues/input.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { findShape, shapeProblems, shapes } from "../../shared/queues/shapes.ts";
-import type { Cluster } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import { clusterOf } from "./cluster-page.tsx";

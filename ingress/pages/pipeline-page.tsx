@@ -3,7 +3,7 @@ import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { requirePipeline } from "../../shared/builds/pipelines.ts";
 import { type Build, countBuilds, listBuilds } from "../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
-import { type Cluster, findClusterById } from "../../shared/queues/store.ts";
+import { type Cluster, findClusterById } from "../../shared/queues/cluster-store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";

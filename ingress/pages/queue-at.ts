@@ -1,6 +1,7 @@
 import { pathTo, patterns } from "../../shared/paths.ts";
+import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { requireQueue } from "../../shared/queues/queues.ts";
-import type { Cluster, Queue } from "../../shared/queues/store.ts";
+import type { Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import { clusterOf } from "./cluster-page.tsx";
 import type { MemberRequest } from "./member-page.ts";

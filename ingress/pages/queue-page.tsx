@@ -1,4 +1,5 @@
-import { listAuditEvents, listUsersById } from "../../shared/accounts/store.ts";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
+import { listUsersById } from "../../shared/accounts/store.ts";
 import { countJobsOfQueues, listHeldBackBuilds } from "../../shared/builds/dispatch-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Queue } from "../../shared/queues/store.ts";

@@ -6,17 +6,16 @@ import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
 import { recordAudit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
 import { heldScopes, isScope } from "./scopes.ts";
+import { findRole, lockActiveRole } from "./store.ts";
 import {
   type AccessToken,
   findAccessToken,
-  findRole,
   findTokenHolder,
   insertAccessToken,
-  lockActiveRole,
   recordUseIfLater,
   revokeAccessTokenIfActive,
   type TokenHolder,
-} from "./store.ts";
+} from "./token-store.ts";
 import { requireUser } from "./users.ts";
 
 const hourMs = 3_600_000;

@@ -2,7 +2,8 @@ import type { Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
-import { deleteAuditEventsBefore, insertAuditEvent, type Organization } from "./store.ts";
+import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
+import type { Organization } from "./store.ts";
 
 /** Who does something, and in which organization. */
 export interface Actor {

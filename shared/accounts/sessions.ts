@@ -8,12 +8,9 @@ import {
   deleteSession,
   deleteSessionsOfUser,
   findSessionUser,
-  findUser,
   insertSession,
-  lockIfPasswordIs,
-  setPasswordHash,
-  type User,
-} from "./store.ts";
+} from "./session-store.ts";
+import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./store.ts";
 import { passwordProblems } from "./users.ts";
 
 const dayMs = 86_400_000;

@@ -7,19 +7,19 @@ import type { Services } from "../services.ts";
 import { recordAudit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
 import { hashPassword } from "./passwords.ts";
+import { deleteSessionsOfUser } from "./session-store.ts";
 import {
   deactivateIfActive,
   deleteMember,
-  deleteSessionsOfUser,
   findRole,
   findUser,
   insertMember,
   insertUser,
-  revokeTokensOfMember,
   setPasswordHash,
   setRoleIfMember,
   type User,
 } from "./store.ts";
+import { revokeTokensOfMember } from "./token-store.ts";
 
 const shortestPassword = 10;
 /** scrypt reads any length, but nobody types more. */

@@ -1,10 +1,11 @@
 import { type Actor, recordAct } from "../accounts/audit.ts";
-import { listAuditEvents } from "../accounts/store.ts";
+import { listAuditEvents } from "../accounts/audit-store.ts";
 import type { Db } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
+import { deleteJobTokensExpiredBefore, listMetaData } from "./meta-data-store.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "./pipeline-store.ts";
 import {
   type Build,
@@ -14,11 +15,9 @@ import {
   countBuilds,
   deleteBuildsFinishedBefore,
   deleteBuildsOfPipelines,
-  deleteJobTokensExpiredBefore,
   findBuild,
   listBuilds,
   listJobs,
-  listMetaData,
 } from "./store.ts";
 
 /** A build with all that its presentation needs. */

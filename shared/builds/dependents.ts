@@ -1,6 +1,7 @@
 import type { Tx } from "../db/database.ts";
 import type { Step } from "../db/schema.ts";
-import type { Cluster, Queue } from "../queues/store.ts";
+import type { Cluster } from "../queues/cluster-store.ts";
+import type { Queue } from "../queues/store.ts";
 import { listPipelinesOfCluster } from "./pipeline-store.ts";
 import { countUnfinishedJobs } from "./store.ts";
 

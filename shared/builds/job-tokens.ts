@@ -1,6 +1,7 @@
 import type { Services } from "../services.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
-import { type Build, findJobOfToken, insertJobToken, type Job } from "./store.ts";
+import { findJobOfToken, insertJobToken } from "./meta-data-store.ts";
+import type { Build, Job } from "./store.ts";
 
 const handReadingMs = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import type { JobPrincipal } from "./job-tokens.ts";
-import { findMetaData, listMetaData, putMetaData } from "./store.ts";
+import { findMetaData, listMetaData, putMetaData } from "./meta-data-store.ts";
 
 const longestKey = 1024;
 const largestValueBytes = 100 * 1024;

@@ -21,7 +21,6 @@ import type { BuildState, JobState, Tables } from "../db/schema.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 export type Job = Tables["jobs"]["$inferSelect"];
-export type JobToken = Tables["jobTokens"]["$inferSelect"];
 
 export const finishedStates: BuildState[] = ["passed", "failed", "canceled"];
 const unfinishedStates: BuildState[] = ["scheduled", "running"];
@@ -187,63 +186,6 @@ export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], lim
     .where(inArray(builds.pipelineId, pipelineIds))
     .limit(limit);
   const gone = await tx.delete(builds).where(inArray(builds.id, some)).returning({ id: builds.id });
-  return gone.length;
-}
-
-export async function listMetaData(db: Db, buildIds: string[]) {
-  const { metaData } = db.tables;
-  if (buildIds.length === 0) return [];
-  return db.select().from(metaData).where(inArray(metaData.buildId, buildIds)).orderBy(asc(metaData.key));
-}
-
-export async function findMetaData(db: Db, buildId: string, key: string): Promise<string | undefined> {
-  const { metaData } = db.tables;
-  const [found] = await db
-    .select({ value: metaData.value })
-    .from(metaData)
-    .where(and(eq(metaData.buildId, buildId), eq(metaData.key, key)));
-  return found?.value;
-}
-
-export async function putMetaData(
-  tx: Tx,
-  row: { buildId: string; key: string; value: string },
-): Promise<void> {
-  const { metaData } = tx.tables;
-  await tx
-    .insert(metaData)
-    .values(row)
-    .onConflictDoUpdate({ target: [metaData.buildId, metaData.key], set: { value: row.value } });
-}
-
-export async function insertJobToken(tx: Tx, token: JobToken): Promise<void> {
-  await tx.insert(tx.tables.jobTokens).values(token);
-}
-
-/** The job and build that a job token in force speaks for. */
-export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
-  const { jobTokens, jobs, builds } = db.tables;
-  const [found] = await db
-    .select({ jobId: jobs.id, readOnly: jobTokens.readOnly, expiresAt: jobTokens.expiresAt, build: builds })
-    .from(jobTokens)
-    .innerJoin(jobs, eq(jobs.id, jobTokens.jobId))
-    .innerJoin(builds, eq(builds.id, jobs.buildId))
-    .where(eq(jobTokens.tokenHash, tokenHash));
-  return found && found.expiresAt > now ? found : undefined;
-}
-
-/** Tokens whose time was over before a time, at most `limit`. Returns how many went. */
-export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { jobTokens } = tx.tables;
-  const old = tx
-    .select({ tokenHash: jobTokens.tokenHash })
-    .from(jobTokens)
-    .where(lt(jobTokens.expiresAt, time))
-    .limit(limit);
-  const gone = await tx
-    .delete(jobTokens)
-    .where(inArray(jobTokens.tokenHash, old))
-    .returning({ tokenHash: jobTokens.tokenHash });
   return gone.length;
 }
 

@@ -1,5 +1,5 @@
 import { recordAudit } from "../accounts/audit.ts";
-import { insertAccessToken } from "../accounts/store.ts";
+import { insertAccessToken } from "../accounts/token-store.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound } from "../refusal.ts";

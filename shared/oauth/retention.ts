@@ -1,4 +1,4 @@
-import { deleteEndedAccessTokens } from "../accounts/store.ts";
+import { deleteEndedAccessTokens } from "../accounts/token-store.ts";
 import { inBatches } from "../db/in-batches.ts";
 import type { Services } from "../services.ts";
 import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./store.ts";

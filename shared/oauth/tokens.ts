@@ -1,6 +1,6 @@
 import { recordAudit } from "../accounts/audit.ts";
 import { heldScopes } from "../accounts/scopes.ts";
-import { findTokenHolder, revokeAccessTokenIfActive, type TokenHolder } from "../accounts/store.ts";
+import { findTokenHolder, revokeAccessTokenIfActive, type TokenHolder } from "../accounts/token-store.ts";
 import type { Services } from "../services.ts";
 import { hashToken, isWellFormedToken } from "../tokens.ts";
 import { audited } from "./grants.ts";

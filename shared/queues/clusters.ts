@@ -3,17 +3,17 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { counted } from "./queues.ts";
 import {
   type Cluster,
   deleteCluster as deleteClusterRow,
   findCluster,
   findClusterByName,
-  findQueue,
   insertCluster,
   lockCluster,
   updateCluster as updateClusterRow,
-} from "./store.ts";
+} from "./cluster-store.ts";
+import { counted } from "./queues.ts";
+import { findQueue } from "./store.ts";
 
 export interface NewCluster {
   name: string;

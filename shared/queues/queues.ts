@@ -4,18 +4,15 @@ import type { RetryAgentAffinity } from "../db/schema.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
+import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "./cluster-store.ts";
 import { checkHostedChange, type HostedChange } from "./hosted.ts";
 import { type ShapeName, shapeProblems } from "./shapes.ts";
 import {
-  type Cluster,
   deleteQueueIfPresent,
   findQueue,
   findQueueByKey,
   insertQueue,
-  lockCluster,
   type Queue,
-  takeQueueSlotIfFree,
-  updateCluster,
   updateQueueIfPresent,
 } from "./store.ts";
 

@@ -16,7 +16,7 @@ export interface EnabledTrigger {
   secret: string | undefined;
   organizationId: string;
   deliveriesPerHour: number;
-  /** From memory: a reason to accept for now, never a reason to refuse. */
+  /** From memory: a reason to accept at first, never one to refuse. */
   isHint: boolean;
 }
 

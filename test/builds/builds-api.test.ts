@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { listAccessTokens } from "../../shared/accounts/store.ts";
+import { listAccessTokens } from "../../shared/accounts/token-store.ts";
 import { deactivateUser, removeMember } from "../../shared/accounts/users.ts";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { createPipeline } from "../../shared/builds/pipelines.ts";

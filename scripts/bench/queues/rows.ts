@@ -7,9 +7,10 @@ import { createBuilds } from "../../../shared/builds/create.ts";
 import { createPipeline, defaultStep } from "../../../shared/builds/pipelines.ts";
 import { newIds } from "../../../shared/ids.ts";
 import { endpointUrl } from "../../../shared/paths.ts";
+import type { Cluster } from "../../../shared/queues/cluster-store.ts";
 import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
-import type { Cluster, Queue } from "../../../shared/queues/store.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services.ts";
 import { createTrigger } from "../../../shared/triggers/triggers.ts";
 

@@ -1,0 +1,44 @@
+import { and, eq, gt, inArray, isNull, lt } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import type { User } from "./store.ts";
+
+export type Session = Tables["sessions"]["$inferSelect"];
+
+export async function insertSession(tx: Tx, session: Session): Promise<void> {
+  await tx.insert(tx.tables.sessions).values(session);
+}
+
+/** The active user of a session that has not expired. */
+export async function findSessionUser(db: Db, tokenHash: string, now: Date): Promise<User | undefined> {
+  const { sessions, users } = db.tables;
+  const [found] = await db
+    .select({ user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, now), isNull(users.deactivatedAt)));
+  return found?.user;
+}
+
+export async function deleteSession(tx: Tx, tokenHash: string): Promise<void> {
+  await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.tokenHash, tokenHash));
+}
+
+/** Sessions that expired before a time, at most `limit`. Returns how many went. */
+export async function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { sessions } = tx.tables;
+  const old = tx
+    .select({ tokenHash: sessions.tokenHash })
+    .from(sessions)
+    .where(lt(sessions.expiresAt, time))
+    .limit(limit);
+  const gone = await tx
+    .delete(sessions)
+    .where(inArray(sessions.tokenHash, old))
+    .returning({ userId: sessions.userId });
+  return gone.length;
+}
+
+export async function deleteSessionsOfUser(tx: Tx, userId: string): Promise<void> {
+  await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.userId, userId));
+}

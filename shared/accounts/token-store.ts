@@ -1,0 +1,160 @@
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type AccessToken = Tables["accessTokens"]["$inferSelect"];
+
+export async function findAccessToken(tx: Tx, id: string): Promise<AccessToken | undefined> {
+  const { accessTokens } = tx.tables;
+  const [found] = await tx.select().from(accessTokens).where(eq(accessTokens.id, id));
+  return found;
+}
+
+export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<void> {
+  await tx.insertMany(tx.tables.accessTokens, [token]);
+}
+
+/** What a member's tokens could do ends with the membership; grants go by themselves, by their foreign key. */
+export async function revokeTokensOfMember(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  now: Date,
+): Promise<void> {
+  const { accessTokens } = tx.tables;
+  await tx
+    .update(accessTokens)
+    .set({ revokedAt: now })
+    .where(
+      and(
+        eq(accessTokens.organizationId, organizationId),
+        eq(accessTokens.userId, userId),
+        isNull(accessTokens.revokedAt),
+      ),
+    );
+}
+
+/**
+ * Revokes once: the time of the first revocation stays. Undefined when no such token is in force, or it is not one
+ * that `ownerId` made.
+ */
+export async function revokeAccessTokenIfActive(
+  tx: Tx,
+  id: string,
+  now: Date,
+  ownerId?: string,
+): Promise<AccessToken | undefined> {
+  const { accessTokens } = tx.tables;
+  const isOwn = ownerId ? and(eq(accessTokens.userId, ownerId), isNull(accessTokens.grantId)) : undefined;
+  const [revoked] = await tx
+    .update(accessTokens)
+    .set({ revokedAt: now })
+    .where(and(eq(accessTokens.id, id), isNull(accessTokens.revokedAt), isOwn))
+    .returning();
+  return revoked;
+}
+
+export async function listAccessTokens(db: Db, organizationId: string) {
+  const { accessTokens, users } = db.tables;
+  return db
+    .select({ token: accessTokens, email: users.email })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .where(eq(accessTokens.organizationId, organizationId))
+    .orderBy(asc(accessTokens.id));
+}
+
+/** The API access tokens that a user made and that are in force, the newest first; none of applications. */
+export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
+  const { accessTokens, organizations } = db.tables;
+  return db
+    .select({ token: accessTokens, organization: organizations })
+    .from(accessTokens)
+    .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
+    .where(
+      and(
+        eq(accessTokens.userId, userId),
+        isNull(accessTokens.grantId),
+        isNull(accessTokens.revokedAt),
+        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
+      ),
+    )
+    .orderBy(desc(accessTokens.id));
+}
+
+/** Tokens that expired or were revoked before a time, at most `limit`. Returns how many went. */
+export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { accessTokens } = tx.tables;
+  const ended = tx
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(or(lt(accessTokens.expiresAt, time), lt(accessTokens.revokedAt, time)))
+    .limit(limit);
+  const gone = await tx
+    .delete(accessTokens)
+    .where(inArray(accessTokens.id, ended))
+    .returning({ id: accessTokens.id });
+  return gone.length;
+}
+
+/** When a token was last used, and by whom a grant was; an older note changes nothing. */
+export async function recordUseIfLater(
+  tx: Tx,
+  tokenId: string,
+  use: { at: Date; ip: string; userAgent: string | null },
+): Promise<void> {
+  const { accessTokens, grants } = tx.tables;
+  const [token] = await tx
+    .update(accessTokens)
+    .set({ lastUsedAt: use.at })
+    .where(
+      and(
+        eq(accessTokens.id, tokenId),
+        or(isNull(accessTokens.lastUsedAt), lt(accessTokens.lastUsedAt, use.at)),
+      ),
+    )
+    .returning();
+  if (!token?.grantId) return;
+  await tx
+    .update(grants)
+    .set({ lastUsedAt: use.at, lastIp: use.ip, lastUserAgent: use.userAgent })
+    .where(and(eq(grants.id, token.grantId), or(isNull(grants.lastUsedAt), lt(grants.lastUsedAt, use.at))));
+}
+
+/**
+ * Who an access token speaks for, if it is in force, its user is still active and a member, and the application
+ * that it was issued to, if any, is not disabled.
+ */
+export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
+  const { accessTokens, users, members, organizations, grants, applications } = db.tables;
+  const [found] = await db
+    .select({
+      token: accessTokens,
+      user: users,
+      organization: organizations,
+      role: members.role,
+      /** The application that it was issued to; null for a user's own API access token. */
+      applicationId: grants.applicationId,
+    })
+    .from(accessTokens)
+    .innerJoin(users, eq(users.id, accessTokens.userId))
+    .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
+    .innerJoin(
+      members,
+      and(eq(members.organizationId, accessTokens.organizationId), eq(members.userId, accessTokens.userId)),
+    )
+    .leftJoin(grants, eq(grants.id, accessTokens.grantId))
+    .leftJoin(applications, eq(applications.id, grants.applicationId))
+    .where(
+      and(
+        eq(accessTokens.tokenHash, tokenHash),
+        isNull(accessTokens.revokedAt),
+        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
+        isNull(users.deactivatedAt),
+        isNull(applications.disabledAt),
+      ),
+    );
+  return found;
+}
+
+export type TokenHolder = NonNullable<Awaited<ReturnType<typeof findTokenHolder>>>;

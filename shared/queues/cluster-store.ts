@@ -1,0 +1,120 @@
+import { and, asc, count, eq, isNull, lt, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Cluster = Tables["clusters"]["$inferSelect"];
+
+/** For lists without pages. */
+export const mostRows = 100_000;
+
+export async function findCluster(
+  db: Db | Tx,
+  organizationId: string,
+  id: string,
+): Promise<Cluster | undefined> {
+  const { clusters } = db.tables;
+  const [found] = await db
+    .select()
+    .from(clusters)
+    .where(and(eq(clusters.id, id), eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)));
+  return found;
+}
+
+export async function findClusterById(db: Db | Tx, id: string): Promise<Cluster | undefined> {
+  const { clusters } = db.tables;
+  const [found] = await db
+    .select()
+    .from(clusters)
+    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)));
+  return found;
+}
+
+export async function findClusterByName(
+  db: Tx,
+  organizationId: string,
+  name: string,
+): Promise<Cluster | undefined> {
+  const { clusters } = db.tables;
+  const [found] = await db
+    .select()
+    .from(clusters)
+    .where(
+      and(eq(clusters.organizationId, organizationId), eq(clusters.name, name), isNull(clusters.deletedAt)),
+    );
+  return found;
+}
+
+export async function listClusters(
+  db: Db,
+  organizationId: string,
+  page: { limit: number; offset: number } = { limit: mostRows, offset: 0 },
+): Promise<Cluster[]> {
+  const { clusters } = db.tables;
+  return db
+    .select()
+    .from(clusters)
+    .where(and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)))
+    .orderBy(asc(clusters.createdAt), asc(clusters.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export async function countClusters(db: Db, organizationId: string): Promise<number> {
+  const { clusters } = db.tables;
+  const [row] = await db
+    .select({ total: count() })
+    .from(clusters)
+    .where(and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)));
+  return row?.total ?? 0;
+}
+
+export async function insertCluster(tx: Tx, cluster: Cluster): Promise<void> {
+  await tx.insert(tx.tables.clusters).values(cluster);
+}
+
+export async function updateCluster(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<Cluster, "name" | "description" | "emoji" | "color" | "defaultQueueId">>,
+): Promise<void> {
+  const { clusters } = tx.tables;
+  await tx
+    .update(clusters)
+    .set({ ...change, id })
+    .where(eq(clusters.id, id));
+}
+
+/**
+ * The cluster, held until the transaction ends: whoever changes what its queues, pipelines and default depend on
+ * waits. Undefined when it is deleted.
+ */
+export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefined> {
+  const { clusters } = tx.tables;
+  const [locked] = await tx
+    .update(clusters)
+    .set({ id })
+    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)))
+    .returning();
+  return locked;
+}
+
+/** Count one queue more, if the cluster has room for it. */
+export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: number): Promise<boolean> {
+  const { clusters } = tx.tables;
+  const taken = await tx
+    .update(clusters)
+    .set({ queueCount: sql`${clusters.queueCount} + 1` })
+    .where(and(eq(clusters.id, clusterId), lt(clusters.queueCount, limit)))
+    .returning({ id: clusters.id });
+  return taken.length > 0;
+}
+
+/** With the cluster go its queues. */
+export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {
+  const { clusters, queues } = tx.tables;
+  await tx.update(clusters).set({ deletedAt: now }).where(eq(clusters.id, id));
+  await tx
+    .update(queues)
+    .set({ deletedAt: now })
+    .where(and(eq(queues.clusterId, id), isNull(queues.deletedAt)));
+}
