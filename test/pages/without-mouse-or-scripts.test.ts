@@ -52,7 +52,8 @@ describeInBrowser("the pages", () => {
     const codes = await pages.authorize({ scope: "read_user" });
     await page.goto("/oauth/device");
 
-    await keyboard.type(pages.ada.email); // the field has the focus
+    await page.locator("#field-email:focus").waitFor(); // the page puts it there
+    await keyboard.type(pages.ada.email);
     await keyboard.press("Tab");
     await keyboard.type(password);
     await follow(page, () => keyboard.press("Enter"));
