@@ -17,18 +17,27 @@ if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
 
 /** Declare what people see in a browser. Without one the tests are skipped; with TEST_REQUIRE=all they fail. */
 export function describeInBrowser(title: string, body: () => void): void {
-  describe(title, { skip: missing }, body);
+  describe(title, { skip: missing }, () => {
+    body();
+    after(closeWindows);
+  });
 }
 
 let launching: Promise<Browser> | undefined;
 
-/** The one browser of a test file. It is closed when the file is through. */
+/** The one browser of a process. It is closed when its files are through. */
 function launchBrowser(): Promise<Browser> {
   launching ??= chromium.launch(program ? { executablePath: program } : {});
   return launching;
 }
 
 after(async () => (await launching?.catch(() => undefined))?.close());
+
+/** Windows that a failed test left open would go on listening, beside those of the next files. */
+async function closeWindows(): Promise<void> {
+  const browser = await launching?.catch(() => undefined);
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
 
 /** A window of somebody's own, signed in when a cookie is given. */
 export async function openWindow(

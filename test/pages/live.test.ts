@@ -110,6 +110,20 @@ describeInBrowser("a page that is open", () => {
     for (const page of [list, pipeline]) await page.context().close();
   });
 
+  it("shows what changed after the page was made and before it listens", async () => {
+    const page = await window(pages.paths.pipelines);
+    await page.route(/\/events\?/, async (route) => {
+      await pause("In between");
+      await route.continue();
+    });
+
+    await page.goto(pages.paths.queue);
+
+    await page.getByText("In between").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
   it("listens only while it is in sight, and catches up", async () => {
     const page = await window(pages.paths.queue);
     const show = (isHidden: boolean) =>
@@ -118,6 +132,7 @@ describeInBrowser("a page that is open", () => {
         document.dispatchEvent(new Event("visibilitychange"));
       }, isHidden);
 
+    await sleep(lookMs); // until it has looked at what came before
     await show(true);
     await pause("While away");
     await sleep(lookMs);

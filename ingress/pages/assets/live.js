@@ -6,7 +6,6 @@ const closedMs = 30_000;
 
 let isStale = false;
 let isBusy = false;
-let wasOpen = false;
 let events;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -19,7 +18,7 @@ async function refreshSoon() {
   while (isStale) {
     await sleep(pauseMs);
     isStale = false;
-    if (await refresh().catch(() => false)) continue;
+    if (document.hidden || (await refresh().catch(() => false))) continue; // in sight again, it looks again
     isStale = true; // the server is away, or somebody types
     await sleep(patienceMs);
   }
@@ -68,10 +67,7 @@ function listen() {
   const present = new EventSource(address);
   events = present;
   present.addEventListener("changed", refreshSoon);
-  present.addEventListener("open", () => {
-    if (wasOpen) refreshSoon(); // what changed while nobody told us
-    wasOpen = true;
-  });
+  present.addEventListener("open", refreshSoon); // what changed while nobody told us, since the page was made too
   present.addEventListener("error", () => {
     // The browser tries again by itself, but not after an answer that was no stream.
     if (present === events && present.readyState === EventSource.CLOSED) setTimeout(listen, closedMs);
