@@ -1,7 +1,7 @@
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
 import type { Topic } from "../redis/events.ts";
-import { listPipelinesById, type Pipeline, takeBuildNumbers } from "./pipeline-store.ts";
+import { listAndHoldPipelines, type Pipeline, takeBuildNumbers } from "./pipeline-store.ts";
 import { type QueueOfStep, resolveStepQueues } from "./step-queues.ts";
 import type { Build, Job } from "./store.ts";
 
@@ -27,11 +27,9 @@ export async function createBuilds(
   now: Date,
 ): Promise<{ refused: BuildRequest[]; changed: Topic[] }> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
-  const pipelines = await listPipelinesById(tx, [...byPipeline.keys()]);
+  const pipelines = await listAndHoldPipelines(tx, [...byPipeline.keys()]);
   const queueOf = await resolveStepQueues(tx, pipelines);
   const buildable = pipelines.filter((pipeline) => canRun(pipeline, queueOf));
-  // Always in the same order: two transactions that lock several pipelines must not wait for each other.
-  buildable.sort((a, b) => (a.id < b.id ? -1 : 1));
 
   const builds: Build[] = [];
   const jobs: Job[] = [];

@@ -56,6 +56,18 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
     .where(and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt)));
 }
 
+/**
+ * Those of these pipelines that there are, held with their clusters until the transaction ends: their steps stay as
+ * they are, and so do the queues that the steps run on.
+ */
+export async function listAndHoldPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
+  await tx.hold(tx.tables.pipelines, ids, "change");
+  const found = await listPipelinesById(tx, ids);
+  const clusterIds = [...new Set(found.map(({ clusterId }) => clusterId))];
+  if (clusterIds.length > 0) await tx.hold(tx.tables.clusters, clusterIds, "share");
+  return found;
+}
+
 /** All pipelines whose jobs run in a cluster. */
 export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {
   const { pipelines } = db.tables;

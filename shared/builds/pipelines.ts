@@ -4,7 +4,6 @@ import type { Db, Tx } from "../db/database.ts";
 import type { Step } from "../db/schema.ts";
 import { isId, newId } from "../ids.ts";
 import { findCluster, lockCluster } from "../queues/cluster-store.ts";
-import { counted } from "../queues/queues.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { findPipeline, insertPipeline, type Pipeline, updatePipelineIfPresent } from "./pipeline-store.ts";
@@ -95,7 +94,7 @@ export async function deletePipelineRow(tx: Tx, actor: Actor, of: Pipeline, now:
   const deleted = await updatePipelineIfPresent(tx, of.id, { deletedAt: now });
   if (!deleted) throw notFound("pipeline");
   const unfinished = await countUnfinishedJobs(tx, { pipelineId: of.id });
-  if (unfinished > 0) throw new Refusal(422, `Pipeline has ${counted(unfinished, "unfinished job")}`);
+  if (unfinished > 0) throw new Refusal(422, `Pipeline has ${unfinished} unfinished jobs`);
   await recordOfPipeline(tx, actor, deleted, "deleted", now);
 }
 

@@ -1,4 +1,4 @@
-import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { BaseSQLiteDatabase, SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Dialect } from "./columns.ts";
 import type { Tables } from "./schema.ts";
 
@@ -9,6 +9,11 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   readonly tables: Tables;
   /** Insert many rows in the fastest way that the dialect has. Every column must be given, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
+  /**
+   * Nobody else changes the rows of these ids until the transaction ends; others may still read them, and with
+   * "share" hold them too. It waits for whoever changes them now. Nothing on SQLite, which has one writer at a time.
+   */
+  hold(table: SQLiteTable & { id: SQLiteColumn }, ids: string[], how: "change" | "share"): Promise<void>;
 }
 
 /** The database: reads go straight to it, every write goes through a transaction. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { PgTable } from "drizzle-orm/pg-core";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { kits } from "./columns.ts";
 import { type Db, rootCause, type Tx, translateError } from "./database.ts";
@@ -97,6 +98,11 @@ function transactionOn(client: PoolClient): Tx {
   const queries = drizzle({ client });
   const tx = {
     tables: postgresTables,
+    async hold(table: PgTable & { id: PgColumn }, ids: string[], how: "change" | "share") {
+      // In one order, so that two that hold several do not wait for each other.
+      const rows = queries.select({ id: table.id }).from(table).where(inArray(table.id, ids));
+      await rows.orderBy(table.id).for(how === "share" ? "share" : "no key update");
+    },
     select: queries.select.bind(queries),
     insert: queries.insert.bind(queries),
     update: queries.update.bind(queries),

@@ -12,7 +12,6 @@ import {
   lockCluster,
   updateCluster as updateClusterRow,
 } from "./cluster-store.ts";
-import { counted } from "./queues.ts";
 import { findQueue } from "./store.ts";
 
 export interface NewCluster {
@@ -80,7 +79,7 @@ export async function updateCluster(
     if (defaultQueueId === null && cluster.defaultQueueId !== null) {
       const pipelines = await needsDefault(tx, cluster);
       if (pipelines > 0)
-        throw validationFailed(`Default queue is needed by the steps of ${counted(pipelines, "pipeline")}`);
+        throw validationFailed(`Default queue is needed by the steps of ${pipelines} pipelines`);
     }
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
     const columns: ClusterChange = Object.fromEntries(
@@ -108,7 +107,7 @@ export async function deleteCluster(
     const cluster = await lockCluster(tx, of.id);
     if (!cluster) throw notFound("cluster");
     const pipelines = await countPipelines(tx, cluster);
-    if (pipelines > 0) throw new Refusal(422, `Cluster has ${counted(pipelines, "pipeline")}`);
+    if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
     await deleteClusterRow(tx, cluster.id, now);
     await recordOfCluster(tx, actor, cluster, "deleted", now);
   });

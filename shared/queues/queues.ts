@@ -124,7 +124,7 @@ function checkAffinity(given: unknown): Partial<Pick<Queue, "retryAgentAffinity"
 /**
  * Delete a queue that nothing needs any more.
  * @param dependents how many pipelines name it, and how many of its jobs are unfinished: other capabilities know
- * @throws Refusal 404, 422 with the reason
+ * @throws Refusal 404, 422 with the reason, worded alike whatever the number, so that callers can compare it
  */
 export async function deleteQueue(
   services: Services,
@@ -140,20 +140,13 @@ export async function deleteQueue(
     if (cluster.defaultQueueId === queue.id)
       throw new Refusal(422, "Cluster queue is the default queue of its cluster");
     const { pipelines, unfinishedJobs } = await dependents(tx, queue);
-    if (pipelines > 0)
-      throw new Refusal(422, `Cluster queue is the target of ${counted(pipelines, "pipeline")}`);
-    if (unfinishedJobs > 0)
-      throw new Refusal(422, `Cluster queue has ${counted(unfinishedJobs, "unfinished job")}`);
+    if (pipelines > 0) throw new Refusal(422, `Cluster queue is the target of ${pipelines} pipelines`);
+    if (unfinishedJobs > 0) throw new Refusal(422, `Cluster queue has ${unfinishedJobs} unfinished jobs`);
 
     await deleteQueueIfPresent(tx, queue, now);
     await recordOfQueue(tx, actor, queue, "deleted", now);
   });
   services.events.publish([`queue:${of.id}`]);
-}
-
-/** `1 pipeline`, `2 pipelines`. */
-export function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
 /** @throws Refusal 404 */

@@ -118,7 +118,7 @@ describeInBrowser("an admin of an organization", () => {
 
     await page.goto(`${pages.paths.cluster}/delete`);
     assert.equal(await submit("Delete"), 422);
-    assert.equal(await problem(), "Cluster has 1 pipeline.");
+    assert.equal(await problem(), "Cluster has 1 pipelines.");
   });
 
   it("deletes a queue, which the cluster then remembers", async () => {
@@ -164,7 +164,7 @@ describeInBrowser("an admin of an organization", () => {
     await page.goto(`${pages.paths.cluster}/edit`);
     await page.getByLabel("Default queue").selectOption("none");
     assert.equal(await submit("Save"), 422);
-    assert.equal(await problem(), "Default queue is needed by the steps of 1 pipeline.");
+    assert.equal(await problem(), "Default queue is needed by the steps of 1 pipelines.");
   });
 
   it("is not offered to a member, who sees all the rest", async () => {

@@ -2,7 +2,7 @@ import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import type { User } from "../../shared/accounts/store.ts";
-import { createBuilds } from "../../shared/builds/create.ts";
+import { type BuildRequest, createBuilds } from "../../shared/builds/create.ts";
 import type { Feature, Step } from "../../shared/db/schema.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
@@ -120,14 +120,18 @@ export async function build(
   pipelineId: string,
   amount: number,
 ): Promise<void> {
-  const wanted = {
+  const requests = Array(amount).fill(buildRequest(pipelineId));
+  await services.db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+}
+
+export function buildRequest(pipelineId: string): BuildRequest {
+  return {
     pipelineId,
     deliveryId: null,
-    source: "webhook" as const,
+    source: "webhook",
     message: "m",
     commit: "HEAD",
     branch: "main",
     environment: {},
   };
-  await services.db.transaction((tx) => createBuilds(tx, Array(amount).fill(wanted), clock.now()));
 }

@@ -141,7 +141,7 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
 
     await invalid(
       update(id, { default_queue_id: null }),
-      "Default queue is needed by the steps of 1 pipeline",
+      "Default queue is needed by the steps of 1 pipelines",
     );
     assert.equal((await read(id)).default_queue_id, queue.id);
   });
@@ -157,7 +157,7 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
     assert.deepEqual((await remove()).body, { message: "Cluster has 2 pipelines" });
     await api.send("DELETE", `/pipelines/${one.slug}`);
     const refused = await remove();
-    assert.deepEqual([refused.status, refused.body], [422, { message: "Cluster has 1 pipeline" }]);
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Cluster has 1 pipelines" }]);
     await api.send("DELETE", `/pipelines/${two.slug}`);
     const gone = await remove();
     assert.deepEqual([gone.status, gone.text], [204, ""]);

@@ -132,7 +132,7 @@ describeOnAllDatabasesAtOnce("DELETE …/queues/{id}", (database) => {
     it("refuses, counting them", async () => {
       const { id, key } = await api.newQueue();
       const one = await api.newPipeline(naming(key));
-      await refused(id, "Cluster queue is the target of 1 pipeline");
+      await refused(id, "Cluster queue is the target of 1 pipelines");
       const two = await api.newPipeline(naming(key));
       await refused(id, "Cluster queue is the target of 2 pipelines");
 
@@ -160,10 +160,10 @@ describeOnAllDatabasesAtOnce("DELETE …/queues/{id}", (database) => {
     await api.send("POST", `${api.queues}/${id}/pause_dispatch`);
     await refused(id, "Cluster queue has 2 unfinished jobs");
     await api.send("PUT", `/pipelines/${pipeline.slug}/builds/1/cancel`);
-    await refused(id, "Cluster queue has 1 unfinished job");
+    await refused(id, "Cluster queue has 1 unfinished jobs");
     for (const state of ["assigned", "running"] as const) {
       await setState(state);
-      await refused(id, "Cluster queue has 1 unfinished job");
+      await refused(id, "Cluster queue has 1 unfinished jobs");
     }
     await setState("passed");
     assert.equal((await remove(id)).status, 204);

@@ -200,7 +200,7 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
     assert.deepEqual((await remove()).body, { message: "Pipeline has 2 unfinished jobs" });
     await api.send("PUT", `/pipelines/${made.slug}/builds/1/cancel`);
     const refused = await remove();
-    assert.deepEqual([refused.status, refused.body], [422, { message: "Pipeline has 1 unfinished job" }]);
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Pipeline has 1 unfinished jobs" }]);
     await api.send("PUT", `/pipelines/${made.slug}/builds/2/cancel`);
     const gone = await remove();
 

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq } from "drizzle-orm";
+import { createBuilds } from "../../shared/builds/create.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import type { Answer } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
-import { type Api, openApi, ordinarySettings, unique } from "./api.ts";
+import { type Api, buildRequest, openApi, ordinarySettings, unique } from "./api.ts";
 
 describeOnAllDatabasesAtOnce("changes at the same time, through two processes", (database) => {
   let api: Api;
@@ -157,6 +158,33 @@ describeOnAllDatabasesAtOnce("changes at the same time, through two processes", 
         () => api.send("PATCH", `/clusters/${cluster.id}`, { body, url: second.url }),
       ];
     });
+  });
+
+  it("a queue is never deleted while builds that run on it are made", async () => {
+    const { services, clock } = api.world;
+    const cluster = await api.newCluster();
+    const [old, next] = [await api.newQueue({}, cluster.id), await api.newQueue({}, cluster.id)];
+    const makeDefault = (id: string) =>
+      api.send("PATCH", `/clusters/${cluster.id}`, { body: { default_queue_id: id }, url: second.url });
+    await makeDefault(old.id);
+    const pipeline = await api.newPipeline({ cluster_id: cluster.id });
+    const [made, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+
+    const building = services.db.transaction(async (tx) => {
+      await createBuilds(tx, [buildRequest(pipeline.id)], clock.now());
+      made.resolve();
+      await committing.promise;
+    });
+    await made.promise;
+    const deleting = makeDefault(next.id).then(() =>
+      api.send("DELETE", `/clusters/${cluster.id}/queues/${old.id}`, { url: second.url }),
+    );
+    await Promise.race([deleting, sleep(300)]);
+    committing.resolve();
+    await building;
+
+    const { status, body } = await deleting;
+    assert.deepEqual([status, body], [422, { message: "Cluster queue has 1 unfinished jobs" }]);
   });
 
   it("a cluster is never deleted while a pipeline comes", async () => {
