@@ -36,11 +36,10 @@ export function clusterPage(services: Services) {
     return {
       title: cluster.name,
       within: { organization, section: "clusters" },
-      events: eventsPath(
-        services,
-        visitor,
-        ids.map((id) => `queue:${id}` as const),
-      ),
+      events: eventsPath(services, visitor, [
+        `cluster:${cluster.id}`,
+        ...ids.map((id) => `queue:${id}` as const),
+      ]),
       content: (
         <>
           <p class="back">

@@ -67,7 +67,7 @@ export async function updateCluster(
   needsDefault: (tx: Tx, cluster: Cluster) => Promise<number>,
 ): Promise<Cluster> {
   const now = services.clock.now();
-  return services.db.transaction(async (tx) => {
+  const updated = await services.db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, of.id);
     if (!cluster) throw notFound("cluster");
     const { name, defaultQueueId } = change;
@@ -89,6 +89,8 @@ export async function updateCluster(
     await recordOfCluster(tx, actor, cluster, "updated", now);
     return { ...cluster, ...(columns as Partial<Cluster>) };
   });
+  services.events.publish([`cluster:${of.id}`]);
+  return updated;
 }
 
 /**
@@ -111,6 +113,7 @@ export async function deleteCluster(
     await deleteClusterRow(tx, cluster.id, now);
     await recordOfCluster(tx, actor, cluster, "deleted", now);
   });
+  services.events.publish([`cluster:${of.id}`]);
 }
 
 /** @throws Refusal 404 */

@@ -44,12 +44,12 @@ export async function createQueue(
   cluster: Cluster,
   input: NewQueue,
 ): Promise<Queue> {
-  const { db, clock, config } = services;
+  const { db, clock, config, events } = services;
   const problems = input.instanceShape ? shapeProblems(input.instanceShape, actor.organization) : [];
   if (problems.length > 0) throw validationFailed(...problems);
 
   const now = clock.now();
-  return db.transaction(async (tx) => {
+  const created = await db.transaction(async (tx) => {
     if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
     if (await findQueueByKey(tx, cluster.id, input.key)) throw validationFailed("Key has already been taken");
     if (!(await takeQueueSlotIfFree(tx, cluster.id, config.queuesPerCluster)))
@@ -75,6 +75,8 @@ export async function createQueue(
     await recordOfQueue(tx, actor, queue, "created", now);
     return queue;
   });
+  events.publish([`cluster:${cluster.id}`]);
+  return created;
 }
 
 export interface QueueChange {
@@ -146,7 +148,7 @@ export async function deleteQueue(
     await deleteQueueIfPresent(tx, queue, now);
     await recordOfQueue(tx, actor, queue, "deleted", now);
   });
-  services.events.publish([`queue:${of.id}`]);
+  services.events.publish([`cluster:${of.clusterId}`, `queue:${of.id}`]);
 }
 
 /** @throws Refusal 404 */

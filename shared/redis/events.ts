@@ -2,8 +2,8 @@ import type { Redis } from "ioredis";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-/** What somebody may watch: `queue:<id>`, `pipeline:<id>` or `build:<id>`. */
-export type Topic = `${"queue" | "pipeline" | "build"}:${string}`;
+/** What somebody may watch: `cluster:<id>`, `queue:<id>`, `pipeline:<id>` or `build:<id>`. */
+export type Topic = `${"cluster" | "queue" | "pipeline" | "build"}:${string}`;
 
 /**
  * News that something changed, from whichever process to whoever watches it, in whichever process. A piece of news

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelBuild } from "../../shared/builds/builds.ts";
+import { queueDependents } from "../../shared/builds/dependents.ts";
 import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
+import { createQueue, deleteQueue } from "../../shared/queues/queues.ts";
 import { findQueue } from "../../shared/queues/store.ts";
 import { describeInBrowser, openWindow, press } from "../helpers/browser.ts";
 import { buildWebhook } from "../helpers/builds.ts";
@@ -57,6 +59,17 @@ describeInBrowser("a page that is open", () => {
     for (const page of [...others, cluster])
       assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
     for (const page of [hers, ...others, cluster]) await page.context().close();
+  });
+
+  it("shows queues that are created and deleted", async () => {
+    const page = await window(pages.paths.cluster, {}, pages.bob);
+    const made = await createQueue(pages.services, pages.actor, pages.acme.cluster, { key: "passing" });
+    await page.getByRole("link", { name: "passing" }).waitFor();
+
+    await deleteQueue(pages.services, pages.actor, made, queueDependents);
+
+    await page.getByRole("link", { name: "passing" }).waitFor({ state: "detached" });
+    await page.context().close();
   });
 
   it("leaves alone what somebody types, and shows the rest", async () => {
