@@ -1,6 +1,7 @@
 import { defineHandler, H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/services.ts";
+import { openFilters } from "../shared/triggers/filters.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
@@ -32,6 +33,7 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
   const intake = openIntake(services);
+  const filters = openFilters();
 
   route(app, patterns.healthz, { GET: healthz() });
   route(app, patterns.readyz, { GET: readyz(services) });
@@ -49,7 +51,7 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   route(app, patterns.openidConfiguration, { GET: metadata(services.config) });
 
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
-  const operations = restOperations(services);
+  const operations = restOperations(services, filters);
   for (const [path, ofPath] of Map.groupBy(operations, (each) => each.path)) {
     restRoute(app, path, handlersOf(services, bodies, ofPath));
   }

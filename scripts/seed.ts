@@ -77,26 +77,24 @@ async function makeDemo(services: Services): Promise<Secrets> {
   const operator = await asOperator(services.db, created);
   const cluster = await createCluster(services, operator, { name: "Primary" });
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
-  await createPipeline(services, operator, {
+  const pipeline = await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: demoPipeline,
     name: "Hello",
     steps: [defaultStep],
   });
-  const { token: triggerToken } = await createTrigger(
-    services,
-    { organization, pipeline: demoPipeline },
-    {
-      type: "webhook",
-      label: "Demo",
-      enabled: true,
-      message: "Built from a webhook",
-      commit: null,
-      branch: null,
-      environment: {},
-      secret: null,
-    },
-  );
+  const trigger = await createTrigger(services, operator, pipeline, {
+    type: "webhook",
+    label: "Demo",
+    enabled: true,
+    message: "Built from a webhook",
+    commit: null,
+    branch: null,
+    environment: {},
+    filter: null,
+    secret: null,
+  });
+  if (!trigger) throw new Error("A new id was taken already.");
 
   const password = randomBytes(15).toString("base64url");
   await createUser(services, { email, name: "Demo", password, organization, role: "admin" });
@@ -107,7 +105,7 @@ async function makeDemo(services: Services): Promise<Secrets> {
     description: "Demo",
   });
 
-  const made: Secrets = { trigger_token: triggerToken, api_token: apiToken, email, password };
+  const made: Secrets = { trigger_token: trigger.token, api_token: apiToken, email, password };
   writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [created.id]: made }, null, 2)}\n`, {
     mode: 0o600,
   });

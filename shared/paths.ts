@@ -66,6 +66,13 @@ export const patterns = {
   pipelineBuilds: "/v2/organizations/:org/pipelines/:slug/builds",
   build: "/v2/organizations/:org/pipelines/:slug/builds/:number",
   cancelBuild: "/v2/organizations/:org/pipelines/:slug/builds/:number/cancel",
+  triggers: "/v2/organizations/:org/pipelines/:slug/triggers",
+  trigger: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger",
+  filterTest: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/filter/test",
+  deliveries: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries",
+  delivery: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery",
+  deliveryRequest: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/request",
+  rebuild: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/rebuild",
   openapi: "/openapi.json",
   docs: "/docs",
   jobData: "/v3/jobs/:id/data",
@@ -95,6 +102,10 @@ export const api = {
     `${api.organization(config, org)}/pipelines/${at(slug)}`,
   build: (config: Config, pipeline: PipelineAddress, number: number) =>
     `${api.pipeline(config, pipeline)}/builds/${number}`,
+  trigger: (config: Config, pipeline: PipelineAddress, id: string) =>
+    `${api.pipeline(config, pipeline)}/triggers/${id}`,
+  delivery: (config: Config, pipeline: PipelineAddress, triggerId: string, id: string) =>
+    `${api.trigger(config, pipeline, triggerId)}/deliveries/${id}`,
 };
 
 /** Addresses of pages, the `web_url` members of JSON. */

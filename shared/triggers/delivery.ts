@@ -10,13 +10,9 @@ import type { StoredHeader } from "../db/schema.ts";
 import { newIds } from "../ids.ts";
 import { createBuilds } from "../jobs/contracts.ts";
 import type { Services } from "../services.ts";
-import {
-  claimKeyIfFree,
-  type Delivery,
-  findIdempotencyKey,
-  listEnabledVersions,
-  type Payload,
-} from "./store.ts";
+import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./delivery-store.ts";
+import type { Payload } from "./payload-store.ts";
+import { listEnabledVersions } from "./store.ts";
 
 /** A webhook that passed every check. */
 export interface Arrival {

@@ -1,3 +1,4 @@
+import type { RefusalCause } from "../db/schema.ts";
 import { Refusal } from "../refusal.ts";
 
 /** Why a delivery can be refused: what the caller reads, and the cause that is counted (spec §7.3). */
@@ -18,9 +19,7 @@ const vocabulary = {
   rate_limited: [429, "Too many deliveries"],
   invalid_json: [400, "Payload is not valid JSON"],
   too_deep: [400, "Payload is nested too deeply"],
-} as const;
-
-export type RefusalCause = keyof typeof vocabulary;
+} as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
 /** A delivery that is refused. It leaves no record, but is counted by cause. */
 export class DeliveryRefusal extends Refusal {

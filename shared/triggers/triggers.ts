@@ -1,147 +1,218 @@
-import { recordAudit } from "../accounts/audit.ts";
-import { requireOperator, requireOrganization } from "../accounts/organizations.ts";
-import type { Organization } from "../accounts/store.ts";
-import { lockPipeline } from "../builds/pipeline-store.ts";
-import { requirePipeline } from "../builds/pipelines.ts";
-import type { Tx } from "../db/database.ts";
-import { newId } from "../ids.ts";
-import { notFound, validationFailed } from "../refusal.ts";
+import { type Actor, recordAct } from "../accounts/audit.ts";
+import { holdPipeline, type Pipeline } from "../builds/pipeline-store.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { isId, newId } from "../ids.ts";
+import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { hashToken, issueToken } from "../tokens.ts";
-import { type NewTrigger, newTrigger } from "./input.ts";
+import type { NewTrigger, TriggerChange } from "./input.ts";
+import { columnsOf, requireFitting } from "./settings.ts";
 import {
-  findOrganizationOfTrigger,
+  findTrigger,
+  hasTriggerId,
   insertTrigger,
   listTriggersOfPipeline,
   type Trigger,
   updateIfPresent,
 } from "./store.ts";
-import { findTriggerType, triggerTypes } from "./types.ts";
 
 /** Spec §8. */
-const mostTriggersPerPipeline = 10;
+export const mostTriggersPerPipeline = 10;
+
+/** A trigger as it was stored and, this once, the token of its URL. */
+export interface CreatedTrigger {
+  trigger: Trigger;
+  token: string;
+}
 
 /**
- * A new trigger of a pipeline, made by the operator.
- * @returns the stored trigger and, this once, the token of its URL
+ * A new trigger of a pipeline.
+ * @param id for a form, which may be sent twice: the id that its trigger gets
+ * @returns undefined when there is a trigger of that id already
  * @throws Refusal 404, 422
  */
 export async function createTrigger(
   services: Services,
-  at: { organization: string; pipeline: string },
+  actor: Actor,
+  pipeline: Pipeline,
   input: NewTrigger,
-): Promise<{ trigger: Trigger; token: string }> {
-  const { clock, cipher, db, config } = services;
-  const problems = inputProblems(input, config.issueTracker);
-  if (problems.length > 0) throw validationFailed(...problems);
+  id?: string,
+): Promise<CreatedTrigger | undefined> {
+  requireFitting(services.config, actor, input);
+  const { type, label, enabled, secret, ...rest } = input;
+  const columns = {
+    type,
+    label,
+    enabled,
+    buildMessage: null,
+    buildCommit: null,
+    buildBranch: null,
+    environmentSealed: null,
+    filter: null,
+    secretSealed: null,
+    ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
+  };
+  return services.db.transaction((tx) =>
+    addTrigger(tx, { services, actor, pipeline, columns, id, action: "created" }),
+  );
+}
 
-  const now = clock.now();
-  const token = issueToken("trigger");
-  const trigger = await db.transaction(async (tx) => {
-    const organization = await requireOrganization(tx, at.organization);
-    const pipeline = await requirePipeline(tx, organization.id, at.pipeline);
-    await lockPipeline(tx, pipeline);
-    if ((await listTriggersOfPipeline(tx, pipeline.id)).length >= mostTriggersPerPipeline) {
-      throw validationFailed(`Pipeline has reached its limit of ${mostTriggersPerPipeline} triggers`);
-    }
-
-    const operator = await requireOperator(tx, organization);
-    const row: Trigger = {
-      id: newId(now),
-      pipelineId: pipeline.id,
-      type: input.type,
-      label: input.label,
-      enabled: input.enabled,
-      version: 1,
-      buildMessage: input.message,
-      buildCommit: input.commit,
-      buildBranch: input.branch,
-      environmentSealed:
-        Object.keys(input.environment).length > 0 ? cipher.encrypt(JSON.stringify(input.environment)) : null,
-      secretSealed: input.secret === null ? null : cipher.encrypt(input.secret),
-      tokenHash: hashToken(token),
-      tokenHint: token.slice(-2),
-      createdAt: now,
-      createdById: operator.id,
-      updatedAt: now,
-      updatedById: operator.id,
-      deletedAt: null,
-    };
-    await insertTrigger(tx, row);
-    await auditTrigger(tx, { trigger: row, organization, actorId: operator.id, action: "created", now });
-    return row;
+/**
+ * A copy of a trigger with a new URL, and the end of the old one: the way out when a URL has leaked (spec §4.4).
+ * @returns undefined when there is a trigger of that id already
+ * @throws Refusal 404
+ */
+export async function replaceTrigger(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  of: Trigger,
+  id?: string,
+): Promise<CreatedTrigger | undefined> {
+  return services.db.transaction(async (tx) => {
+    if (id && (await hasTriggerId(tx, id))) return undefined;
+    const columns = await deleteIfPresent(tx, { services, actor, pipeline, id: of.id, action: "replaced" });
+    return addTrigger(tx, { services, actor, pipeline, columns, id, action: "created" });
   });
+}
+
+/** What a trigger holds that is not its identity: what a copy has in common with it. */
+type Columns = Pick<
+  Trigger,
+  | "type"
+  | "label"
+  | "enabled"
+  | "buildMessage"
+  | "buildCommit"
+  | "buildBranch"
+  | "environmentSealed"
+  | "filter"
+  | "secretSealed"
+>;
+
+interface Addition {
+  services: Services;
+  actor: Actor;
+  pipeline: Pipeline;
+  columns: Columns;
+  id: string | undefined;
+  action: string;
+}
+
+async function addTrigger(tx: Tx, addition: Addition): Promise<CreatedTrigger | undefined> {
+  const { services, actor, pipeline, columns, id, action } = addition;
+  if (!(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
+  if (id && (await hasTriggerId(tx, id))) return undefined;
+  if ((await listTriggersOfPipeline(tx, pipeline.id)).length >= mostTriggersPerPipeline)
+    throw new Refusal(422, `Pipeline has reached its limit of ${mostTriggersPerPipeline} triggers`);
+
+  const now = services.clock.now();
+  const token = issueToken("trigger");
+  const trigger: Trigger = {
+    type: columns.type,
+    label: columns.label,
+    enabled: columns.enabled,
+    buildMessage: columns.buildMessage,
+    buildCommit: columns.buildCommit,
+    buildBranch: columns.buildBranch,
+    environmentSealed: columns.environmentSealed,
+    filter: columns.filter,
+    secretSealed: columns.secretSealed,
+    id: id ?? newId(now),
+    pipelineId: pipeline.id,
+    version: 1,
+    tokenHash: hashToken(token),
+    tokenHint: token.slice(-2),
+    createdAt: now,
+    createdById: actor.userId,
+    updatedAt: now,
+    updatedById: actor.userId,
+    deletedAt: null,
+  };
+  await insertTrigger(tx, trigger);
+  await recordOfTrigger(tx, actor, trigger, action, now);
   return { trigger, token };
 }
 
-/** @throws Refusal 404 */
-export function enableTrigger(services: Services, id: string): Promise<Trigger> {
-  return changeTrigger(services, id, "enabled", { enabled: true });
+/**
+ * Change a trigger; its type stays. Every process knows of it at once.
+ * @throws Refusal 404, 422
+ */
+export async function updateTrigger(
+  services: Services,
+  actor: Actor,
+  of: Trigger,
+  change: TriggerChange,
+): Promise<Trigger> {
+  if (change.type !== undefined && change.type !== of.type)
+    throw new Refusal(422, "Type of a trigger cannot be changed");
+  requireFitting(services.config, actor, { ...change, type: of.type });
+  const { cipher, db, clock } = services;
+  const now = clock.now();
+  return db.transaction(async (tx) => {
+    await tx.hold(tx.tables.triggers, [of.id], "change");
+    const present = await findTrigger(tx, of.pipelineId, of.id);
+    if (!present) throw notFound("pipeline trigger");
+    if (change.verification && change.verification.secret === undefined && present.secretSealed === null)
+      throw new Refusal(422, "Secret can't be blank");
+    const columns = columnsOf(cipher, change);
+    const updated = await updateIfPresent(tx, of.id, {
+      ...columns,
+      updatedAt: now,
+      updatedById: actor.userId,
+    });
+    if (!updated) throw notFound("pipeline trigger");
+    await recordOfTrigger(tx, actor, updated, actionOf(present, updated, columns), now);
+    return updated;
+  });
 }
 
-/** @throws Refusal 404 */
-export function disableTrigger(services: Services, id: string): Promise<Trigger> {
-  return changeTrigger(services, id, "disabled", { enabled: false });
+/** What the audit log calls a change: `enabled` and `disabled` when it is nothing else. */
+function actionOf(before: Trigger, after: Trigger, columns: object): string {
+  const isSwitched = before.enabled !== after.enabled && Object.keys(columns).length === 1;
+  if (!isSwitched) return "updated";
+  return after.enabled ? "enabled" : "disabled";
 }
 
 /**
  * Delete a trigger. Its URL answers 404 from now on; deliveries that were accepted before are still built.
  * @throws Refusal 404
  */
-export function deleteTrigger(services: Services, id: string): Promise<Trigger> {
-  return changeTrigger(services, id, "deleted", { deletedAt: services.clock.now() });
+export async function deleteTrigger(services: Services, actor: Actor, { id }: Trigger): Promise<Trigger> {
+  return services.db.transaction((tx) => deleteIfPresent(tx, { services, actor, id, action: "deleted" }));
 }
 
-async function changeTrigger(
-  { db, clock }: Services,
-  id: string,
-  action: string,
-  change: { enabled?: boolean; deletedAt?: Date },
-): Promise<Trigger> {
-  const now = clock.now();
-  return db.transaction(async (tx) => {
-    const organization = await findOrganizationOfTrigger(tx, id);
-    if (!organization) throw notFound("pipeline trigger");
-    const operator = await requireOperator(tx, organization);
-    const changed = await updateIfPresent(tx, id, { ...change, updatedAt: now, updatedById: operator.id });
-    if (!changed) throw notFound("pipeline trigger");
-    await auditTrigger(tx, { trigger: changed, organization, actorId: operator.id, action, now });
-    return changed;
-  });
-}
-
-function inputProblems(input: NewTrigger, issueTracker: string): string[] {
-  const type = findTriggerType(issueTracker, input.type);
-  if (!type) {
-    const names = triggerTypes(issueTracker).map(({ name }) => name);
-    return [`Type must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`];
-  }
-  if (input.secret !== null && !type.signature) return ["Verification is not available for webhook triggers"];
-  const parsed = newTrigger.safeParse(input);
-  return parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) => `${capitalize(path[0])} ${message}`);
-}
-
-function capitalize(member: PropertyKey | undefined): string {
-  const name = String(member ?? "");
-  return name.charAt(0).toUpperCase() + name.slice(1);
-}
-
-async function auditTrigger(
+async function deleteIfPresent(
   tx: Tx,
-  of: { trigger: Trigger; organization: Organization; actorId: string; action: string; now: Date },
+  of: { services: Services; actor: Actor; pipeline?: Pipeline; id: string; action: string },
+): Promise<Trigger> {
+  const { services, actor, pipeline, id, action } = of;
+  const now = services.clock.now();
+  // The pipeline first, as whoever adds a trigger has it: in another order two could wait for each other.
+  if (pipeline && !(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
+  const deleted = await updateIfPresent(tx, id, {
+    deletedAt: now,
+    updatedAt: now,
+    updatedById: actor.userId,
+  });
+  if (!deleted) throw notFound("pipeline trigger");
+  await recordOfTrigger(tx, actor, deleted, action, now);
+  return deleted;
+}
+
+/** @throws Refusal 404 */
+export async function requireTrigger(db: Db, pipeline: Pipeline, id: string): Promise<Trigger> {
+  const trigger = isId(id) ? await findTrigger(db, pipeline.id, id) : undefined;
+  if (!trigger) throw notFound("pipeline trigger");
+  return trigger;
+}
+
+function recordOfTrigger(
+  tx: Tx,
+  actor: Actor,
+  { id, label }: Trigger,
+  action: string,
+  now: Date,
 ): Promise<void> {
-  await recordAudit(
-    tx,
-    {
-      organizationId: of.organization.id,
-      actorId: of.actorId,
-      action: of.action,
-      subjectType: "trigger",
-      subjectId: of.trigger.id,
-      subject: of.trigger.label,
-    },
-    of.now,
-  );
+  return recordAct(tx, actor, { action, subjectType: "trigger", subjectId: id, subject: label }, now);
 }

@@ -1,5 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
+/** What builds are like when the trigger does not say (spec §2.6). */
+export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
+
 /** What a sender of this type is like. The names of the types and headers are part of the wire contract. */
 export interface TriggerType {
   name: string;
@@ -36,6 +39,13 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
 
 export function findTriggerType(issueTracker: string, name: string): TriggerType | undefined {
   return triggerTypes(issueTracker).find((type) => type.name === name);
+}
+
+/** The headers, in lower case, whose values people may see: those that name the event and the delivery. */
+export function shownHeaders(issueTracker: string, name: string): Set<string> {
+  const type = findTriggerType(issueTracker, name);
+  const shown = [type?.eventHeader, type?.deliveryIdHeader];
+  return new Set(shown.flatMap((header) => header?.toLowerCase() ?? []));
 }
 
 /** Whether the header's value is the HMAC-SHA256 of exactly these bytes. Takes the same time for any wrong value. */

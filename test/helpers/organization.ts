@@ -1,9 +1,9 @@
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { asOperator, createOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import type { User } from "../../shared/accounts/store.ts";
+import { findOrganization, type User } from "../../shared/accounts/store.ts";
 import { createUser } from "../../shared/accounts/users.ts";
-import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createPipeline, requirePipeline } from "../../shared/builds/pipelines.ts";
 import type { Role } from "../../shared/db/schema.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
@@ -59,21 +59,23 @@ export async function setUpOrganization(
     },
     /** A new trigger, and the path that its webhooks are posted to. */
     async trigger(input: Partial<NewTrigger> = {}, pipeline = "web") {
-      const { trigger, token } = await createTrigger(
-        services,
-        { organization: slug, pipeline },
-        {
-          type: "webhook",
-          label: "Test",
-          enabled: true,
-          message: null,
-          commit: null,
-          branch: null,
-          environment: {},
-          secret: null,
-          ...input,
-        },
-      );
+      const of = await requirePipeline(services.db, organization.id, pipeline);
+      const present = await findOrganization(services.db, slug); // with the features it has by now
+      const actor = { ...operator, organization: present ?? organization };
+      const created = await createTrigger(services, actor, of, {
+        type: "webhook",
+        label: "Test",
+        enabled: true,
+        message: null,
+        commit: null,
+        branch: null,
+        environment: {},
+        filter: null,
+        secret: null,
+        ...input,
+      });
+      if (!created) throw new Error("The trigger was there already.");
+      const { trigger, token } = created;
       return { ...trigger, token, path: `/deliver/${token}` };
     },
   };

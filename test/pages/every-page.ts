@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
+import type { Actor } from "../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
 import { cancelBuild } from "../../shared/builds/builds.ts";
 import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
@@ -243,7 +244,7 @@ async function furnish(pages: Pages) {
       { command: "./deploy.sh production", agents: { queue: "deploy" } },
     ],
   });
-  await buildsOf(pages, site);
+  await buildsOf(pages, actor, site);
   await cancelBuild(services, actor, site, 2);
   await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
   await fanOutDispatchPause(services, main.id);
@@ -260,23 +261,20 @@ async function furnish(pages: Pages) {
 }
 
 /** Three builds that webhooks made. */
-async function buildsOf(pages: Pages, { slug }: Pipeline): Promise<void> {
-  const { token } = await createTrigger(
-    pages.services,
-    { organization: "globex", pipeline: slug },
-    {
-      type: "webhook",
-      label: "Site",
-      enabled: true,
-      message: "Publish what the editors changed: prices, opening hours and the map of all branches",
-      commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
-      branch: "main",
-      environment: { SITE_REGION: "eu-central" },
-      secret: null,
-    },
-  );
+async function buildsOf(pages: Pages, actor: Actor, pipeline: Pipeline): Promise<void> {
+  const created = await createTrigger(pages.services, actor, pipeline, {
+    type: "webhook",
+    label: "Site",
+    enabled: true,
+    message: "Publish what the editors changed: prices, opening hours and the map of all branches",
+    commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
+    branch: "main",
+    environment: { SITE_REGION: "eu-central" },
+    filter: null,
+    secret: null,
+  });
   const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;
-  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${token}`, payload);
+  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${created?.token}`, payload);
 }
 
 async function ownToken({ services, ada, acme, clock }: Pages): Promise<string> {

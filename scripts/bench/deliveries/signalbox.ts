@@ -47,8 +47,10 @@ async function createEndpoint(services: Services): Promise<{ url: string; pipeli
     commit: null,
     branch: null,
     environment: {},
+    filter: null,
     secret: null,
   };
-  const { token } = await createTrigger(services, { organization, pipeline: slug }, trigger);
-  return { url: endpointUrl(services.config, token), pipelineId: pipeline.id };
+  const made = await createTrigger(services, operator, pipeline, trigger);
+  if (!made) throw new Error("A new id was taken already.");
+  return { url: endpointUrl(services.config, made.token), pipelineId: pipeline.id };
 }
