@@ -4,6 +4,7 @@ import type { Services } from "../shared/services.ts";
 import { openFilters } from "../shared/triggers/filters.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
+import type { RefusedCounts } from "../shared/triggers/refused.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
 import { describeApi, openapi } from "./api/openapi.ts";
 import { type Operation, operationHandler } from "./api/operation.ts";
@@ -23,9 +24,13 @@ import { deliver } from "./webhooks/deliver.ts";
 
 /**
  * The route table.
+ * @param refused counts deliveries that are refused; whoever opened it closes it
  * @param isClosing whether the process shuts down, so that clients let go of their connections
  */
-export function createApp(services: Services, isClosing: () => boolean = () => false): H3 {
+export function createApp(
+  services: Services,
+  { refused, isClosing }: { refused: RefusedCounts; isClosing: () => boolean },
+): H3 {
   const app = new H3({
     silent: true,
     onError: renderErrors(services),
@@ -38,7 +43,7 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   route(app, patterns.healthz, { GET: healthz() });
   route(app, patterns.readyz, { GET: readyz(services) });
 
-  app.post(patterns.deliver, deliver(services, intake, bodies));
+  app.post(patterns.deliver, deliver(services, intake, bodies, refused));
   app.all(patterns.deliver, () => {
     throw new DeliveryRefusal("wrong_method", { headers: { Allow: "POST" } });
   });

@@ -1,5 +1,5 @@
 import type { Services } from "../../shared/services.ts";
-import type { Filters } from "../../shared/triggers/filters.ts";
+import { type Filters, openFilters } from "../../shared/triggers/filters.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";
@@ -12,7 +12,7 @@ import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
 /** Every operation of the REST API. */
-export function restOperations(services: Services, filters: Filters): Operation[] {
+export function restOperations(services: Services, filters: Filters = openFilters()): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { findPayloadProblem } from "./payload.ts";
+import { findPayloadProblem } from "../../shared/triggers/payload-problem.ts";
 
 /** The thread behind `payload-checks.ts`: one question at a time, answered in order. */
 export interface Question {

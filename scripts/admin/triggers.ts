@@ -1,11 +1,14 @@
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
 import { requirePipeline } from "../../shared/builds/pipelines.ts";
 import { endpointUrl } from "../../shared/paths.ts";
 import { problemsOf } from "../../shared/queues/input.ts";
-import { notFound, validationFailed } from "../../shared/refusal.ts";
+import { notFound, Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
+import { sendDelivery } from "../../shared/triggers/send.ts";
 import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import {
   type CreatedTrigger,
@@ -87,6 +90,19 @@ export function triggerCommands(act: Act): Command[] {
   );
 
   trigger
+    .command("send")
+    .description("send a delivery as the trigger's sender would, signed")
+    .argument("<id>", "the trigger's id", parseId)
+    .requiredOption("--file <path>", "the payload, JSON; - for standard input")
+    .option("--event <name>", "the event that the headers name")
+    .action((id, { file, event }) =>
+      act(async (services, stdin) => {
+        const body = file === "-" ? await buffer(stdin) : await readPayload(file);
+        return { id: await sendDelivery(services, await ownedTrigger(services, id), { body, event }) };
+      }),
+    );
+
+  trigger
     .command("list")
     .description("list the triggers of a pipeline")
     .requiredOption("--org <slug>", "the organization's slug")
@@ -98,6 +114,14 @@ export function triggerCommands(act: Act): Command[] {
       }),
     );
   return [trigger];
+}
+
+async function readPayload(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch {
+    throw new Refusal(422, `${path} cannot be read`);
+  }
 }
 
 async function pipelineOf(services: Services, org: string, slug: string) {

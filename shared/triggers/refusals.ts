@@ -24,10 +24,16 @@ const vocabulary = {
 /** A delivery that is refused. It leaves no record, but is counted by cause. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
+  /** The trigger that refused it, where its caller cannot know. */
+  readonly triggerId: string | undefined;
 
-  constructor(cause: RefusalCause, more: { message?: string; headers?: Record<string, string> } = {}) {
+  constructor(
+    cause: RefusalCause,
+    more: { message?: string; headers?: Record<string, string>; triggerId?: string } = {},
+  ) {
     const [status, text] = vocabulary[cause];
     super(status, more.message ?? text, more.headers ? { headers: more.headers } : {});
     this.refusalCause = cause;
+    this.triggerId = more.triggerId;
   }
 }
