@@ -74,7 +74,7 @@ export function createApp(
     route(app, `${base}/keys`, { POST: data.keys });
   }
 
-  for (const [pattern, handlers] of pages(services, bodies, { document, isClosing }))
+  for (const [pattern, handlers] of pages(services, bodies, { document, filters, isClosing }))
     route(app, pattern, handlers);
   return app;
 }

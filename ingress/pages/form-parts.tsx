@@ -79,18 +79,20 @@ export function TextArea({
   value,
   hint,
   maxLength,
+  rows = 3,
 }: {
   label: string;
   name: string;
   value?: string | undefined;
   hint: string;
   maxLength: number;
+  rows?: number;
 }) {
   const id = `field-${name}`;
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} name={name} rows={3} maxLength={maxLength} aria-describedby={`${id}-hint`}>
+      <textarea id={id} name={name} rows={rows} maxLength={maxLength} aria-describedby={`${id}-hint`}>
         {value}
       </textarea>
       <span class="quiet" id={`${id}-hint`}>

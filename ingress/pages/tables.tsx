@@ -44,7 +44,10 @@ export function Pager({ page, pages, path }: { page: number; pages: number; path
   );
 }
 
-/** A state as a word in a colour of its own. */
-export function State({ state }: { state: string }) {
-  return <span class={`state ${state}`}>{state}</span>;
+/**
+ * A state as a word in a colour of its own.
+ * @param kind what the colour goes by, when that is not the word
+ */
+export function State({ state, kind = state }: { state: string; kind?: string }) {
+  return <span class={`state ${kind}`}>{state}</span>;
 }

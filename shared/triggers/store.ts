@@ -57,6 +57,17 @@ export async function findTriggerWithOwners(db: Db, id: string) {
   return found;
 }
 
+/** The trigger that a delivery came to, even if it is deleted by now. */
+export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise<Trigger | undefined> {
+  const { triggers, deliveries } = db.tables;
+  const [found] = await db
+    .select({ trigger: triggers })
+    .from(deliveries)
+    .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
+    .where(eq(deliveries.id, deliveryId));
+  return found?.trigger;
+}
+
 /** Whether there is or was a trigger of this id. */
 export async function hasTriggerId(tx: Tx, id: string): Promise<boolean> {
   const { triggers } = tx.tables;
