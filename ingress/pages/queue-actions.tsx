@@ -20,31 +20,42 @@ import {
 import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { pathOf, queueOf } from "./queue-at.ts";
-import { longestNote, showQueue } from "./queue-page.tsx";
+import { showQueue } from "./queue-page.tsx";
+import { longestNote } from "./queue-sections.tsx";
 
-/** POST …/pause {note} */
+/** POST …/pause {note}. Whoever finds it paused already, by a double click too, is shown that. */
 export function pauseQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await queueOf(services, request);
     const note = form.get("note") ?? "";
     const problems = problemsOf(text("Note", longestNote), note);
-    const outcome =
-      problems.length > 0
-        ? { problem: asSentence(problems) }
-        : await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
-    if ("problem" in outcome) return showQueue(services, request, { note, problem: outcome.problem });
+    if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
+
+    const outcome = await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
+    if ("done" in outcome) return pathOf(request, queue);
+    const { queue: present } = await queueOf(services, request);
+    if (!present.dispatchPausedAt) return showQueue(services, request, { note, problem: outcome.problem });
+    if (note === "" || note === present.dispatchPausedNote) return pathOf(request, queue);
+    return showQueue(services, request, { note, problem: <LostNote note={note} /> });
+  });
+}
+
+/** POST …/resume. It may run already: somebody was faster. */
+export function resumeQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request) => {
+    const { queue } = await queueOf(services, request);
+    await orProblem(() => resumeDispatch(services, request.actor, queue));
     return pathOf(request, queue);
   });
 }
 
-/** POST …/resume */
-export function resumeQueue(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request) => {
-    const { queue } = await queueOf(services, request);
-    const outcome = await orProblem(() => resumeDispatch(services, request.actor, queue));
-    if ("problem" in outcome) return showQueue(services, request, { note: "", problem: outcome.problem });
-    return pathOf(request, queue);
-  });
+/** What was typed while somebody else paused, so that it can be copied. */
+function LostNote({ note }: { note: string }) {
+  return (
+    <>
+      It is already paused. Your note was not saved: <span class="note">{note}</span>
+    </>
+  );
 }
 
 /** GET of an address that takes a form only: who signs in after sending one comes back to here. */

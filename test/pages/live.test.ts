@@ -89,7 +89,7 @@ describeInBrowser("a page that is open", () => {
     assert.equal(await note.inputValue(), "Half a sentence");
 
     await press(page, "Pause");
-    assert.match(await page.getByRole("alert").innerText(), /already paused/);
+    assert.match(await page.getByRole("alert").innerText(), /already paused.*not saved: Half a sentence/);
     await page.getByText("Somebody was faster").waitFor();
     await resume();
     await page.context().close();

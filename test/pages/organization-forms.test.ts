@@ -192,21 +192,38 @@ describeOnEachDatabase("the pages of an organization", (database) => {
       assert.equal((await ada.post(path, form)).status, 303);
     });
 
-    it("422 for a pause: a note too long, or a second one; and for resuming what runs", async () => {
+    it("422 for a pause: a note too long, or one that comes second", async () => {
       const { queue } = pages.paths;
       const long = await ada.post(`${queue}/pause`, { note: `Kept ${"x".repeat(2000)}` });
       refused(long, "Note is too long (maximum is 2,000 characters).");
       assert.match(long.text, />Kept x+<\/textarea>/);
       assert.doesNotMatch(long.text, /data-events/, "its address cannot be asked for again");
-      refused(await ada.post(`${queue}/resume`), "Cluster queue is not paused.");
 
       const answers = await Promise.all(
         ["first", "second"].map((note) => ada.post(`${queue}/pause`, { note })),
       );
       assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 422]);
       const { dispatchPausedNote } = await present();
-      refused(await ada.post(`${queue}/pause`, { note: "third" }), "Cluster queue is already paused.");
+      refused(
+        await ada.post(`${queue}/pause`, { note: "<third>" }),
+        'It is already paused. Your note was not saved: <span class="note">&lt;third></span>',
+      );
       assert.equal((await present()).dispatchPausedNote, dispatchPausedNote);
+      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+    });
+
+    it("303 for a second click on Pause or Resume, which has nothing left to do", async () => {
+      const { queue } = pages.paths;
+      for (const note of ["", "Why"]) {
+        const forms = ["pause", "pause", "resume", "resume"].map((action) => [action, { note }] as const);
+        for (const [action, form] of forms) {
+          const { status, headers } = await ada.post(`${queue}/${action}`, form);
+          assert.deepEqual([status, headers.get("location")], [303, queue], action);
+        }
+      }
+      await ada.post(`${queue}/pause`, { note: "Somebody else's" });
+      assert.equal((await ada.post(`${queue}/pause`, { note: "" })).status, 303);
+      assert.equal((await present()).dispatchPausedNote, "Somebody else's");
       assert.equal((await ada.post(`${queue}/resume`)).status, 303);
     });
 
