@@ -88,7 +88,7 @@ async function show(services: Services, request: MemberRequest, problem?: string
         </p>
         <div class="heading">
           <h1>
-            Build #{build.number} <State state={build.state} />
+            Build #{build.number} <State state={build.state} isPaused={paused.length > 0} />
           </h1>
           {!build.finishedAt && (
             <PostButton visitor={visitor} path={pathOf(request, patterns.cancelBuildPage)} class="danger">

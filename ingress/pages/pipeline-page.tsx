@@ -97,11 +97,6 @@ function Facts({
   );
 }
 
-/** Of a build, or that it is held back. */
-export function stateOf({ pausedQueueId, state }: Build): string {
-  return pausedQueueId ? "paused" : state;
-}
-
 function Builds({
   builds,
   parameters,
@@ -122,7 +117,7 @@ function Builds({
             <span>{build.message}</span>
           </th>
           <td>
-            <State state={stateOf(build)} />
+            <State state={build.state} isPaused={build.pausedQueueId !== null} />
           </td>
           <td>{build.branch}</td>
           <td>

@@ -44,7 +44,17 @@ export function Pager({ page, pages, path }: { page: number; pages: number; path
   );
 }
 
-/** A state as a word in a colour of its own. */
-export function State({ state }: { state: string }) {
-  return <span class={`state ${state}`}>{state}</span>;
+/** A state as a word in a colour of its own. What is held back by a paused queue says so beside it. */
+export function State({ state, isPaused = false }: { state: string; isPaused?: boolean }) {
+  return (
+    <>
+      <span class={`state ${state}`}>{state}</span>
+      {isPaused && (
+        <>
+          {" "}
+          <span class="state paused">paused</span>
+        </>
+      )}
+    </>
+  );
 }
