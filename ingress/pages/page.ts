@@ -111,6 +111,7 @@ export function setPageHeaders(event: H3Event, isLive = false): void {
   });
 }
 
+/** Line breaks are single characters: browsers send two for each, which `maxlength` does not count. */
 async function readForm(
   services: Services,
   bodies: Bodies,
@@ -124,7 +125,7 @@ async function readForm(
   // No browser sends it, and Postgres stores and compares no text that has it.
   if ([...form.values()].some((value) => value.includes("\0")))
     throw new Refusal(400, "The form holds a character that cannot be typed.");
-  return form;
+  return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));
 }
 
 function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPResponse {

@@ -212,6 +212,17 @@ describeOnEachDatabase("the pages of an organization", (database) => {
       assert.equal((await ada.post(`${queue}/resume`)).status, 303);
     });
 
+    it("303 for a note of 2,000 characters, counting a line break as one", async () => {
+      const { queue } = pages.paths;
+      const lines = `${"x".repeat(99)}\n`.repeat(20);
+
+      const answer = await ada.post(`${queue}/pause`, { note: lines.replaceAll("\n", "\r\n") });
+
+      assert.equal(answer.status, 303);
+      assert.equal((await present()).dispatchPausedNote, lines);
+      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+    });
+
     it("303 for a second click on Pause or Resume, which has nothing left to do", async () => {
       const { queue } = pages.paths;
       for (const note of ["", "Why"]) {
