@@ -14,7 +14,7 @@ import { pathOf, queueOf } from "./queue-at.ts";
 import { Facts, HeldBack, Pause, PauseForm } from "./queue-sections.tsx";
 import { State } from "./tables.tsx";
 
-const mostBuilds = 20;
+const mostHeldBack = { limit: 20, mostJobs: mostCounted };
 const mostAuditEntries = 10;
 
 /** GET /organizations/:org/clusters/:cluster/queues/:queue */
@@ -72,7 +72,7 @@ export async function showQueue(
         {role === "admin" && !queue.dispatchPausedAt && (
           <PauseForm request={request} queue={queue} note={refused?.note} />
         )}
-        {queue.dispatchPausedAt && <HeldBack builds={at.heldBack} org={organization.slug} />}
+        {at.heldBack && <HeldBack held={at.heldBack} org={organization.slug} />}
         <AuditList entries={audit} now={now} />
       </>
     ),
@@ -96,7 +96,7 @@ async function readQueue(services: Services, request: MemberRequest) {
     queue,
     nameOf: (id: string | null) => users.get(id ?? "")?.name ?? "somebody",
     counts: (await countJobsOfQueues(db, [queue.id], mostCounted)).get(queue.id),
-    heldBack: dispatchPausedAt ? await listHeldBackBuilds(db, queue.id, mostBuilds) : [],
+    heldBack: dispatchPausedAt ? await listHeldBackBuilds(db, queue.id, mostHeldBack) : undefined,
     audit: await listAuditEvents(db, audited, mostAuditEntries),
   };
 }

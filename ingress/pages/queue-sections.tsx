@@ -104,7 +104,13 @@ function affinityInWords({ retryAgentAffinity }: Queue): string {
 }
 
 /** Builds that go on once it is resumed. */
-export function HeldBack({ builds, org }: { builds: QueueDetails["heldBack"]; org: string }) {
+export function HeldBack({
+  held: { builds, more, isAll },
+  org,
+}: {
+  held: NonNullable<QueueDetails["heldBack"]>;
+  org: string;
+}) {
   return (
     <section aria-labelledby="held-back">
       <h2 id="held-back">Builds that wait for it</h2>
@@ -123,6 +129,12 @@ export function HeldBack({ builds, org }: { builds: QueueDetails["heldBack"]; or
             </li>
           ))}
         </ul>
+      )}
+      {(more > 0 || !isAll) && (
+        <p class="quiet">
+          and {more.toLocaleString("en")}
+          {isAll ? " more" : " or more"}
+        </p>
       )}
     </section>
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { createBuilds } from "../../shared/builds/create.ts";
 import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
 import { createPipeline } from "../../shared/builds/pipelines.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
@@ -54,5 +55,34 @@ describeOnEachDatabase("what a paused queue holds back", (database) => {
     assert.match(build, /make scheduled default make deploy scheduled paused deploy/);
     await resumeDispatch(services, actor, queue);
     assert.doesNotMatch(await textOf(`${paths.pipelines}/site/builds/1`), /paused/);
+  });
+
+  it("is listed up to 20 builds on the queue's page, and counted beyond", async () => {
+    const { services, actor, acme, paths } = pages;
+    const queue = await createQueue(services, actor, acme.cluster, { key: "busy" });
+    const step = { command: "make", agents: { queue: "busy" } };
+    const busy = await createPipeline(services, actor, {
+      clusterId: acme.cluster.id,
+      name: "Busy",
+      steps: [step, step],
+    });
+    const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
+    const more = { message: "m", commit: "HEAD", branch: "main", environment: {} };
+    const make = (amount: number) => {
+      const requests = Array.from({ length: amount }, () => ({ ...request, ...more }));
+      return services.db.transaction((tx) => createBuilds(tx, requests, pages.clock.now()));
+    };
+    const path = `${paths.cluster}/queues/${queue.id}`;
+    await make(20);
+    await pause(queue);
+    assert.match(await textOf(path), /Busy #1 m .* Busy #20 m What was done/);
+
+    await make(15);
+    await fanOutDispatchPause(services, queue.id);
+    assert.match(await textOf(path), /Busy #20 m and 15 more/);
+
+    await make(465);
+    await fanOutDispatchPause(services, queue.id);
+    assert.match(await textOf(path), /Busy #20 m and 480 or more/);
   });
 });
