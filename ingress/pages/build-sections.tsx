@@ -65,7 +65,9 @@ export function Jobs({
                 <span class="quiet"> exit status {job.exitStatus}</span>
               )}
             </td>
-            <td>{present ? <QueueLink queue={present} org={org} /> : queue.key}</td>
+            <td>
+              <span class="long">{present ? <QueueLink queue={present} org={org} /> : queue.key}</span>
+            </td>
           </tr>
         );
       })}

@@ -70,7 +70,7 @@ export function clusterPage(services: Services) {
           <Pager page={page} pages={pages} path={path} />
           <AuditList entries={audit} now={clock.now()} />
           {role === "admin" && (
-            <p>
+            <p class="audit-log">
               <a href={pathTo(patterns.auditPage, { org: organization.slug })}>Audit log</a> of the whole
               organization, with tokens, apps, triggers and members
             </p>

@@ -119,7 +119,9 @@ function Builds({
           <td>
             <State state={build.state} isPaused={build.pausedQueueId !== null} />
           </td>
-          <td>{build.branch}</td>
+          <td>
+            <span class="long">{build.branch}</span>
+          </td>
           <td>
             <Time at={build.createdAt} now={now} />
           </td>

@@ -65,9 +65,9 @@ export async function showQueue(
             </p>
           )}
         </div>
-        {queue.description && <p class="lead">{queue.description}</p>}
         {refused && <FormError>{refused.problem}</FormError>}
         <Pause request={request} at={at} now={now} />
+        {queue.description && <p class="lead">{queue.description}</p>}
         <Facts at={at} now={now} />
         {role === "admin" && !queue.dispatchPausedAt && (
           <PauseForm request={request} queue={queue} note={refused?.note} />

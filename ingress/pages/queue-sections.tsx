@@ -98,9 +98,7 @@ export function Facts({ at: { cluster, queue, counts, nameOf }, now }: { at: Que
 }
 
 function affinityInWords({ retryAgentAffinity }: Queue): string {
-  return retryAgentAffinity === "prefer-warmest"
-    ? "agents that have just finished a job"
-    : "a different agent";
+  return retryAgentAffinity === "prefer-warmest" ? "agents that just finished a job" : "a different agent";
 }
 
 /** Builds that go on once it is resumed. */

@@ -277,7 +277,7 @@ describeOnEachDatabase("the pages of an organization", (database) => {
     const { text } = await ada.get(build);
 
     assert.doesNotMatch(text, new RegExp(`href="[^"]*${queue.id}"`));
-    assert.match(text, /<td>gone<\/td>/);
+    assert.match(text, /<span class="long">gone<\/span>/);
     assert.match(text, /by Bob/);
   });
 });
