@@ -14,10 +14,10 @@ interface PageProps {
   title: string;
   content: ComponentChildren;
   /** The organization that the page is about, and where in it. */
-  within?: { organization: Organization; section: Section };
+  within?: { organization: Organization; section?: Section };
   /** Where the page hears that it has changed. */
   events?: string;
-  /** Undefined on error pages, which do not know who asks. */
+  /** Undefined on error pages that do not know who asks. */
   visitor?: Visitor;
   /** Key of what the form before did. */
   notice?: string | null;
@@ -66,7 +66,7 @@ function Layout({ title, content, within, events, visitor, notice = null }: Page
   );
 }
 
-function OrganizationBar({ organization, section }: { organization: Organization; section: Section }) {
+function OrganizationBar({ organization, section }: NonNullable<PageProps["within"]>) {
   const parameters = { org: organization.slug };
   const link = (target: Section, pattern: string, text: string) => (
     <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
