@@ -1,4 +1,5 @@
 import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
+import { listPipelinesOfCluster, type Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { deleteCluster, updateCluster } from "../../shared/queues/clusters.ts";
@@ -20,6 +21,7 @@ import {
 } from "./member-page.ts";
 import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
+import { StillUsed } from "./still-used.tsx";
 
 interface Draft {
   name: string;
@@ -77,12 +79,20 @@ export function removeCluster(services: Services, bodies: Bodies) {
     const outcome = await orProblem(() =>
       deleteCluster(services, request.actor, cluster, pipelinesOfCluster),
     );
-    if ("problem" in outcome) return askToDelete(request, cluster, outcome.problem);
+    if ("problem" in outcome) {
+      const pipelines = await listPipelinesOfCluster(services.db, cluster.id);
+      return askToDelete(request, cluster, pipelines, outcome.problem);
+    }
     return withNotice(pathTo(patterns.clustersPage, { org: request.organization.slug }), "cluster_deleted");
   });
 }
 
-function askToDelete(request: MemberRequest, cluster: Cluster, problem?: string): Shown {
+function askToDelete(
+  request: MemberRequest,
+  cluster: Cluster,
+  pipelines: Pipeline[] = [],
+  problem?: string,
+): Shown {
   return confirmation(request.visitor, {
     title: `Delete the cluster ${cluster.name}?`,
     within: { organization: request.organization, section: "clusters" },
@@ -90,7 +100,8 @@ function askToDelete(request: MemberRequest, cluster: Cluster, problem?: string)
     button: "Delete",
     path: pathTo(patterns.deleteClusterPage, { org: request.organization.slug, cluster: cluster.id }),
     back: pathOf(request, cluster),
-    problem,
+    problem:
+      pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={request.organization.slug} /> : problem,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { HTTPResponse } from "h3";
-import { queueDependents } from "../../shared/builds/dependents.ts";
+import type { ComponentChildren } from "preact";
+import { listPipelinesOn, queueDependents } from "../../shared/builds/dependents.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
 import { problemsOf, text } from "../../shared/queues/input.ts";
@@ -19,9 +20,10 @@ import {
 } from "./member-page.ts";
 import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
-import { pathOf, queueOf } from "./queue-at.ts";
+import { pathOf, type QueueAt, queueOf } from "./queue-at.ts";
 import { showQueue } from "./queue-page.tsx";
 import { longestNote } from "./queue-sections.tsx";
+import { StillUsed } from "./still-used.tsx";
 
 /** POST …/pause {note}. Whoever finds it paused already, by a double click too, is shown that. */
 export function pauseQueue(services: Services, bodies: Bodies) {
@@ -77,9 +79,11 @@ export function deleteQueuePage(services: Services) {
 /** POST …/delete */
 export function removeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
-    const { queue } = await queueOf(services, request);
+    const at = await queueOf(services, request);
+    const { queue } = at;
     const outcome = await orProblem(() => deleteQueue(services, request.actor, queue, queueDependents));
-    if ("problem" in outcome) return askToDelete(request, queue, outcome.problem);
+    if ("problem" in outcome)
+      return askToDelete(request, queue, await reasonToKeep(services, request, at, outcome.problem));
     const cluster = pathTo(patterns.clusterPage, {
       org: request.organization.slug,
       cluster: queue.clusterId,
@@ -88,7 +92,26 @@ export function removeQueue(services: Services, bodies: Bodies) {
   });
 }
 
-function askToDelete(request: MemberRequest, queue: Queue, problem?: string): Shown {
+/** Why the queue cannot be deleted, and where to change that. */
+async function reasonToKeep(
+  { db }: Services,
+  { organization }: MemberRequest,
+  { cluster, queue }: QueueAt,
+  problem: string,
+): Promise<ComponentChildren> {
+  const org = organization.slug;
+  if (cluster.defaultQueueId === queue.id)
+    return (
+      <>
+        It is the default queue of its cluster.{" "}
+        <a href={pathTo(patterns.editClusterPage, { org, cluster: cluster.id })}>Choose another one</a> first.
+      </>
+    );
+  const pipelines = await listPipelinesOn(db, queue);
+  return pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={org} /> : problem;
+}
+
+function askToDelete(request: MemberRequest, queue: Queue, problem?: ComponentChildren): Shown {
   return confirmation(request.visitor, {
     title: `Delete the queue ${queue.key}?`,
     within: { organization: request.organization, section: "clusters" },

@@ -238,6 +238,21 @@ describeOnEachDatabase("the pages of an organization", (database) => {
       assert.equal((await ada.post(`${queue}/resume`)).status, 303);
     });
 
+    it("422 for deleting a queue that pipelines use, naming the first ten", async () => {
+      const { services, actor, acme, paths } = pages;
+      const queue = await createQueue(services, actor, acme.cluster, { key: "used" });
+      const steps = [{ command: "make", agents: { queue: "used" } }];
+      for (let i = 1; i <= 12; i++)
+        await createPipeline(services, actor, { clusterId: acme.cluster.id, name: `Used ${i}`, steps });
+
+      const { status, text } = await ada.post(`${paths.cluster}/queues/${queue.id}/delete`);
+
+      assert.equal(status, 422);
+      assert.match(text, /12 pipelines still use it: <a href="[^"]*\/pipelines\/used-\d+">Used \d+<\/a>, /);
+      assert.equal(text.match(/>Used \d+<\/a>/g)?.length, 10);
+      assert.match(text, / and 2 more\.</);
+    });
+
     it("303 to the page itself from an address that takes a form only", async () => {
       for (const [path, page] of [
         [`${pages.paths.queue}/pause`, pages.paths.queue],
