@@ -38,7 +38,7 @@ export async function errorPage(
   return renderPage({
     title,
     ...(visitor && { visitor }),
-    ...(membership && { within: membership }),
+    ...(membership && { within: membership, role: membership.role }),
     content: (
       <div class="narrow">
         <h1>{title}</h1>

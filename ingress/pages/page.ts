@@ -145,5 +145,6 @@ function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse):
   const { status = 200, ...shown } = answer;
   setPageHeaders(event, shown.events !== undefined);
   const notice = event.url.searchParams.get("notice");
-  return html(status, renderPage({ ...shown, visitor, notice }));
+  const role = frameOf(event).membership?.role;
+  return html(status, renderPage({ ...shown, visitor, role, notice }));
 }

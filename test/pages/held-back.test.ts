@@ -75,7 +75,7 @@ describeOnEachDatabase("what a paused queue holds back", (database) => {
     const path = `${paths.cluster}/queues/${queue.id}`;
     await make(20);
     await pause(queue);
-    assert.match(await textOf(path), /Busy #1 m .* Busy #20 m What was done/);
+    assert.match(await textOf(path), /Busy #1 m .* Busy #20 m History/);
 
     await make(15);
     await fanOutDispatchPause(services, queue.id);
