@@ -14,6 +14,7 @@ import { seeOther } from "../respond.ts";
 import { Environment, Jobs, PausedQueues, pausedQueuesOf } from "./build-sections.tsx";
 import { FormError, PostButton } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { PayloadView } from "./payload-view.tsx";
 import { pipelineOf } from "./pipeline-page.tsx";
@@ -31,7 +32,8 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
     const pipeline = await pipelineOf(services, request);
     const number = readNumber(request.parameter("number"));
     const outcome = await orProblem(() => cancelBuild(services, request.actor, pipeline, number));
-    return "problem" in outcome ? show(services, request, outcome.problem) : pathOf(request);
+    if ("problem" in outcome) return show(services, request, outcome.problem);
+    return withNotice(pathOf(request), "build_canceled");
   });
 }
 

@@ -8,6 +8,7 @@ import type { Visitor } from "../session.ts";
 import { clusterTitle } from "./cluster-page.tsx";
 import { CsrfField, Field, FormError } from "./form-parts.tsx";
 import { adminAction, asSentence, type MemberRequest, memberPage, orProblem } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { readPageNumber } from "./page-number.ts";
 import { Pager } from "./tables.tsx";
@@ -24,7 +25,8 @@ export function clustersPage(services: Services) {
 /** POST /organizations/:org/clusters {name, description} */
 export function addCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
-    const draft = { name: form.get("name") ?? "", description: form.get("description") ?? "" };
+    const field = (name: string) => (form.get(name) ?? "").trim();
+    const draft = { name: field("name"), description: field("description") };
     const problems = [
       ...problemsOf(clusterName, draft.name),
       ...problemsOf(clusterDescription, draft.description),
@@ -34,7 +36,8 @@ export function addCluster(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => createCluster(services, request.actor, draft));
     if ("problem" in outcome) return show(services, request, { ...draft, problem: outcome.problem });
-    return pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: outcome.done.id });
+    const parameters = { org: request.organization.slug, cluster: outcome.done.id };
+    return withNotice(pathTo(patterns.clusterPage, parameters), "cluster_created");
   });
 }
 

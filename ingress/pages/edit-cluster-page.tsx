@@ -46,8 +46,8 @@ export function saveCluster(services: Services, bodies: Bodies) {
     const cluster = await clusterOf(services, request);
     const field = (name: string) => form.get(name) ?? "";
     const draft = {
-      name: field("name"),
-      description: field("description"),
+      name: field("name").trim(),
+      description: field("description").trim(),
       defaultQueueId: field("default_queue"),
     };
     const problems = [
@@ -60,7 +60,7 @@ export function saveCluster(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => updateCluster(services, request.actor, cluster, change, pipelinesOnDefault));
     if ("problem" in outcome) return editForm(services, request, cluster, draft, outcome.problem);
-    return pathOf(request, cluster);
+    return withNotice(pathOf(request, cluster), "cluster_saved");
   });
 }
 

@@ -14,6 +14,7 @@ import {
   orProblem,
   requireAdmin,
 } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { pathOf, queueOf } from "./queue-at.ts";
 import { AffinityField, SizeField } from "./queue-fields.tsx";
@@ -45,10 +46,10 @@ export function saveQueue(services: Services, bodies: Bodies) {
     const { queue } = await queueOf(services, request);
     const field = (name: string) => form.get(name) ?? "";
     const draft = {
-      description: field("description"),
+      description: field("description").trim(),
       shape: field("shape"),
       affinity: field("affinity"),
-      image: field("image"),
+      image: field("image").trim(),
     };
     const problems = problemsOf(queueDescription, draft.description);
     const hosted = {
@@ -65,7 +66,7 @@ export function saveQueue(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => updateQueue(services, request.actor, queue, change));
     if ("problem" in outcome) return show(request, queue, draft, outcome.problem);
-    return pathOf(request, queue);
+    return withNotice(pathOf(request, queue), "queue_saved");
   });
 }
 

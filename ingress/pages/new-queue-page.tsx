@@ -15,6 +15,7 @@ import {
   orProblem,
   requireAdmin,
 } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { pathOf } from "./queue-at.ts";
 import { AffinityField, AgentsField } from "./queue-fields.tsx";
@@ -58,14 +59,18 @@ export function addQueue(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => createQueue(services, request.actor, cluster, queue));
     if ("problem" in outcome) return show(request, cluster, draft, outcome.problem);
-    return pathOf(request, outcome.done);
+    return withNotice(pathOf(request, outcome.done), "queue_created");
   });
 }
 
 function readDraft(form: URLSearchParams): Draft {
   const field = (name: string) => form.get(name) ?? "";
-  const [key, description, shape, affinity] = ["key", "description", "shape", "affinity"].map(field);
-  return { key, description, shape, affinity } as Draft;
+  return {
+    key: field("key").trim(),
+    description: field("description").trim(),
+    shape: field("shape"),
+    affinity: field("affinity"),
+  };
 }
 
 function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: string): Shown {

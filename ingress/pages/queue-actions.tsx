@@ -34,7 +34,7 @@ export function pauseQueue(services: Services, bodies: Bodies) {
     if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
 
     const outcome = await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
-    if ("done" in outcome) return pathOf(request, queue);
+    if ("done" in outcome) return withNotice(pathOf(request, queue), "queue_paused");
     const { queue: present } = await queueOf(services, request);
     if (!present.dispatchPausedAt) return showQueue(services, request, { note, problem: outcome.problem });
     if (note === "" || note === present.dispatchPausedNote) return pathOf(request, queue);
@@ -46,8 +46,9 @@ export function pauseQueue(services: Services, bodies: Bodies) {
 export function resumeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const { queue } = await queueOf(services, request);
-    await orProblem(() => resumeDispatch(services, request.actor, queue));
-    return pathOf(request, queue);
+    const outcome = await orProblem(() => resumeDispatch(services, request.actor, queue));
+    const path = pathOf(request, queue);
+    return "done" in outcome ? withNotice(path, "queue_resumed") : path;
   });
 }
 
