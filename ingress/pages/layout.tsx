@@ -107,6 +107,7 @@ function SignedIn({ visitor }: { visitor: Visitor }) {
           <a href={patterns.connectedApps}>Connected apps</a>
           <a href={patterns.accessTokens}>API access tokens</a>
           <a href={patterns.password}>Change password</a>
+          <a href={patterns.docs}>REST API</a>
           <form method="post" action={patterns.signOut}>
             <CsrfField visitor={visitor} />
             <button type="submit" class="plain">
