@@ -63,7 +63,10 @@ export function clusterPage(services: Services) {
           </div>
           {cluster.description && <p class="lead">{cluster.description}</p>}
           {queues.length === 0 ? (
-            <p class="empty">This cluster has no queue yet, so nothing can run here.</p>
+            <p class="empty">
+              This cluster has no queue yet, so nothing can run here.{" "}
+              {role === "admin" && <a href={pathTo(patterns.newQueuePage, parameters)}>Create a queue</a>}
+            </p>
           ) : (
             <Queues cluster={cluster} queues={queues} counts={counts} org={organization.slug} />
           )}

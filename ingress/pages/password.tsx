@@ -26,7 +26,7 @@ export function savePassword(services: Services, bodies: Bodies) {
       const outcome = await changePassword(services, user, passwords);
       return outcome === "wrong" ? undefined : outcome;
     });
-    if (!changed) return passwordForm(visitor, "The present password is not right.");
+    if (!changed) return passwordForm(visitor, "The current password is wrong.");
     if ("problems" in changed) return passwordForm(visitor, `${changed.problems.join(", ")}.`);
 
     setSessionCookie(services.config, event, changed.token);
@@ -46,7 +46,7 @@ function passwordForm(visitor: Visitor, problem?: string): Shown {
           <input type="hidden" name="username" value={visitor.user?.email} autocomplete="username" />
           {problem && <FormError>{problem}</FormError>}
           <Field
-            label="Present password"
+            label="Current password"
             name="present"
             type="password"
             autocomplete="current-password"

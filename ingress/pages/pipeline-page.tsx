@@ -41,7 +41,13 @@ export function pipelinePage(services: Services) {
           <h2>Builds</h2>
           {builds.length === 0 ? (
             <p class="empty">
-              No build yet. One is made for every webhook that a trigger of this pipeline receives.
+              No build yet. One is made for every webhook that a trigger of this pipeline receives. The
+              operator makes a trigger with{" "}
+              <code>
+                npm run -s admin -- trigger create --org {organization.slug} --pipeline {pipeline.slug} --type
+                webhook --label Hook
+              </code>
+              .
             </p>
           ) : (
             <Builds builds={builds} parameters={parameters} now={clock.now()} />

@@ -49,7 +49,7 @@ export function PauseForm({
           name="note"
           value={note}
           maxLength={longestNote}
-          hint="Why, if you like: people see it here and on builds that wait. Jobs that run go on."
+          hint="Optional. Shown here and on builds that wait. Jobs that run go on."
         />
         <p class="actions">
           <button type="submit">Pause</button>

@@ -56,7 +56,7 @@ function signInForm(
         <form method="post" action={patterns.signIn}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="to" value={to} />
-          {isWrong && <FormError>Email address or password are not right.</FormError>}
+          {isWrong && <FormError>The email address or password is wrong.</FormError>}
           <Field
             label="Email address"
             name="email"

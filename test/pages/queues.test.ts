@@ -145,7 +145,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.equal(await heading(page), "Second");
     assert.match(await mainText(page), /no queue yet/);
 
-    await click(page, "New queue");
+    await click(page, "Create a queue");
     await page.getByLabel("Key").fill("main");
     await submit("Create queue");
     await click(page, "Second");
