@@ -10,7 +10,7 @@ import type { Bodies } from "../body.ts";
 import { clusterOf } from "./cluster-page.tsx";
 import { clusterDescription } from "./clusters-page.tsx";
 import { confirmation } from "./confirmation.tsx";
-import { CsrfField, Field, FormError, Select } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout, Select } from "./form-parts.tsx";
 import {
   adminAction,
   asSentence,
@@ -118,6 +118,7 @@ async function editForm(
 ): Promise<Shown> {
   const { organization, visitor } = request;
   const queues = await listQueues(db, cluster.id);
+  const wrong = { name: isAbout(problem, "Name"), description: isAbout(problem, "Description") };
   return {
     title: `Edit ${cluster.name}`,
     status: problem ? 422 : 200,
@@ -130,9 +131,15 @@ async function editForm(
           action={pathTo(patterns.editClusterPage, { org: organization.slug, cluster: cluster.id })}
         >
           <CsrfField visitor={visitor} />
-          {problem && <FormError>{problem}</FormError>}
-          <Field label="Name" name="name" value={draft.name} maxLength={100} required />
-          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          {problem && <FormError inField={wrong.name || wrong.description}>{problem}</FormError>}
+          <Field label="Name" name="name" value={draft.name} maxLength={100} required isWrong={wrong.name} />
+          <Field
+            label="Description"
+            name="description"
+            value={draft.description}
+            maxLength={2000}
+            isWrong={wrong.description}
+          />
           <Select
             label="Default queue"
             name="default_queue"

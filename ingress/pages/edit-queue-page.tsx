@@ -5,7 +5,7 @@ import { findShape } from "../../shared/queues/shapes.ts";
 import type { Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
-import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout } from "./form-parts.tsx";
 import {
   adminAction,
   asSentence,
@@ -73,6 +73,7 @@ export function saveQueue(services: Services, bodies: Bodies) {
 function show(request: MemberRequest, queue: Queue, draft: Draft, problem?: string): Shown {
   const { organization, visitor } = request;
   const present = queue.instanceShape === null ? undefined : findShape(queue.instanceShape);
+  const isWrong = isAbout(problem, "Description");
   const canHaveImage =
     present?.machineType === "linux" && organization.features.includes("custom_agent_images");
   return {
@@ -84,8 +85,14 @@ function show(request: MemberRequest, queue: Queue, draft: Draft, problem?: stri
         <h1>Edit {queue.key}</h1>
         <form method="post" action={pathOf(request, queue, patterns.editQueuePage)}>
           <CsrfField visitor={visitor} />
-          {problem && <FormError>{problem}</FormError>}
-          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          {problem && <FormError inField={isWrong}>{problem}</FormError>}
+          <Field
+            label="Description"
+            name="description"
+            value={draft.description}
+            maxLength={2000}
+            isWrong={isWrong}
+          />
           {present ? (
             <SizeField value={draft.shape} present={present} />
           ) : (

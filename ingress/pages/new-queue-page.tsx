@@ -6,7 +6,7 @@ import { findShape, shapeProblems, shapes } from "../../shared/queues/shapes.ts"
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import { clusterOf } from "./cluster-page.tsx";
-import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout } from "./form-parts.tsx";
 import {
   adminAction,
   asSentence,
@@ -76,6 +76,7 @@ function readDraft(form: URLSearchParams): Draft {
 function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: string): Shown {
   const { organization, visitor } = request;
   const parameters = { org: organization.slug, cluster: cluster.id };
+  const wrong = { key: isAbout(problem, "Key"), description: isAbout(problem, "Description") };
   const available = shapes.filter(({ name }) => shapeProblems(name, organization).length === 0);
   return {
     title: "New queue",
@@ -86,16 +87,23 @@ function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: 
         <h1>New queue in {cluster.name}</h1>
         <form method="post" action={pathTo(patterns.newQueuePage, parameters)}>
           <CsrfField visitor={visitor} />
-          {problem && <FormError>{problem}</FormError>}
+          {problem && <FormError inField={wrong.key || wrong.description}>{problem}</FormError>}
           <Field
             label="Key"
             name="key"
             value={draft.key}
             maxLength={100}
             required
+            isWrong={wrong.key}
             hint="Letters, numbers, hyphens and underscores. Steps and agents name it; it cannot be changed."
           />
-          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          <Field
+            label="Description"
+            name="description"
+            value={draft.description}
+            maxLength={2000}
+            isWrong={wrong.description}
+          />
           <AgentsField value={draft.shape} available={available} />
           <div class="self-hosted">
             <AffinityField value={draft.affinity} />
