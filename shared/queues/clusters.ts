@@ -74,7 +74,7 @@ export async function updateCluster(
     const namesake =
       name === undefined ? undefined : await findClusterByName(tx, cluster.organizationId, name);
     if (namesake && namesake.id !== cluster.id) throw validationFailed("Name has already been taken");
-    if (defaultQueueId && !(isId(defaultQueueId) && (await findQueue(tx, cluster.id, defaultQueueId))))
+    if (typeof defaultQueueId === "string" && !(await isQueueOf(tx, cluster, defaultQueueId)))
       throw validationFailed("Default queue must be a queue of the cluster");
     if (defaultQueueId === null && cluster.defaultQueueId !== null) {
       const pipelines = await needsDefault(tx, cluster);
@@ -91,6 +91,10 @@ export async function updateCluster(
   });
   services.events.publish([`cluster:${of.id}`]);
   return updated;
+}
+
+async function isQueueOf(tx: Tx, cluster: Cluster, id: string): Promise<boolean> {
+  return isId(id) && (await findQueue(tx, cluster.id, id)) !== undefined;
 }
 
 /**

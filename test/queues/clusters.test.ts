@@ -127,7 +127,7 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
     assert.deepEqual([set.body.default_queue_id, set.body.default_queue_url], [queue.id, queue.url]);
 
     const reason = "Default queue must be a queue of the cluster";
-    for (const value of [api.acme.queue.id, unknownId, "x", queue.id.toUpperCase(), 7, {}])
+    for (const value of [api.acme.queue.id, unknownId, "", "x", queue.id.toUpperCase(), 7, {}])
       await invalid(update(id, { default_queue_id: value }), reason);
     const unset = await update(id, { default_queue_id: null });
     assert.deepEqual([unset.body.default_queue_id, unset.body.default_queue_url], [null, null]);
@@ -143,6 +143,11 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
       update(id, { default_queue_id: null }),
       "Default queue is needed by the steps of 1 pipelines",
     );
+    for (const method of ["PUT", "PATCH"])
+      await invalid(
+        update(id, { default_queue_id: "" }, method),
+        "Default queue must be a queue of the cluster",
+      );
     assert.equal((await read(id)).default_queue_id, queue.id);
   });
 
