@@ -23,10 +23,13 @@ export async function pipelinesOnDefault(tx: Tx, { id }: Cluster): Promise<numbe
   return (await listPipelinesWith(tx, id, (step) => step.agents?.queue === undefined)).length;
 }
 
-/** How many pipelines run in a cluster. */
-export async function pipelinesOfCluster(tx: Tx, { id }: Cluster): Promise<number> {
-  return (await listPipelinesWith(tx, id, () => true)).length;
+/** How many pipelines run in a cluster, and how many jobs on its queues have not ended: pipelines can move away. */
+export async function clusterDependents(tx: Tx, { id }: Cluster) {
+  const pipelines = (await listPipelinesWith(tx, id, () => true)).length;
+  return { pipelines, unfinishedJobs: await countUnfinishedJobs(tx, { clusterId: id }) };
 }
+/** The name that pages know it by. */
+export const pipelinesOfCluster = clusterDependents;
 
 async function listPipelinesWith(
   db: Db | Tx,

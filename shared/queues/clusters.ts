@@ -98,22 +98,23 @@ async function isQueueOf(tx: Tx, cluster: Cluster, id: string): Promise<boolean>
 }
 
 /**
- * Delete a cluster that no pipeline runs in; its queues go with it.
- * @param countPipelines how many do: another capability knows
+ * Delete a cluster that nothing runs in; its queues go with it.
+ * @param dependents how many pipelines do, and how many of its jobs are unfinished: another capability knows
  * @throws Refusal 404, 422
  */
 export async function deleteCluster(
   services: Services,
   actor: Actor,
   of: Cluster,
-  countPipelines: (tx: Tx, cluster: Cluster) => Promise<number>,
+  dependents: (tx: Tx, cluster: Cluster) => Promise<{ pipelines: number; unfinishedJobs: number }>,
 ): Promise<void> {
   const now = services.clock.now();
   await services.db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, of.id);
     if (!cluster) throw notFound("cluster");
-    const pipelines = await countPipelines(tx, cluster);
+    const { pipelines, unfinishedJobs } = await dependents(tx, cluster);
     if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
+    if (unfinishedJobs > 0) throw new Refusal(422, `Cluster has ${unfinishedJobs} unfinished jobs`);
     await deleteClusterRow(tx, cluster.id, now);
     await recordOfCluster(tx, actor, cluster, "deleted", now);
   });

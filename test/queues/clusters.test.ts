@@ -172,6 +172,24 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
     }
   });
 
+  it("DELETE is refused while jobs wait on its queues, whose pipeline has moved elsewhere", async () => {
+    const { id } = await api.newCluster();
+    const { key } = await api.newQueue({}, id);
+    await api.newQueue({ key });
+    const steps = [{ command: "a", agents: { queue: key } }];
+    const { id: pipelineId, slug } = await api.newPipeline({ cluster_id: id, steps });
+    await api.build(pipelineId, 2);
+    await api.send("PATCH", `/pipelines/${slug}`, { body: { cluster_id: api.acme.cluster.id } });
+    const remove = () => api.send("DELETE", `/clusters/${id}`);
+
+    assert.deepEqual((await remove()).body, { message: "Cluster has 2 unfinished jobs" });
+    await api.send("PUT", `/pipelines/${slug}/builds/1/cancel`);
+    const refused = await remove();
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Cluster has 1 unfinished jobs" }]);
+    await api.send("PUT", `/pipelines/${slug}/builds/2/cancel`);
+    assert.equal((await remove()).status, 204);
+  });
+
   it("GET lists them, oldest first, with links", async () => {
     const all = (await api.send("GET", "/clusters?per_page=100")).body;
     const { body, headers } = await api.send("GET", "/clusters?per_page=2&page=2");
