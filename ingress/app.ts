@@ -27,6 +27,8 @@ import { deliver } from "./webhooks/deliver.ts";
 export function createApp(services: Services, isClosing: () => boolean = () => false): H3 {
   const app = new H3({
     silent: true,
+    // Below /v2 they get the answer of the route; elsewhere onRequest refuses them.
+    allowMalformedURL: true,
     onError: renderErrors(services),
     ...requestHooks(services, isClosing),
   });

@@ -84,7 +84,7 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
   return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");
 }
 
-/** What h3 itself refuses: no route, or a path with a broken percent escape. */
+/** What no handler refuses: no route, or a path with a broken percent escape. */
 function ofFramework(error: HTTPError, event: H3Event): Refusal {
   if (error.status === 404) return new Refusal(404, "Not Found");
   if (event.url.pathname.startsWith("/deliver/")) return new DeliveryRefusal("invalid_token");

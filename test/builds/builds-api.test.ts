@@ -272,6 +272,22 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       );
     });
 
+    it("asks for a token even where the path is malformed, and lets browsers read the answers", async () => {
+      for (const [path, bearer, status, message] of [
+        ["/v2/organizations/%zz", undefined, 401, unauthenticated.message],
+        ["/v2/organizations/%zz", token, 404, "No organization found"],
+        ["/v2/organizations/acme/pipelines/%f0", undefined, 401, unauthenticated.message],
+        ["/v2/organizations/acme/pipelines/%f0", token, 404, "No pipeline found"],
+        ["/v2/%", token, 404, "Not Found"],
+        ["/v3/%", token, 400, "The address is malformed"],
+      ] as const) {
+        const { status: given, body, headers } = await get(world.url + path, bearer);
+        assert.deepEqual([given, body], [status, { message }], path);
+        assert.match(headers.get("x-request-id") ?? "", /./);
+        if (path.startsWith("/v2")) assert.equal(headers.get("access-control-allow-origin"), "*");
+      }
+    });
+
     it("takes the scheme in any case", async () => {
       const { status } = await request(`${world.url}/v2/organizations/acme/builds`, {
         headers: { Authorization: `bEaReR ${token}` },
@@ -295,7 +311,7 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
 
     it("answers 404 for any organization but the token's, whatever its scopes", async () => {
       const narrow = await acme.token("read_user");
-      for (const slug of ["other", "nope", "ACME", "%00"]) {
+      for (const slug of ["other", "nope", "ACME", "%00", "%zz", "acme%"]) {
         for (const bearer of [token, narrow]) {
           const { status, body } = await get(`${world.url}/v2/organizations/${slug}/builds`, bearer);
           assert.deepEqual([status, body], [404, { message: "No organization found" }], slug);
