@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import type { Services } from "../shared/services.ts";
 import { createApp } from "./app.ts";
+import { answerClientErrors } from "./client-error.ts";
 
 export interface Ingress {
   /** Where it listens, without a trailing slash. */
@@ -47,6 +48,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   await server.ready();
   const node = server.node?.server as Server;
   node.maxConnections = config.maxConnections;
+  node.on("clientError", answerClientErrors(services.log));
   const sockets = new Set<Socket>();
   node.on("connection", (socket: Socket) => {
     sockets.add(socket);
