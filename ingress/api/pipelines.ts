@@ -38,13 +38,16 @@ export const pipelineSchema = z
 const mostSteps = 100;
 const largestCommand = 65_536;
 
+/** Null is absent, and stored so. */
+const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given) => given ?? undefined);
+
 const step = z.object(
   {
-    label: text("Step label", 255).optional(),
+    label: nullable(text("Step label", 255)),
     command: requiredText("Step command", largestCommand),
-    agents: z
-      .object({ queue: text("Step queue", 100).optional() }, { error: "Step agents must be an object" })
-      .optional(),
+    agents: nullable(
+      z.object({ queue: nullable(text("Step queue", 100)) }, { error: "Step agents must be an object" }),
+    ),
   },
   { error: "Steps must be objects" },
 );
@@ -64,9 +67,9 @@ const branch = requiredText("Default branch", 255);
 const createBody = z
   .object({
     name,
-    slug: text("Slug", 100).optional().meta({ description: "Default: made of the name" }),
+    slug: nullable(text("Slug", 100)).meta({ description: "Default: made of the name" }),
     cluster_id: cluster,
-    default_branch: branch.optional().meta({ default: "main" }),
+    default_branch: nullable(branch).meta({ default: "main" }),
     steps,
   })
   .transform(({ cluster_id, default_branch, ...rest }) => ({
@@ -78,7 +81,7 @@ const updateBody = z
   .object({
     name: name.optional(),
     cluster_id: cluster.optional(),
-    default_branch: branch.optional(),
+    default_branch: nullable(branch),
     steps: steps.optional(),
   })
   .transform(({ cluster_id, default_branch, ...rest }) => ({
