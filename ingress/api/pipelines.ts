@@ -69,7 +69,7 @@ const createBody = z
     name,
     slug: nullable(text("Slug", 100)).meta({ description: "Default: made of the name" }),
     cluster_id: cluster,
-    default_branch: nullable(branch).meta({ default: "main" }),
+    default_branch: nullable(branch).meta({ description: "Default: main" }),
     steps,
   })
   .transform(({ cluster_id, default_branch, ...rest }) => ({
