@@ -31,7 +31,7 @@ export interface BuildFilter {
   pipelineId?: string | undefined;
   states?: BuildState[] | undefined;
   branches?: string[] | undefined;
-  commit?: string | undefined;
+  commits?: string[] | undefined;
   createdFrom?: Date | undefined;
   createdTo?: Date | undefined;
   /** False drops builds whose waiting jobs all sit on paused queues. */
@@ -45,7 +45,7 @@ function matching(db: Db, filter: BuildFilter): SQL | undefined {
     filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : notOfDeletedPipeline(db),
     filter.states ? inArray(builds.state, filter.states) : undefined,
     filter.branches ? inArray(builds.branch, filter.branches) : undefined,
-    filter.commit ? eq(builds.commit, filter.commit) : undefined,
+    filter.commits ? inArray(builds.commit, filter.commits) : undefined,
     filter.createdFrom ? gte(builds.createdAt, filter.createdFrom) : undefined,
     filter.createdTo ? lte(builds.createdAt, filter.createdTo) : undefined,
     filter.includePaused ? undefined : notHeldBack(db),

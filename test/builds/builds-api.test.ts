@@ -170,6 +170,10 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       assert.deepEqual(await found("branch=release"), [47, 46]);
       assert.deepEqual(await found("branch[]=release&branch[]=x&commit=abc"), [47, 46]);
       assert.deepEqual(await found("commit=nope"), []);
+      assert.deepEqual(await found("commit[]=abc&commit[]=x"), [47, 46]);
+      assert.deepEqual(await found("commit=x&commit=abc"), [47, 46]);
+      assert.deepEqual(await found("state[0]=failed&state[1]=running"), [2, 1]);
+      assert.deepEqual(await found("branch[0]=release&commit[7]=abc"), [47, 46]);
       assert.deepEqual(await found("created_from=2999-01-01T00:00:00Z"), []);
       assert.deepEqual(await found("created_to=2001-01-01"), []);
       assert.equal((await found("created_from=2001-01-01T00:00:00%2B02:00&per_page=100")).length, 47);
@@ -186,7 +190,10 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 47);
       await pause(new Date());
       assert.equal((await acmeGet("/builds?per_page=100")).body.length, 47);
-      assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 0);
+      for (const no of ["false", "False", "FALSE", "0"])
+        assert.equal((await acmeGet(`/builds?include_paused=${no}&per_page=100`)).body.length, 0, no);
+      for (const yes of ["true", "TRUE", "1", ""])
+        assert.equal((await acmeGet(`/builds?include_paused=${yes}&per_page=100`)).body.length, 47, yes);
       await pause(null);
     });
 
@@ -199,6 +206,11 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
         "created_to=2026-13-01",
         "commit=%00",
         "branch=%00",
+        "commit[]=%00",
+        "state[3]=nope",
+        "include_paused=no",
+        "include_paused=2",
+        "created_from=2026-01-31T00:00:00",
       ]) {
         const { status, body } = await acmeGet(`/builds?${query}`);
         assert.equal(status, 422, query);
