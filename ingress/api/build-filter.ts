@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import { type BuildFilter, finishedStates } from "../../shared/builds/store.ts";
 import type { BuildState } from "../../shared/db/schema.ts";
-import { validationFailed } from "../../shared/refusal.ts";
+import { excerpt, validationFailed } from "../../shared/refusal.ts";
 
 const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -62,7 +62,7 @@ function readStates(query: URLSearchParams): BuildState[] | undefined {
   const unknown =
     given?.filter((state) => state !== "finished" && !states.includes(state as BuildState)) ?? [];
   if (unknown.length > 0)
-    throw validationFailed(...unknown.map((state) => `State ${state} is not a build state`));
+    throw validationFailed(...unknown.map((state) => `State ${excerpt(state)} is not a build state`));
   return given?.flatMap((state) => (state === "finished" ? finishedStates : [state as BuildState]));
 }
 

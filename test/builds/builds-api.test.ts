@@ -197,6 +197,12 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       await pause(null);
     });
 
+    it("tell no more of a state that is none than 100 characters", async () => {
+      const { body } = await acmeGet(`/builds?state=${"x".repeat(5000)}`);
+      const told = `${"x".repeat(100)}…`;
+      assert.deepEqual(body, { message: `Validation failed: State ${told} is not a build state` });
+    });
+
     it("refuse filters that mean nothing", async () => {
       for (const query of [
         "state=nope",

@@ -123,6 +123,7 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
 
     await invalid(create({ steps: [on("nope"), on("nope"), on("none")] }), lacking("nope"), lacking("none"));
     await invalid(create({ steps: [on("DEFAULT")] }), lacking("DEFAULT"));
+    await invalid(create({ steps: [on("q".repeat(100))] }), lacking("q".repeat(100)));
     await invalid(create({ cluster_id: bare.id, steps: [{ command: "a" }, { command: "b" }] }), noDefault);
     await invalid(
       create({ cluster_id: bare.id, steps: [on("default"), { command: "a" }] }),
