@@ -5,7 +5,7 @@ import { countPipelines, listPipelines, type Pipeline } from "../../shared/build
 import { createPipeline, requirePipeline, updatePipeline } from "../../shared/builds/pipelines.ts";
 import type { Config } from "../../shared/config.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import { requiredText, text } from "../../shared/queues/input.ts";
+import { pipelineName, requiredText, text } from "../../shared/queues/input.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { deletePipeline } from "../../shared/triggers/delete-pipeline.ts";
@@ -60,13 +60,12 @@ const steps = z
   })
   .min(1, { error: "Steps can't be blank", ...ofList })
   .max(mostSteps, { error: `Steps can be ${mostSteps} at most`, ...ofList });
-const name = requiredText("Name", 100);
 const cluster = requiredText("Cluster", 100);
 const branch = requiredText("Default branch", 255);
 
 const createBody = z
   .object({
-    name,
+    name: pipelineName,
     slug: nullable(text("Slug", 100)).meta({ description: "Default: made of the name" }),
     cluster_id: cluster,
     default_branch: nullable(branch).meta({ description: "Default: main" }),
@@ -79,7 +78,7 @@ const createBody = z
   }));
 const updateBody = z
   .object({
-    name: name.optional(),
+    name: pipelineName.optional(),
     cluster_id: cluster.optional(),
     default_branch: nullable(branch),
     steps: steps.optional(),

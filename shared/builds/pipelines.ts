@@ -49,7 +49,7 @@ export async function createPipeline(
       organizationId,
       clusterId: input.clusterId,
       slug,
-      name: input.name,
+      name: input.name.trim(),
       defaultBranch: input.defaultBranch ?? "main",
       steps: input.steps,
       lastBuildNumber: 0,

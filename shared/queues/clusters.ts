@@ -15,6 +15,7 @@ import {
 import { findQueue } from "./store.ts";
 
 export interface NewCluster {
+  /** White space around it is not kept. */
   name: string;
   description?: string | null | undefined;
   emoji?: string | null | undefined;
@@ -28,13 +29,14 @@ export interface NewCluster {
 export async function createCluster(services: Services, actor: Actor, input: NewCluster): Promise<Cluster> {
   const now = services.clock.now();
   const organizationId = actor.organization.id;
+  const name = input.name.trim();
   return services.db.transaction(async (tx) => {
-    if (await findClusterByName(tx, organizationId, input.name))
+    if (await findClusterByName(tx, organizationId, name))
       throw validationFailed("Name has already been taken");
     const cluster: Cluster = {
       id: newId(now),
       organizationId,
-      name: input.name,
+      name,
       description: input.description || null,
       emoji: input.emoji || null,
       color: input.color || null,
@@ -70,7 +72,8 @@ export async function updateCluster(
   const updated = await services.db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, of.id);
     if (!cluster) throw notFound("cluster");
-    const { name, defaultQueueId } = change;
+    const { defaultQueueId } = change;
+    const name = change.name?.trim();
     const namesake =
       name === undefined ? undefined : await findClusterByName(tx, cluster.organizationId, name);
     if (namesake && namesake.id !== cluster.id) throw validationFailed("Name has already been taken");
@@ -81,7 +84,7 @@ export async function updateCluster(
       if (pipelines > 0)
         throw validationFailed(`Default queue is needed by the steps of ${pipelines} pipelines`);
     }
-    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    const given = Object.entries({ ...change, name }).filter(([, value]) => value !== undefined);
     const columns: ClusterChange = Object.fromEntries(
       given.map(([column, value]) => [column, value || null]),
     );

@@ -140,7 +140,8 @@ describeOnEachDatabase("the pages of an organization", (database) => {
         await ada.post(clusters, { name: "x".repeat(101) }),
         "Name is too long (maximum is 100 characters).",
       );
-      refused(await ada.post(clusters, { name: "Primary" }), "Name has already been taken.");
+      for (const name of ["Primary", " Primary\t"])
+        refused(await ada.post(clusters, { name }), "Name has already been taken.");
       const kept = await ada.post(clusters, { name: "Kept", description: "x".repeat(2001) });
       refused(kept, "Description is too long (maximum is 2,000 characters).");
       assert.match(kept.text, /value="Kept"/);

@@ -71,6 +71,16 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
     assert.equal((await create({ name: "n".repeat(100) })).status, 201);
   });
 
+  it("names lose the white space around them before they are checked and stored", async () => {
+    const name = unique("Spaced out");
+    const { status, body } = await create({ name: ` \t${name}\n` });
+    assert.deepEqual([status, body.name], [201, name]);
+    await invalid(create({ name: `${name}\u00a0` }), "Name has already been taken");
+    const longest = `${unique("n")} ${"n".repeat(100)}`.slice(0, 100);
+    assert.equal((await update(body.id, { name: `${" ".repeat(50)}${longest} ` })).body.name, longest);
+    assert.equal((await read(body.id)).name, longest);
+  });
+
   it("names are unique in the organization, until their cluster is deleted", async () => {
     const { id, name } = await api.newCluster();
     const other = await api.newCluster();

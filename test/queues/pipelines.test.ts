@@ -92,6 +92,14 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
     await invalid(create({ default_branch: 1 }), "Default branch must be a string");
   });
 
+  it("names lose the white space around them; commands keep it", async () => {
+    const name = unique("Spaced out");
+    const { body } = await create({ name: `\n ${name}  `, steps: [{ command: " make\n" }] });
+    assert.deepEqual([body.name, body.steps], [name, [{ command: " make\n" }]]);
+    const longest = "n".repeat(100);
+    assert.equal((await update(body.slug, { name: ` ${longest}\t` })).body.name, longest);
+  });
+
   it("POST refuses steps that are none", async () => {
     const command = "make";
     for (const [steps, ...reasons] of [
