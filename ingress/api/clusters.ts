@@ -27,7 +27,7 @@ const clusterSchema = z
     queues_url: field.url,
     default_queue_url: field.url.nullable(),
     created_at: field.timestamp,
-    created_by: userSchema.nullable(),
+    created_by: userSchema,
   })
   .meta({ id: "Cluster" });
 

@@ -66,7 +66,7 @@ export const updateQueueBody = z
             .optional()
             .meta({
               ...shapeDocument,
-              description: "Required here; the size within the present shape can change",
+              description: "The size can change, within the machine type and architecture that the queue has",
             }),
           agentImageRef: z
             .unknown()
@@ -78,6 +78,7 @@ export const updateQueueBody = z
         },
         { error: notAnObject },
       )
+      .meta({ required: ["instanceShape"] }) // in the document; its absence has a sentence of its own
       .nullish(),
   })
   .transform(
