@@ -1,4 +1,4 @@
-import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
+import { clusterDependents, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
 import { listPipelinesOfCluster, type Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Cluster } from "../../shared/queues/cluster-store.ts";
@@ -76,9 +76,7 @@ export function deleteClusterPage(services: Services) {
 export function removeCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const cluster = await clusterOf(services, request);
-    const outcome = await orProblem(() =>
-      deleteCluster(services, request.actor, cluster, pipelinesOfCluster),
-    );
+    const outcome = await orProblem(() => deleteCluster(services, request.actor, cluster, clusterDependents));
     if ("problem" in outcome) {
       const pipelines = await listPipelinesOfCluster(services.db, cluster.id);
       return askToDelete(request, cluster, pipelines, outcome.problem);

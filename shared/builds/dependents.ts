@@ -28,8 +28,6 @@ export async function clusterDependents(tx: Tx, { id }: Cluster) {
   const pipelines = (await listPipelinesWith(tx, id, () => true)).length;
   return { pipelines, unfinishedJobs: await countUnfinishedJobs(tx, { clusterId: id }) };
 }
-/** The name that pages know it by. */
-export const pipelinesOfCluster = clusterDependents;
 
 async function listPipelinesWith(
   db: Db | Tx,
