@@ -1,4 +1,4 @@
-import { defineHandler, H3 } from "h3";
+import { H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/services.ts";
 import { openFilters } from "../shared/triggers/filters.ts";
@@ -9,6 +9,7 @@ import { metaDataHandlers } from "./agent/meta-data.ts";
 import { describeApi, openapi } from "./api/openapi.ts";
 import { type Operation, operationHandler } from "./api/operation.ts";
 import { restOperations } from "./api/operations.ts";
+import { apiRoot } from "./api/root.ts";
 import { type Bodies, openBodies } from "./body.ts";
 import { renderErrors } from "./errors.ts";
 import { healthz, readyz } from "./health.ts";
@@ -33,6 +34,8 @@ export function createApp(
 ): H3 {
   const app = new H3({
     silent: true,
+    // Below /v2 they get the answer of the route; elsewhere onRequest refuses them.
+    allowMalformedURL: true,
     onError: renderErrors(services),
     ...requestHooks(services, isClosing),
   });
@@ -87,12 +90,4 @@ function handlersOf(services: Services, bodies: Bodies, operations: Operation[])
       return each.methods.map((method) => [method, handler]);
     }),
   );
-}
-
-/** GET /v2/: something to see for whoever tries the address. */
-function apiRoot({ clock }: Services) {
-  return defineHandler(() => ({
-    message: "This is the Signalbox REST API.",
-    timestamp: Math.floor(clock.now().getTime() / 1000),
-  }));
 }

@@ -18,7 +18,7 @@ const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|hea
 
 /** Whatever a handler throws, as the caller sees it. Only our own refusals speak; a bug says nothing but 500. */
 export function renderErrors(services: Services) {
-  return (error: HTTPError, event: H3Event): HTTPResponse => {
+  return (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
     setHeader(event, "X-Request-Id", requestId(event));
     const refusal = toRefusal(services, error, event);
     if (refusal instanceof DeliveryRefusal)
@@ -27,9 +27,13 @@ export function renderErrors(services: Services) {
     if (isOAuthPath(event)) return oauthError(event, refusal);
     if (programPaths.test(event.url.pathname))
       return json(refusal.status, { message: refusal.message, ...refusal.details });
-    setPageHeaders(event);
-    return html(refusal.status, errorPage(refusal.status, refusal.message));
+    return pageOf(services, event, refusal);
   };
+}
+
+async function pageOf(services: Services, event: H3Event, refusal: Refusal): Promise<HTTPResponse> {
+  setPageHeaders(event);
+  return html(refusal.status, await errorPage(services, event, refusal));
 }
 
 /** Unlike the sentence for people this one never changes: how long to wait is in the header. */
@@ -80,7 +84,7 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
   return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");
 }
 
-/** What h3 itself refuses: no route, or a path with a broken percent escape. */
+/** What no handler refuses: no route, or a path with a broken percent escape. */
 function ofFramework(error: HTTPError, event: H3Event): Refusal {
   if (error.status === 404) return new Refusal(404, "Not Found");
   if (event.url.pathname.startsWith("/deliver/")) return new DeliveryRefusal("invalid_token");

@@ -1,4 +1,4 @@
-import { getRouterParam, type H3Event } from "h3";
+import type { H3Event } from "h3";
 import { authenticate } from "../shared/accounts/access-tokens.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
 import type { TokenHolder } from "../shared/accounts/token-store.ts";
@@ -7,6 +7,7 @@ import { notFound, Refusal } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";
 import { clientIp, userAgent } from "./client-address.ts";
 import { limitApiRequests } from "./limits.ts";
+import { pathParameter } from "./routing.ts";
 
 /**
  * Who calls a REST endpoint, and may they. Checked in the order of the contract: 401, rate limit, 404 of the
@@ -16,7 +17,7 @@ import { limitApiRequests } from "./limits.ts";
 export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
   const caller = await requireTokenHolder(services, event);
   await limitApiRequests(services, event, caller.token.id);
-  const org = getRouterParam(event, "org", { decode: true });
+  const org = pathParameter(event, "org");
   if (org !== undefined && org !== caller.organization.slug) throw notFound("organization");
   if (scope) requireScope(services, caller, scope);
   return caller;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { H3Event } from "h3";
+import { type H3Event, HTTPError } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/services.ts";
 import { clientAddress, clientIp } from "./client-address.ts";
@@ -54,11 +54,25 @@ export function requestHooks(services: Services, isClosing: () => boolean) {
       if (isClosing()) setHeader(event, "Connection", "close");
       if (event.url.pathname.startsWith("/v2")) setHeaders(event, restHeaders);
       else if (isOAuthPath(event)) setHeaders(event, oauthHeaders);
+      refuseMalformed(event);
     },
     onResponse(response: Response, event: H3Event) {
       record(services, event, response.status);
     },
   };
+}
+
+/**
+ * Refuses a path with a broken percent escape, which handlers could not decode. Not below /v2: who calls there is
+ * asked for a token first, and a malformed name is one that is not found.
+ */
+function refuseMalformed({ url: { pathname } }: H3Event): void {
+  if (!pathname.includes("%") || pathname.startsWith("/v2/")) return;
+  try {
+    decodeURI(pathname);
+  } catch {
+    throw new HTTPError({ status: 400 });
+  }
 }
 
 function record(services: Services, event: H3Event, status: number): void {

@@ -1,4 +1,4 @@
-import type { EventHandler, H3, H3Event } from "h3";
+import { type EventHandler, getRouterParam, type H3, type H3Event } from "h3";
 import { Refusal } from "../shared/refusal.ts";
 import { noContent, setHeaders } from "./respond.ts";
 
@@ -30,6 +30,19 @@ export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
     return noContent();
   });
   route(app, pattern, handlers);
+}
+
+/**
+ * A parameter of the path of a REST route, decoded; undefined when the route has none of this name. One with a broken
+ * percent escape is empty: it names nothing, as a malformed id does.
+ */
+export function pathParameter(event: H3Event, name: string): string | undefined {
+  const raw = getRouterParam(event, name); // h3's own decoding would fail for the sake of another parameter
+  try {
+    return raw && decodeURIComponent(raw);
+  } catch {
+    return "";
+  }
 }
 
 function handlerOf(handlers: Handlers, method: string): EventHandler | undefined {

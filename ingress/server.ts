@@ -5,6 +5,7 @@ import { serve } from "h3";
 import type { Services } from "../shared/services.ts";
 import { openRefusedCounts } from "../shared/triggers/refused.ts";
 import { createApp } from "./app.ts";
+import { answerClientErrors } from "./client-error.ts";
 
 export interface Ingress {
   /** Where it listens, without a trailing slash. */
@@ -46,6 +47,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   await server.ready();
   const node = server.node?.server as Server;
   node.maxConnections = config.maxConnections;
+  node.on("clientError", answerClientErrors(services.log));
   const sockets = new Set<Socket>();
   node.on("connection", (socket: Socket) => {
     sockets.add(socket);

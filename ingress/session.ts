@@ -28,6 +28,13 @@ export async function findVisitor(services: Services, event: H3Event): Promise<V
   return { token, csrfToken: csrfTokenOf(token), user };
 }
 
+/** Who has signed in. A browser that nobody has signed in with is left alone. */
+export async function findKnownVisitor(services: Services, event: H3Event): Promise<Visitor | undefined> {
+  const token = parseCookies(event)[cookieName(services.config, event)] ?? "";
+  const user = await findSignedInUser(services, token);
+  return user && { token, csrfToken: csrfTokenOf(token), user };
+}
+
 /** Hand the browser the token of its session. */
 export function setSessionCookie(config: Config, event: H3Event, token: string): void {
   const secure = isSecure(config, event) ? "; Secure" : "";

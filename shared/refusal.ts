@@ -26,6 +26,17 @@ export function validationFailed(...reasons: string[]): Refusal {
   return new Refusal(422, `Validation failed: ${reasons.join(", ")}`);
 }
 
+const longestExcerpt = 100;
+
+/** What a caller sent, as a message may repeat it: its first 100 characters, and never half of one. */
+export function excerpt(given: string): string {
+  if (given.length <= longestExcerpt) return given.toWellFormed();
+  return `${given
+    .slice(0, longestExcerpt)
+    .replace(/[\ud800-\udbff]$/, "")
+    .toWellFormed()}…`;
+}
+
 /** 404 with the resource named: `No pipeline found`. */
 export function notFound(resource: string): Refusal {
   return new Refusal(404, `No ${resource} found`);

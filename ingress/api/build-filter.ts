@@ -2,19 +2,32 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import { type BuildFilter, finishedStates } from "../../shared/builds/store.ts";
 import type { BuildState } from "../../shared/db/schema.ts";
-import { validationFailed } from "../../shared/refusal.ts";
+import { excerpt, validationFailed } from "../../shared/refusal.ts";
 
 const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+/** `branch`, `branch[]` and `branch[0]` are the same filter, as clients write lists differently. */
+const index = /\[\d*\]$/;
+const booleans = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
 
 const list = z.array(z.string()).optional();
+const timeQuery = z.string().optional().meta({
+  format: "date-time",
+  description:
+    "RFC 3339 with an offset, such as 2026-01-31T00:00:00Z; or a date, which is its midnight in UTC",
+});
 /** The same, for the API's document. */
 export const buildFilterQuery = {
   state: list.meta({ description: `${states.join(", ")}, or finished; also as state[]` }),
   branch: list.meta({ description: "Also as branch[]" }),
-  commit: z.string().optional(),
-  created_from: z.string().optional().meta({ format: "date-time" }),
-  created_to: z.string().optional().meta({ format: "date-time" }),
+  commit: list.meta({ description: "Also as commit[]" }),
+  created_from: timeQuery,
+  created_to: timeQuery,
   include_paused: z
     .boolean()
     .optional()
@@ -22,41 +35,51 @@ export const buildFilterQuery = {
 };
 
 /**
- * The filters of a list of builds, from the query: `state`, `state[]`, `branch`, `branch[]`, `commit`,
+ * The filters of a list of builds, from the query: `state`, `branch` and `commit`, each any number of times,
  * `created_from`, `created_to`, `include_paused`. `state=finished` means passed, failed and canceled.
  * @throws Refusal 422
  */
 export function readBuildFilter(event: H3Event): Omit<BuildFilter, "organizationId" | "pipelineId"> {
   const query = event.url.searchParams;
-  const all = (name: string) =>
-    [...query.getAll(name), ...query.getAll(`${name}[]`)].filter((value) => value !== "");
-  const wantedStates = all("state");
-  const branches = all("branch");
-  const unknown = wantedStates.filter(
-    (state) => state !== "finished" && !states.includes(state as BuildState),
-  );
-  if (unknown.length > 0)
-    throw validationFailed(...unknown.map((state) => `State ${state} is not a build state`));
-  if (branches.some((branch) => branch.includes("\0")))
-    throw validationFailed("Branch must be text without NUL");
-
   return {
-    states: wantedStates.length > 0 ? wantedStates.flatMap(expandState) : undefined,
-    branches: branches.length > 0 ? branches : undefined,
-    commit: readText(query.get("commit")),
+    states: readStates(query),
+    branches: readTexts(query, "branch"),
+    commits: readTexts(query, "commit"),
     createdFrom: readTime(query, "created_from"),
     createdTo: readTime(query, "created_to"),
-    includePaused: query.get("include_paused") !== "false",
+    includePaused: readBoolean(query, "include_paused") ?? true,
   };
 }
 
-function expandState(state: string): BuildState[] {
-  return state === "finished" ? finishedStates : [state as BuildState];
+/** Undefined when there is none. */
+function readList(query: URLSearchParams, name: string): string[] | undefined {
+  const given = [...query].filter(([key, value]) => key.replace(index, "") === name && value !== "");
+  return given.length > 0 ? given.map(([, value]) => value) : undefined;
 }
 
-function readText(value: string | null): string | undefined {
-  if (value?.includes("\0")) throw validationFailed("Commit must be text without NUL");
-  return value || undefined;
+function readStates(query: URLSearchParams): BuildState[] | undefined {
+  const given = readList(query, "state");
+  const unknown =
+    given?.filter((state) => state !== "finished" && !states.includes(state as BuildState)) ?? [];
+  if (unknown.length > 0)
+    throw validationFailed(...unknown.map((state) => `State ${excerpt(state)} is not a build state`));
+  return given?.flatMap((state) => (state === "finished" ? finishedStates : [state as BuildState]));
+}
+
+function readTexts(query: URLSearchParams, name: "branch" | "commit"): string[] | undefined {
+  const given = readList(query, name);
+  const word = name === "branch" ? "Branch" : "Commit";
+  if (given?.some((value) => value.includes("\0")))
+    throw validationFailed(`${word} must be text without NUL`);
+  return given;
+}
+
+function readBoolean(query: URLSearchParams, name: string): boolean | undefined {
+  const value = query.get(name);
+  if (!value) return undefined;
+  const known = booleans.get(value.toLowerCase());
+  if (known === undefined) throw validationFailed(`${name} must be true or false`);
+  return known;
 }
 
 function readTime(query: URLSearchParams, name: string): Date | undefined {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { listUsersById, type Organization, type User } from "../../shared/accounts/store.ts";
-import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
+import { clusterDependents, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
 import type { Config } from "../../shared/config.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
 import { type Cluster, countClusters, listClusters } from "../../shared/queues/cluster-store.ts";
@@ -27,7 +27,7 @@ const clusterSchema = z
     queues_url: field.url,
     default_queue_url: field.url.nullable(),
     created_at: field.timestamp,
-    created_by: userSchema.nullable(),
+    created_by: userSchema,
   })
   .meta({ id: "Cluster" });
 
@@ -124,10 +124,10 @@ export function clusterOperations(services: Services): Operation[] {
       methods: ["DELETE"],
       path: patterns.cluster,
       id: "deleteCluster",
-      summary: "Delete a cluster without pipelines; its queues go with it",
+      summary: "Delete a cluster that nothing runs in; its queues go with it",
       success: { status: 204, description: "The cluster is gone" },
-      refusals: ["Cluster has N pipelines"],
-      run: async (call) => deleteCluster(services, call.actor, await clusterOf(call), pipelinesOfCluster),
+      refusals: ["Cluster has N pipelines", "Cluster has N unfinished jobs"],
+      run: async (call) => deleteCluster(services, call.actor, await clusterOf(call), clusterDependents),
     }),
   ];
 }

@@ -1,9 +1,11 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
 import type { Config } from "../../shared/config.ts";
+import { patterns } from "../../shared/paths.ts";
 import { setHeader } from "../respond.ts";
-import * as field from "./fields.ts";
+import { answerHeaders, describeAnswers } from "./openapi-answers.ts";
 import type { Operation } from "./operation.ts";
+import { describeRoot } from "./root.ts";
 
 /** GET /openapi.json: the REST API, written down from the declarations that check its requests. */
 export function openapi(document: ReturnType<typeof describeApi>) {
@@ -13,23 +15,11 @@ export function openapi(document: ReturnType<typeof describeApi>) {
   });
 }
 
-/** What may come instead of success, whatever the operation. */
-const refusals = {
-  "400": "The body is not valid JSON, or not an object",
-  "401": "No valid access token",
-  "403": "The token lacks the scope, or the user the role",
-  "404": "No such resource in the token's organization",
-  "413": "The body is larger than 1 MB",
-  "415": "The body is not JSON",
-  "429": "Too many requests: wait as RateLimit-Reset says",
-} as const;
-const bodyRefusals = ["400", "413", "415"];
-
 /** An OpenAPI 3.1 document. */
 export function describeApi(config: Config, operations: Operation[]) {
   const schemas: Record<string, unknown> = {};
   const schemaOf = (schema: z.ZodType) => toJsonSchema(schema, schemas);
-  const paths: Record<string, Record<string, unknown>> = {};
+  const paths: Record<string, Record<string, unknown>> = { [patterns.apiRoot]: describeRoot(schemaOf) };
   for (const each of operations) {
     const path = each.path.replace(/:([a-z]+)/g, "{$1}");
     paths[path] ??= {};
@@ -48,10 +38,11 @@ export function describeApi(config: Config, operations: Operation[]) {
     },
     servers: [{ url: config.baseUrl }],
     security: [{ accessToken: [] }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: ["Root", ...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       schemas,
+      headers: answerHeaders,
       securitySchemes: {
         accessToken: {
           type: "http",
@@ -68,7 +59,7 @@ function describeOperation(
   operationId: string,
   schemaOf: (schema: z.ZodType) => unknown,
 ) {
-  const { tag, summary, scope, needsAdmin, body, success } = declared;
+  const { tag, summary, scope, needsAdmin, body } = declared;
   const conditions = [
     ...(scope ? [`Needs the scope \`${scope}\`.`] : []),
     ...(needsAdmin ? ["Only admins of the organization may."] : []),
@@ -87,26 +78,8 @@ function describeOperation(
           },
         }
       : {}),
-    responses: {
-      [success.status]: {
-        description: success.description,
-        ...(success.schema ? { content: { "application/json": { schema: schemaOf(success.schema) } } } : {}),
-      },
-      ...describeRefusals(declared, schemaOf),
-    },
+    responses: describeAnswers(declared, schemaOf),
   };
-}
-
-function describeRefusals(
-  { path, body, refusals: own }: Operation,
-  schemaOf: (schema: z.ZodType) => unknown,
-) {
-  const content = { "application/json": { schema: schemaOf(field.problem) } };
-  const common = Object.entries(refusals).filter(
-    ([status]) => (body || !bodyRefusals.includes(status)) && (status !== "404" || path.includes(":")),
-  );
-  const all = own ? [...common, ["422", own.join("; ")] as const] : common;
-  return Object.fromEntries(all.map(([status, description]) => [status, { description, content }]));
 }
 
 const parameterWords: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { defineHandler, type EventHandler, getRouterParam, type H3Event } from "h3";
+import { defineHandler, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
@@ -9,6 +9,7 @@ import type { Bodies } from "../body.ts";
 import { readJson } from "../json-body.ts";
 import { requireCaller } from "../principal.ts";
 import { json, noContent } from "../respond.ts";
+import { pathParameter } from "../routing.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -70,7 +71,7 @@ export function operationHandler(services: Services, bodies: Bodies, declared: O
       event,
       caller,
       actor: { organization: caller.organization, userId: caller.user.id },
-      parameter: (name) => getRouterParam(event, name, { decode: true }) ?? "",
+      parameter: (name) => pathParameter(event, name) ?? "",
       readBody: () => {
         if (!body) throw new Error(`${declared.id} has no body.`);
         return readJson(event, bodies, body);

@@ -5,7 +5,7 @@ import { countPipelines, listPipelines, type Pipeline } from "../../shared/build
 import { createPipeline, requirePipeline, updatePipeline } from "../../shared/builds/pipelines.ts";
 import type { Config } from "../../shared/config.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import { requiredText, text } from "../../shared/queues/input.ts";
+import { pipelineName, requiredText, text } from "../../shared/queues/input.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { deletePipeline } from "../../shared/triggers/delete-pipeline.ts";
@@ -38,13 +38,16 @@ export const pipelineSchema = z
 const mostSteps = 100;
 const largestCommand = 65_536;
 
+/** Null is absent, and stored so. */
+const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given) => given ?? undefined);
+
 const step = z.object(
   {
-    label: text("Step label", 255).optional(),
+    label: nullable(text("Step label", 255)),
     command: requiredText("Step command", largestCommand),
-    agents: z
-      .object({ queue: text("Step queue", 100).optional() }, { error: "Step agents must be an object" })
-      .optional(),
+    agents: nullable(
+      z.object({ queue: nullable(text("Step queue", 100)) }, { error: "Step agents must be an object" }),
+    ),
   },
   { error: "Steps must be objects" },
 );
@@ -57,16 +60,15 @@ const steps = z
   })
   .min(1, { error: "Steps can't be blank", ...ofList })
   .max(mostSteps, { error: `Steps can be ${mostSteps} at most`, ...ofList });
-const name = requiredText("Name", 100);
 const cluster = requiredText("Cluster", 100);
 const branch = requiredText("Default branch", 255);
 
 const createBody = z
   .object({
-    name,
-    slug: text("Slug", 100).optional().meta({ description: "Default: made of the name" }),
+    name: pipelineName,
+    slug: nullable(text("Slug", 100)).meta({ description: "Default: made of the name" }),
     cluster_id: cluster,
-    default_branch: branch.optional().meta({ default: "main" }),
+    default_branch: nullable(branch).meta({ description: "Default: main" }),
     steps,
   })
   .transform(({ cluster_id, default_branch, ...rest }) => ({
@@ -76,9 +78,9 @@ const createBody = z
   }));
 const updateBody = z
   .object({
-    name: name.optional(),
+    name: pipelineName.optional(),
     cluster_id: cluster.optional(),
-    default_branch: branch.optional(),
+    default_branch: nullable(branch),
     steps: steps.optional(),
   })
   .transform(({ cluster_id, default_branch, ...rest }) => ({

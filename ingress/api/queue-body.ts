@@ -66,7 +66,7 @@ export const updateQueueBody = z
             .optional()
             .meta({
               ...shapeDocument,
-              description: "Required here; the size within the present shape can change",
+              description: "The size can change, within the machine type and architecture that the queue has",
             }),
           agentImageRef: z
             .unknown()
@@ -78,6 +78,7 @@ export const updateQueueBody = z
         },
         { error: notAnObject },
       )
+      .meta({ required: ["instanceShape"] }) // in the document; its absence has a sentence of its own
       .nullish(),
   })
   .transform(
@@ -89,13 +90,20 @@ export const updateQueueBody = z
   );
 
 const note = text("Note", 2000).nullish();
+const noteDocument = { type: ["string", "null"], maxLength: 2000 } as const;
 
-/** Spec §4.3.4: the note is `dispatch_paused_note`, with `note` as its other name. */
+/** Spec §4.3.4: the note is `dispatch_paused_note`, with `note` as its other name, looked at only without the first. */
 export const pauseBody = z
   .object({
-    dispatch_paused_note: note.meta({ description: "Why the queue is paused" }),
-    note: note.meta({ description: "Another name of dispatch_paused_note, which wins" }),
+    dispatch_paused_note: z
+      .unknown()
+      .optional()
+      .meta({ ...noteDocument, description: "Why the queue is paused" }),
+    note: z
+      .unknown()
+      .optional()
+      .meta({ ...noteDocument, description: "Another name of dispatch_paused_note, which wins" }),
   })
-  .transform(
-    (body) => (body.dispatch_paused_note === undefined ? body.note : body.dispatch_paused_note) || null,
-  );
+  .transform((body) => (body.dispatch_paused_note === undefined ? body.note : body.dispatch_paused_note))
+  .pipe(note)
+  .transform((given) => given || null);

@@ -63,7 +63,7 @@ function AccessTokens({ tokens, now }: { tokens: OwnToken[]; now: Date }) {
         </a>
       </p>
       {tokens.length === 0 ? (
-        <p class="empty">You have none.</p>
+        <p class="empty">You have no tokens yet.</p>
       ) : (
         <ul class="entries">
           {tokens.map((each) => (

@@ -15,6 +15,7 @@ import { Environment, Jobs, PausedQueues, pausedQueuesOf } from "./build-section
 import { payloadDownload } from "./delivery-page.tsx";
 import { FormError, PostButton } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { PayloadView } from "./payload-view.tsx";
 import { pipelineOf } from "./pipeline-page.tsx";
@@ -32,7 +33,8 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
     const pipeline = await pipelineOf(services, request);
     const number = readNumber(request.parameter("number"));
     const outcome = await orProblem(() => cancelBuild(services, request.actor, pipeline, number));
-    return "problem" in outcome ? show(services, request, outcome.problem) : pathOf(request);
+    if ("problem" in outcome) return show(services, request, outcome.problem);
+    return withNotice(pathOf(request), "build_canceled");
   });
 }
 
@@ -82,7 +84,7 @@ async function show(services: Services, request: MemberRequest, problem?: string
         </p>
         <div class="heading">
           <h1>
-            Build #{build.number} <State state={build.state} />
+            Build #{build.number} <State state={build.state} isPaused={paused.length > 0} />
           </h1>
           {!build.finishedAt && (
             <PostButton visitor={visitor} path={pathOf(request, patterns.cancelBuildPage)} class="danger">

@@ -52,6 +52,7 @@ export function Jobs({
     <Table caption="Jobs" columns={["Step", "State", "Queue"]}>
       {jobs.map(({ job, queue }) => {
         const present = queues.get(queue.id);
+        const isPaused = job.state === "scheduled" && Boolean(present?.dispatchPausedAt);
         return (
           <tr key={job.id} id={job.id}>
             <th scope="row" class="step">
@@ -59,12 +60,14 @@ export function Jobs({
               <code>{job.command}</code>
             </th>
             <td>
-              <State state={job.state} />
+              <State state={job.state} isPaused={isPaused} />
               {job.exitStatus !== null && job.exitStatus !== 0 && (
                 <span class="quiet"> exit status {job.exitStatus}</span>
               )}
             </td>
-            <td>{present ? <QueueLink queue={present} org={org} /> : queue.key}</td>
+            <td>
+              <span class="long">{present ? <QueueLink queue={present} org={org} /> : queue.key}</span>
+            </td>
           </tr>
         );
       })}

@@ -63,14 +63,17 @@ export function clusterPage(services: Services) {
           </div>
           {cluster.description && <p class="lead">{cluster.description}</p>}
           {queues.length === 0 ? (
-            <p class="empty">This cluster has no queue yet, so nothing can run here.</p>
+            <p class="empty">
+              This cluster has no queue yet, so nothing can run here.{" "}
+              {role === "admin" && <a href={pathTo(patterns.newQueuePage, parameters)}>Create a queue</a>}
+            </p>
           ) : (
             <Queues cluster={cluster} queues={queues} counts={counts} org={organization.slug} />
           )}
           <Pager page={page} pages={pages} path={path} />
           <AuditList entries={audit} now={clock.now()} />
           {role === "admin" && (
-            <p>
+            <p class="audit-log">
               <a href={pathTo(patterns.auditPage, { org: organization.slug })}>Audit log</a> of the whole
               organization, with tokens, apps, triggers and members
             </p>

@@ -6,8 +6,9 @@ import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import type { Visitor } from "../session.ts";
 import { clusterTitle } from "./cluster-page.tsx";
-import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout } from "./form-parts.tsx";
 import { adminAction, asSentence, type MemberRequest, memberPage, orProblem } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { readPageNumber } from "./page-number.ts";
 import { Pager } from "./tables.tsx";
@@ -24,7 +25,8 @@ export function clustersPage(services: Services) {
 /** POST /organizations/:org/clusters {name, description} */
 export function addCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
-    const draft = { name: form.get("name") ?? "", description: form.get("description") ?? "" };
+    const field = (name: string) => (form.get(name) ?? "").trim();
+    const draft = { name: field("name"), description: field("description") };
     const problems = [
       ...problemsOf(clusterName, draft.name),
       ...problemsOf(clusterDescription, draft.description),
@@ -34,7 +36,8 @@ export function addCluster(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => createCluster(services, request.actor, draft));
     if ("problem" in outcome) return show(services, request, { ...draft, problem: outcome.problem });
-    return pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: outcome.done.id });
+    const parameters = { org: request.organization.slug, cluster: outcome.done.id };
+    return withNotice(pathTo(patterns.clusterPage, parameters), "cluster_created");
   });
 }
 
@@ -92,14 +95,24 @@ function Entry({ cluster, org }: { cluster: Cluster; org: string }) {
 }
 
 function NewCluster({ visitor, path, draft }: { visitor: Visitor; path: string; draft?: Draft | undefined }) {
+  const wrong = {
+    name: isAbout(draft?.problem, "Name"),
+    description: isAbout(draft?.problem, "Description"),
+  };
   return (
     <section class="card" aria-labelledby="new-cluster">
       <h2 id="new-cluster">New cluster</h2>
       <form method="post" action={path}>
         <CsrfField visitor={visitor} />
-        {draft && <FormError>{draft.problem}</FormError>}
-        <Field label="Name" name="name" value={draft?.name} maxLength={100} required />
-        <Field label="Description" name="description" value={draft?.description} maxLength={2000} />
+        {draft && <FormError inField={wrong.name || wrong.description}>{draft.problem}</FormError>}
+        <Field label="Name" name="name" value={draft?.name} maxLength={100} required isWrong={wrong.name} />
+        <Field
+          label="Description"
+          name="description"
+          value={draft?.description}
+          maxLength={2000}
+          isWrong={wrong.description}
+        />
         <p class="actions">
           <button type="submit">Create cluster</button>
         </p>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Visitor } from "../session.ts";
 import { FormError, PostButton } from "./form-parts.tsx";
 import type { Shown } from "./page.ts";
@@ -14,7 +15,7 @@ export function confirmation(
     back,
     problem,
   }: Record<"title" | "text" | "button" | "path" | "back", string> & {
-    problem?: string | undefined;
+    problem?: ComponentChildren;
     within?: NonNullable<Shown["within"]>;
   },
 ): Shown {

@@ -1,4 +1,5 @@
-import { pipelinesOfCluster, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
+import { clusterDependents, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
+import { listPipelinesOfCluster, type Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { deleteCluster, updateCluster } from "../../shared/queues/clusters.ts";
@@ -9,7 +10,7 @@ import type { Bodies } from "../body.ts";
 import { clusterOf } from "./cluster-page.tsx";
 import { clusterDescription } from "./clusters-page.tsx";
 import { confirmation } from "./confirmation.tsx";
-import { CsrfField, Field, FormError, Select } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout, Select } from "./form-parts.tsx";
 import {
   adminAction,
   asSentence,
@@ -20,6 +21,7 @@ import {
 } from "./member-page.ts";
 import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
+import { StillUsed } from "./still-used.tsx";
 
 interface Draft {
   name: string;
@@ -44,8 +46,8 @@ export function saveCluster(services: Services, bodies: Bodies) {
     const cluster = await clusterOf(services, request);
     const field = (name: string) => form.get(name) ?? "";
     const draft = {
-      name: field("name"),
-      description: field("description"),
+      name: field("name").trim(),
+      description: field("description").trim(),
       defaultQueueId: field("default_queue"),
     };
     const problems = [
@@ -58,7 +60,7 @@ export function saveCluster(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => updateCluster(services, request.actor, cluster, change, pipelinesOnDefault));
     if ("problem" in outcome) return editForm(services, request, cluster, draft, outcome.problem);
-    return pathOf(request, cluster);
+    return withNotice(pathOf(request, cluster), "cluster_saved");
   });
 }
 
@@ -74,15 +76,21 @@ export function deleteClusterPage(services: Services) {
 export function removeCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const cluster = await clusterOf(services, request);
-    const outcome = await orProblem(() =>
-      deleteCluster(services, request.actor, cluster, pipelinesOfCluster),
-    );
-    if ("problem" in outcome) return askToDelete(request, cluster, outcome.problem);
+    const outcome = await orProblem(() => deleteCluster(services, request.actor, cluster, clusterDependents));
+    if ("problem" in outcome) {
+      const pipelines = await listPipelinesOfCluster(services.db, cluster.id);
+      return askToDelete(request, cluster, pipelines, outcome.problem);
+    }
     return withNotice(pathTo(patterns.clustersPage, { org: request.organization.slug }), "cluster_deleted");
   });
 }
 
-function askToDelete(request: MemberRequest, cluster: Cluster, problem?: string): Shown {
+function askToDelete(
+  request: MemberRequest,
+  cluster: Cluster,
+  pipelines: Pipeline[] = [],
+  problem?: string,
+): Shown {
   return confirmation(request.visitor, {
     title: `Delete the cluster ${cluster.name}?`,
     within: { organization: request.organization, section: "clusters" },
@@ -90,7 +98,8 @@ function askToDelete(request: MemberRequest, cluster: Cluster, problem?: string)
     button: "Delete",
     path: pathTo(patterns.deleteClusterPage, { org: request.organization.slug, cluster: cluster.id }),
     back: pathOf(request, cluster),
-    problem,
+    problem:
+      pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={request.organization.slug} /> : problem,
   });
 }
 
@@ -107,6 +116,7 @@ async function editForm(
 ): Promise<Shown> {
   const { organization, visitor } = request;
   const queues = await listQueues(db, cluster.id);
+  const wrong = { name: isAbout(problem, "Name"), description: isAbout(problem, "Description") };
   return {
     title: `Edit ${cluster.name}`,
     status: problem ? 422 : 200,
@@ -119,9 +129,15 @@ async function editForm(
           action={pathTo(patterns.editClusterPage, { org: organization.slug, cluster: cluster.id })}
         >
           <CsrfField visitor={visitor} />
-          {problem && <FormError>{problem}</FormError>}
-          <Field label="Name" name="name" value={draft.name} maxLength={100} required />
-          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          {problem && <FormError inField={wrong.name || wrong.description}>{problem}</FormError>}
+          <Field label="Name" name="name" value={draft.name} maxLength={100} required isWrong={wrong.name} />
+          <Field
+            label="Description"
+            name="description"
+            value={draft.description}
+            maxLength={2000}
+            isWrong={wrong.description}
+          />
           <Select
             label="Default queue"
             name="default_queue"

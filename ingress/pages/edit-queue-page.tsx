@@ -5,7 +5,7 @@ import { findShape } from "../../shared/queues/shapes.ts";
 import type { Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
-import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout } from "./form-parts.tsx";
 import {
   adminAction,
   asSentence,
@@ -14,6 +14,7 @@ import {
   orProblem,
   requireAdmin,
 } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { pathOf, queueOf } from "./queue-at.ts";
 import { AffinityField, SizeField } from "./queue-fields.tsx";
@@ -45,10 +46,10 @@ export function saveQueue(services: Services, bodies: Bodies) {
     const { queue } = await queueOf(services, request);
     const field = (name: string) => form.get(name) ?? "";
     const draft = {
-      description: field("description"),
+      description: field("description").trim(),
       shape: field("shape"),
       affinity: field("affinity"),
-      image: field("image"),
+      image: field("image").trim(),
     };
     const problems = problemsOf(queueDescription, draft.description);
     const hosted = {
@@ -65,13 +66,14 @@ export function saveQueue(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => updateQueue(services, request.actor, queue, change));
     if ("problem" in outcome) return show(request, queue, draft, outcome.problem);
-    return pathOf(request, queue);
+    return withNotice(pathOf(request, queue), "queue_saved");
   });
 }
 
 function show(request: MemberRequest, queue: Queue, draft: Draft, problem?: string): Shown {
   const { organization, visitor } = request;
   const present = queue.instanceShape === null ? undefined : findShape(queue.instanceShape);
+  const isWrong = isAbout(problem, "Description");
   const canHaveImage =
     present?.machineType === "linux" && organization.features.includes("custom_agent_images");
   return {
@@ -83,8 +85,14 @@ function show(request: MemberRequest, queue: Queue, draft: Draft, problem?: stri
         <h1>Edit {queue.key}</h1>
         <form method="post" action={pathOf(request, queue, patterns.editQueuePage)}>
           <CsrfField visitor={visitor} />
-          {problem && <FormError>{problem}</FormError>}
-          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          {problem && <FormError inField={isWrong}>{problem}</FormError>}
+          <Field
+            label="Description"
+            name="description"
+            value={draft.description}
+            maxLength={2000}
+            isWrong={isWrong}
+          />
           {present ? (
             <SizeField value={draft.shape} present={present} />
           ) : (

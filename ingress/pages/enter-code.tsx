@@ -71,7 +71,7 @@ export function CodeForm({ visitor, code, cameByLink, isWrong }: CodeProps & { v
     <form method="post" action={patterns.enterCode}>
       <CsrfField visitor={visitor} />
       {cameByLink && !isWrong && <input type="hidden" name="came_by_link" value="1" />}
-      {isWrong && <FormError>{notValid}</FormError>}
+      {isWrong && <FormError inField>{notValid}</FormError>}
       <Field
         label="Code"
         name="user_code"
@@ -83,6 +83,7 @@ export function CodeForm({ visitor, code, cameByLink, isWrong }: CodeProps & { v
         spellcheck={false}
         maxLength={20}
         required
+        isWrong={isWrong}
       />
       <p class="actions">
         <button type="submit">Continue</button>

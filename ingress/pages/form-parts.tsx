@@ -6,26 +6,51 @@ export function CsrfField({ visitor }: { visitor: Visitor }) {
   return <input type="hidden" name="csrf_token" value={visitor.csrfToken} />;
 }
 
-/** What is wrong with the form that was sent, above it. */
-export function FormError({ children }: { children: ComponentChildren }) {
+/**
+ * What is wrong with the form that was sent, above it. The keyboard starts here.
+ * @param inField a field of the form is marked as wrong, so the keyboard starts there
+ */
+export function FormError({
+  children,
+  inField = false,
+}: {
+  children: ComponentChildren;
+  inField?: boolean | undefined;
+}) {
+  const focus = inField ? {} : { tabIndex: -1, autofocus: true };
   return (
-    <p class="error" role="alert" id="form-error">
+    <p class="error" {...focus} role="alert" id="form-error">
       {children}
     </p>
   );
 }
 
-/** An input with its label and, below, what helps to fill it in. */
+/** Whether a problem is with the field of this label: `Key can't be blank.` */
+export function isAbout(problem: string | undefined, label: string): boolean {
+  return problem?.startsWith(`${label} `) ?? false;
+}
+
+/**
+ * An input with its label and, below, what helps to fill it in.
+ * @param isWrong the form's error is about it
+ */
 export function Field({
   label,
   hint,
+  isWrong = false,
   ...input
-}: { label: string; name: string; hint?: string } & InputHTMLAttributes) {
+}: { label: string; name: string; hint?: string; isWrong?: boolean | undefined } & InputHTMLAttributes) {
   const id = `field-${input.name}`;
+  const describedBy = [isWrong && "form-error", hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <input id={id} {...input} {...(hint ? { "aria-describedby": `${id}-hint` } : {})} />
+      <input
+        id={id}
+        {...input}
+        {...(describedBy && { "aria-describedby": describedBy })}
+        {...(isWrong && { "aria-invalid": true, autofocus: true })}
+      />
       {hint && (
         <span class="quiet" id={`${id}-hint`}>
           {hint}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
 import type { Organization } from "../../shared/accounts/store.ts";
+import type { Role } from "../../shared/db/schema.ts";
 import { avatarPath, pathTo, patterns } from "../../shared/paths.ts";
 import type { Visitor } from "../session.ts";
 import { assetPath } from "./assets.ts";
@@ -8,16 +9,18 @@ import { CsrfField } from "./form-parts.tsx";
 import { noticeText } from "./notices.ts";
 
 /** A part of an organization's pages. */
-export type Section = "pipelines" | "clusters";
+export type Section = "pipelines" | "clusters" | "audit";
 
 interface PageProps {
   title: string;
   content: ComponentChildren;
   /** The organization that the page is about, and where in it. */
-  within?: { organization: Organization; section: Section };
+  within?: { organization: Organization; section?: Section };
+  /** What the visitor is there. */
+  role?: Role | undefined;
   /** Where the page hears that it has changed. */
   events?: string;
-  /** Undefined on error pages, which do not know who asks. */
+  /** Undefined on error pages that do not know who asks. */
   visitor?: Visitor;
   /** Key of what the form before did. */
   notice?: string | null;
@@ -28,7 +31,7 @@ export function renderPage(props: PageProps): string {
   return `<!doctype html>${render(<Layout {...props} />)}`;
 }
 
-function Layout({ title, content, within, events, visitor, notice = null }: PageProps) {
+function Layout({ title, content, within, role, events, visitor, notice = null }: PageProps) {
   const text = noticeText(notice);
   return (
     <html lang="en">
@@ -52,7 +55,7 @@ function Layout({ title, content, within, events, visitor, notice = null }: Page
           </a>
           {visitor?.user ? <SignedIn visitor={visitor} /> : visitor && <a href={patterns.signIn}>Sign in</a>}
         </header>
-        {within && <OrganizationBar {...within} />}
+        {within && <OrganizationBar {...within} role={role} />}
         <main id="main" tabIndex={-1}>
           {text && (
             <p class="notice" role="status">
@@ -66,7 +69,11 @@ function Layout({ title, content, within, events, visitor, notice = null }: Page
   );
 }
 
-function OrganizationBar({ organization, section }: { organization: Organization; section: Section }) {
+function OrganizationBar({
+  organization,
+  section,
+  role,
+}: NonNullable<PageProps["within"]> & Pick<PageProps, "role">) {
   const parameters = { org: organization.slug };
   const link = (target: Section, pattern: string, text: string) => (
     <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
@@ -78,6 +85,7 @@ function OrganizationBar({ organization, section }: { organization: Organization
       <strong>{organization.name}</strong>
       {link("pipelines", patterns.pipelinesPage, "Pipelines")}
       {link("clusters", patterns.clustersPage, "Clusters")}
+      {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
     </nav>
   );
 }
@@ -99,6 +107,7 @@ function SignedIn({ visitor }: { visitor: Visitor }) {
           <a href={patterns.connectedApps}>Connected apps</a>
           <a href={patterns.accessTokens}>API access tokens</a>
           <a href={patterns.password}>Change password</a>
+          <a href={patterns.docs}>REST API</a>
           <form method="post" action={patterns.signOut}>
             <CsrfField visitor={visitor} />
             <button type="submit" class="plain">

@@ -5,6 +5,7 @@ import type { Role } from "../../shared/db/schema.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
+import { frameOf } from "./frame.ts";
 import { type Answered, type Shown, type SignedInRequest, signedInAction, signedInPage } from "./page.ts";
 
 /** A request for a page of an organization, by one of its members. */
@@ -48,8 +49,10 @@ export function adminAction(
 }
 
 /** @throws Refusal 403 */
-export function requireAdmin({ role }: Pick<MemberRequest, "role">): void {
-  if (role !== "admin") throw new Refusal(403, "Only admins of the organization may do this.");
+export function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): void {
+  if (role === "admin") return;
+  const what = event.req.method === "POST" ? "may do this" : "can see this page";
+  throw new Refusal(403, `Only admins of the organization ${what}.`);
 }
 
 async function requireMember({ db }: Services, request: SignedInRequest): Promise<MemberRequest> {
@@ -57,6 +60,7 @@ async function requireMember({ db }: Services, request: SignedInRequest): Promis
   const slug = parameter("org");
   const found = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
   if (!found) throw notFound("organization");
+  frameOf(request.event).membership = found;
   const actor = { organization: found.organization, userId: request.user.id };
   return { ...request, ...found, actor, parameter };
 }

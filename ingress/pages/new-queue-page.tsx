@@ -6,7 +6,7 @@ import { findShape, shapeProblems, shapes } from "../../shared/queues/shapes.ts"
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import { clusterOf } from "./cluster-page.tsx";
-import { CsrfField, Field, FormError } from "./form-parts.tsx";
+import { CsrfField, Field, FormError, isAbout } from "./form-parts.tsx";
 import {
   adminAction,
   asSentence,
@@ -15,6 +15,7 @@ import {
   orProblem,
   requireAdmin,
 } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { pathOf } from "./queue-at.ts";
 import { AffinityField, AgentsField } from "./queue-fields.tsx";
@@ -58,19 +59,24 @@ export function addQueue(services: Services, bodies: Bodies) {
         ? { problem: asSentence(problems) }
         : await orProblem(() => createQueue(services, request.actor, cluster, queue));
     if ("problem" in outcome) return show(request, cluster, draft, outcome.problem);
-    return pathOf(request, outcome.done);
+    return withNotice(pathOf(request, outcome.done), "queue_created");
   });
 }
 
 function readDraft(form: URLSearchParams): Draft {
   const field = (name: string) => form.get(name) ?? "";
-  const [key, description, shape, affinity] = ["key", "description", "shape", "affinity"].map(field);
-  return { key, description, shape, affinity } as Draft;
+  return {
+    key: field("key").trim(),
+    description: field("description").trim(),
+    shape: field("shape"),
+    affinity: field("affinity"),
+  };
 }
 
 function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: string): Shown {
   const { organization, visitor } = request;
   const parameters = { org: organization.slug, cluster: cluster.id };
+  const wrong = { key: isAbout(problem, "Key"), description: isAbout(problem, "Description") };
   const available = shapes.filter(({ name }) => shapeProblems(name, organization).length === 0);
   return {
     title: "New queue",
@@ -81,16 +87,23 @@ function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: 
         <h1>New queue in {cluster.name}</h1>
         <form method="post" action={pathTo(patterns.newQueuePage, parameters)}>
           <CsrfField visitor={visitor} />
-          {problem && <FormError>{problem}</FormError>}
+          {problem && <FormError inField={wrong.key || wrong.description}>{problem}</FormError>}
           <Field
             label="Key"
             name="key"
             value={draft.key}
             maxLength={100}
             required
+            isWrong={wrong.key}
             hint="Letters, numbers, hyphens and underscores. Steps and agents name it; it cannot be changed."
           />
-          <Field label="Description" name="description" value={draft.description} maxLength={2000} />
+          <Field
+            label="Description"
+            name="description"
+            value={draft.description}
+            maxLength={2000}
+            isWrong={wrong.description}
+          />
           <AgentsField value={draft.shape} available={available} />
           <div class="self-hosted">
             <AffinityField value={draft.affinity} />

@@ -4,7 +4,14 @@ const notices = {
   password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
   access_revoked: "Access is revoked. Its tokens no longer work.",
   token_revoked: "The token is revoked. It no longer works.",
+  build_canceled: "You have canceled the build.",
+  queue_created: "The queue is created.",
+  queue_saved: "The queue is saved.",
+  queue_paused: "You have paused the queue.",
+  queue_resumed: "You have resumed the queue.",
   queue_deleted: "The queue is deleted.",
+  cluster_created: "The cluster is created.",
+  cluster_saved: "The cluster is saved.",
   cluster_deleted: "The cluster is deleted, and its queues with it.",
 } as const;
 

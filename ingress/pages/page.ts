@@ -8,6 +8,7 @@ import type { Bodies } from "../body.ts";
 import { refuseForeignForm } from "../csrf.ts";
 import { html, seeOther, setHeaders } from "../respond.ts";
 import { findVisitor, type Visitor } from "../session.ts";
+import { frameOf } from "./frame.ts";
 import { renderPage, type Section } from "./layout.tsx";
 
 /** What a page shows inside the frame that all pages share. */
@@ -45,7 +46,7 @@ export function page(
   show: (request: PageRequest) => Shown | Promise<Shown>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await findVisitor(services, event);
+    const visitor = await meet(services, event);
     return render(event, visitor, await show({ event, visitor }));
   });
 }
@@ -56,7 +57,7 @@ export function signedInPage(
   show: (request: SignedInRequest) => Shown | Promise<Shown | HTTPResponse>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await findVisitor(services, event);
+    const visitor = await meet(services, event);
     const { user } = visitor;
     if (!user) return seeOther(signInAndReturnTo(event.url.pathname + event.url.search));
     return render(event, visitor, await show({ event, visitor, user }));
@@ -70,7 +71,7 @@ export function action(
   run: (request: PageRequest, form: URLSearchParams) => Promise<Answered>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await findVisitor(services, event);
+    const visitor = await meet(services, event);
     const form = await readForm(services, bodies, { event, visitor });
     return answer(event, visitor, await run({ event, visitor }, form));
   });
@@ -83,7 +84,7 @@ export function signedInAction(
   run: (request: SignedInRequest, form: URLSearchParams) => Promise<Answered>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await findVisitor(services, event);
+    const visitor = await meet(services, event);
     const { user } = visitor;
     if (!user) return seeOther(signInAndReturnTo(event.url.pathname));
     const form = await readForm(services, bodies, { event, visitor });
@@ -111,6 +112,14 @@ export function setPageHeaders(event: H3Event, isLive = false): void {
   });
 }
 
+/** Whoever asks, remembered for the page that answers. */
+async function meet(services: Services, event: H3Event): Promise<Visitor> {
+  const visitor = await findVisitor(services, event);
+  frameOf(event).visitor = visitor;
+  return visitor;
+}
+
+/** Line breaks are single characters: browsers send two for each, which `maxlength` does not count. */
 async function readForm(
   services: Services,
   bodies: Bodies,
@@ -124,7 +133,7 @@ async function readForm(
   // No browser sends it, and Postgres stores and compares no text that has it.
   if ([...form.values()].some((value) => value.includes("\0")))
     throw new Refusal(400, "The form holds a character that cannot be typed.");
-  return form;
+  return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));
 }
 
 function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPResponse {
@@ -136,5 +145,6 @@ function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse):
   const { status = 200, ...shown } = answer;
   setPageHeaders(event, shown.events !== undefined);
   const notice = event.url.searchParams.get("notice");
-  return html(status, renderPage({ ...shown, visitor, notice }));
+  const role = frameOf(event).membership?.role;
+  return html(status, renderPage({ ...shown, visitor, role, notice }));
 }

@@ -19,22 +19,29 @@ export function savePassword(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
     const field = (name: string) => form.get(name) ?? "";
     if (field("wanted") !== field("again"))
-      return passwordForm(visitor, "The new password and its repetition are not the same.");
+      return passwordForm(visitor, {
+        text: "The new password and its repetition are not the same.",
+        field: "again",
+      });
 
     const passwords = { present: field("present"), wanted: field("wanted") };
     const changed = await limitSignInFailures(services, user.email, clientIp(event), async () => {
       const outcome = await changePassword(services, user, passwords);
       return outcome === "wrong" ? undefined : outcome;
     });
-    if (!changed) return passwordForm(visitor, "The present password is not right.");
-    if ("problems" in changed) return passwordForm(visitor, `${changed.problems.join(", ")}.`);
+    if (!changed) return passwordForm(visitor, { text: "The current password is wrong.", field: "present" });
+    if ("problems" in changed)
+      return passwordForm(visitor, { text: `${changed.problems.join(", ")}.`, field: "wanted" });
 
     setSessionCookie(services.config, event, changed.token);
     return withNotice(patterns.home, "password_changed");
   });
 }
 
-function passwordForm(visitor: Visitor, problem?: string): Shown {
+function passwordForm(
+  visitor: Visitor,
+  problem?: { text: string; field: "present" | "wanted" | "again" },
+): Shown {
   return {
     title: "Change password",
     status: problem ? 422 : 200,
@@ -44,11 +51,12 @@ function passwordForm(visitor: Visitor, problem?: string): Shown {
         <form method="post" action={patterns.password}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="username" value={visitor.user?.email} autocomplete="username" />
-          {problem && <FormError>{problem}</FormError>}
+          {problem && <FormError inField>{problem.text}</FormError>}
           <Field
-            label="Present password"
+            label="Current password"
             name="present"
             type="password"
+            isWrong={problem?.field === "present"}
             autocomplete="current-password"
             required
           />
@@ -56,6 +64,7 @@ function passwordForm(visitor: Visitor, problem?: string): Shown {
             label="New password"
             name="wanted"
             type="password"
+            isWrong={problem?.field === "wanted"}
             autocomplete="new-password"
             minLength={10}
             required
@@ -65,6 +74,7 @@ function passwordForm(visitor: Visitor, problem?: string): Shown {
             label="New password once more"
             name="again"
             type="password"
+            isWrong={problem?.field === "again"}
             autocomplete="new-password"
             required
           />

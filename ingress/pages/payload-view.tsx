@@ -14,7 +14,7 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
           Download
         </a>
       </div>
-      {!isWhole && <p class="quiet">This is its beginning, 256 KB long. The download has all of it.</p>}
+      {!isWhole && <p class="quiet">Only the first 256 KB are shown. The download has all of it.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre class="payload" tabIndex={0}>
         {text}

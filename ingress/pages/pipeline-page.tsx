@@ -41,7 +41,13 @@ export function pipelinePage(services: Services) {
           <h2>Builds</h2>
           {builds.length === 0 ? (
             <p class="empty">
-              No build yet. One is made for every webhook that a trigger of this pipeline receives.
+              No build yet. One is made for every webhook that a trigger of this pipeline receives. The
+              operator makes a trigger with{" "}
+              <code>
+                npm run -s admin -- trigger create --org {organization.slug} --pipeline {pipeline.slug} --type
+                webhook --label Hook
+              </code>
+              .
             </p>
           ) : (
             <Builds builds={builds} parameters={parameters} now={clock.now()} />
@@ -97,11 +103,6 @@ function Facts({
   );
 }
 
-/** Of a build, or that it is held back. */
-export function stateOf({ pausedQueueId, state }: Build): string {
-  return pausedQueueId ? "paused" : state;
-}
-
 function Builds({
   builds,
   parameters,
@@ -122,9 +123,11 @@ function Builds({
             <span>{build.message}</span>
           </th>
           <td>
-            <State state={stateOf(build)} />
+            <State state={build.state} isPaused={build.pausedQueueId !== null} />
           </td>
-          <td>{build.branch}</td>
+          <td>
+            <span class="long">{build.branch}</span>
+          </td>
           <td>
             <Time at={build.createdAt} now={now} />
           </td>

@@ -5,7 +5,6 @@ import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";
 import { memberPage } from "./member-page.ts";
 import { readPageNumber } from "./page-number.ts";
-import { stateOf } from "./pipeline-page.tsx";
 import { Pager, State } from "./tables.tsx";
 import { Time } from "./times.tsx";
 
@@ -71,7 +70,7 @@ function LastBuild({
   if (!build) return <p class="quiet">No build yet</p>;
   return (
     <p>
-      <State state={stateOf(build)} />{" "}
+      <State state={build.state} isPaused={build.pausedQueueId !== null} />{" "}
       <a href={pathTo(patterns.buildPage, { org, slug, number: String(build.number) })}>#{build.number}</a>{" "}
       {build.message}{" "}
       <span class="quiet">

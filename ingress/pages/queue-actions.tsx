@@ -1,5 +1,6 @@
 import type { HTTPResponse } from "h3";
-import { queueDependents } from "../../shared/builds/dependents.ts";
+import type { ComponentChildren } from "preact";
+import { listPipelinesOn, queueDependents } from "../../shared/builds/dependents.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
 import { problemsOf, text } from "../../shared/queues/input.ts";
@@ -19,32 +20,45 @@ import {
 } from "./member-page.ts";
 import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
-import { pathOf, queueOf } from "./queue-at.ts";
-import { longestNote, showQueue } from "./queue-page.tsx";
+import { pathOf, type QueueAt, queueOf } from "./queue-at.ts";
+import { showQueue } from "./queue-page.tsx";
+import { longestNote } from "./queue-sections.tsx";
+import { StillUsed } from "./still-used.tsx";
 
-/** POST …/pause {note} */
+/** POST …/pause {note}. Whoever finds it paused already, by a double click too, is shown that. */
 export function pauseQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await queueOf(services, request);
     const note = form.get("note") ?? "";
     const problems = problemsOf(text("Note", longestNote), note);
-    const outcome =
-      problems.length > 0
-        ? { problem: asSentence(problems) }
-        : await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
-    if ("problem" in outcome) return showQueue(services, request, { note, problem: outcome.problem });
-    return pathOf(request, queue);
+    if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
+
+    const outcome = await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
+    if ("done" in outcome) return withNotice(pathOf(request, queue), "queue_paused");
+    const { queue: present } = await queueOf(services, request);
+    if (!present.dispatchPausedAt) return showQueue(services, request, { note, problem: outcome.problem });
+    if (note === "" || note === present.dispatchPausedNote) return pathOf(request, queue);
+    return showQueue(services, request, { note, problem: <LostNote note={note} /> });
   });
 }
 
-/** POST …/resume */
+/** POST …/resume. It may run already: somebody was faster. */
 export function resumeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const { queue } = await queueOf(services, request);
     const outcome = await orProblem(() => resumeDispatch(services, request.actor, queue));
-    if ("problem" in outcome) return showQueue(services, request, { note: "", problem: outcome.problem });
-    return pathOf(request, queue);
+    const path = pathOf(request, queue);
+    return "done" in outcome ? withNotice(path, "queue_resumed") : path;
   });
+}
+
+/** What was typed while somebody else paused, so that it can be copied. */
+function LostNote({ note }: { note: string }) {
+  return (
+    <>
+      It is already paused. Your note was not saved: <span class="note">{note}</span>
+    </>
+  );
 }
 
 /** GET of an address that takes a form only: who signs in after sending one comes back to here. */
@@ -66,9 +80,11 @@ export function deleteQueuePage(services: Services) {
 /** POST …/delete */
 export function removeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
-    const { queue } = await queueOf(services, request);
+    const at = await queueOf(services, request);
+    const { queue } = at;
     const outcome = await orProblem(() => deleteQueue(services, request.actor, queue, queueDependents));
-    if ("problem" in outcome) return askToDelete(request, queue, outcome.problem);
+    if ("problem" in outcome)
+      return askToDelete(request, queue, await reasonToKeep(services, request, at, outcome.problem));
     const cluster = pathTo(patterns.clusterPage, {
       org: request.organization.slug,
       cluster: queue.clusterId,
@@ -77,7 +93,26 @@ export function removeQueue(services: Services, bodies: Bodies) {
   });
 }
 
-function askToDelete(request: MemberRequest, queue: Queue, problem?: string): Shown {
+/** Why the queue cannot be deleted, and where to change that. */
+async function reasonToKeep(
+  { db }: Services,
+  { organization }: MemberRequest,
+  { cluster, queue }: QueueAt,
+  problem: string,
+): Promise<ComponentChildren> {
+  const org = organization.slug;
+  if (cluster.defaultQueueId === queue.id)
+    return (
+      <>
+        It is the default queue of its cluster.{" "}
+        <a href={pathTo(patterns.editClusterPage, { org, cluster: cluster.id })}>Choose another one</a> first.
+      </>
+    );
+  const pipelines = await listPipelinesOn(db, queue);
+  return pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={org} /> : problem;
+}
+
+function askToDelete(request: MemberRequest, queue: Queue, problem?: ComponentChildren): Shown {
   return confirmation(request.visitor, {
     title: `Delete the queue ${queue.key}?`,
     within: { organization: request.organization, section: "clusters" },

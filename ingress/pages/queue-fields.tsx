@@ -3,7 +3,7 @@ import { machineInWords, sizeInWords } from "./cluster-page.tsx";
 import { Select } from "./form-parts.tsx";
 
 const affinities = [
-  ["prefer-warmest", "agents that have just finished a job"],
+  ["prefer-warmest", "agents that just finished a job"],
   ["prefer-different", "a different agent"],
 ] as const;
 

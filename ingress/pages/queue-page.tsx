@@ -1,21 +1,20 @@
+import type { ComponentChildren } from "preact";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../shared/accounts/store.ts";
 import { countJobsOfQueues, listHeldBackBuilds } from "../../shared/builds/dispatch-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
-import type { Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/services.ts";
 import { eventsPath } from "../live.ts";
 import { AuditList } from "./audit-list.tsx";
-import { kindOf, mostCounted, shown } from "./cluster-page.tsx";
-import { CsrfField, FormError, PostButton, TextArea } from "./form-parts.tsx";
+import { mostCounted } from "./cluster-page.tsx";
+import { FormError } from "./form-parts.tsx";
 import { type MemberRequest, memberPage } from "./member-page.ts";
 import type { Shown } from "./page.ts";
 import { pathOf, queueOf } from "./queue-at.ts";
+import { Facts, HeldBack, Pause, PauseForm } from "./queue-sections.tsx";
 import { State } from "./tables.tsx";
-import { Time } from "./times.tsx";
 
-export const longestNote = 2000;
-const mostBuilds = 20;
+const mostHeldBack = { limit: 20, mostJobs: mostCounted };
 const mostAuditEntries = 10;
 
 /** GET /organizations/:org/clusters/:cluster/queues/:queue */
@@ -30,12 +29,13 @@ export function queuePage(services: Services) {
 export async function showQueue(
   services: Services,
   request: MemberRequest,
-  refused?: { note: string; problem: string },
+  refused?: { note: string; problem: ComponentChildren },
 ): Promise<Shown> {
   const { clock } = services;
   const { organization, role, visitor } = request;
   const at = await readQueue(services, request);
-  const { cluster, queue, audit, now } = { ...at, now: clock.now() };
+  const { cluster, queue, audit } = at;
+  const now = clock.now();
   const path = (pattern: string) => pathOf(request, queue, pattern);
   return {
     title: queue.key,
@@ -65,49 +65,22 @@ export async function showQueue(
             </p>
           )}
         </div>
-        {queue.description && <p class="lead">{queue.description}</p>}
         {refused && <FormError>{refused.problem}</FormError>}
-        {queue.dispatchPausedAt && (
-          <div class="warning">
-            <p>
-              Paused by {at.nameOf(queue.dispatchPausedById)} <Time at={queue.dispatchPausedAt} now={now} />.
-              Jobs that wait here are handed out once it is resumed.
-            </p>
-            {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
-            {role === "admin" && (
-              <PostButton visitor={visitor} path={path(patterns.resumeQueuePage)}>
-                Resume
-              </PostButton>
-            )}
-          </div>
-        )}
+        <Pause request={request} at={at} now={now} />
+        {queue.description && <p class="lead">{queue.description}</p>}
         <Facts at={at} now={now} />
         {role === "admin" && !queue.dispatchPausedAt && (
-          <section class="card" aria-labelledby="pause">
-            <h2 id="pause">Pause this queue</h2>
-            <form method="post" action={path(patterns.pauseQueuePage)}>
-              <CsrfField visitor={visitor} />
-              <TextArea
-                label="Note"
-                name="note"
-                value={refused?.note}
-                maxLength={longestNote}
-                hint="Why, if you like: people see it here and on builds that wait. Jobs that run go on."
-              />
-              <p class="actions">
-                <button type="submit">Pause</button>
-              </p>
-            </form>
-          </section>
+          <PauseForm request={request} queue={queue} note={refused?.note} />
         )}
-        {queue.dispatchPausedAt && <HeldBack builds={at.heldBack} org={organization.slug} />}
+        {at.heldBack && <HeldBack held={at.heldBack} org={organization.slug} />}
         <AuditList entries={audit} now={now} />
       </>
     ),
   };
 }
 
-type QueueDetails = Awaited<ReturnType<typeof readQueue>>;
+/** What the page shows of its queue. */
+export type QueueDetails = Awaited<ReturnType<typeof readQueue>>;
 
 async function readQueue(services: Services, request: MemberRequest) {
   const { db } = services;
@@ -123,74 +96,7 @@ async function readQueue(services: Services, request: MemberRequest) {
     queue,
     nameOf: (id: string | null) => users.get(id ?? "")?.name ?? "somebody",
     counts: (await countJobsOfQueues(db, [queue.id], mostCounted)).get(queue.id),
-    heldBack: dispatchPausedAt ? await listHeldBackBuilds(db, queue.id, mostBuilds) : [],
+    heldBack: dispatchPausedAt ? await listHeldBackBuilds(db, queue.id, mostHeldBack) : undefined,
     audit: await listAuditEvents(db, audited, mostAuditEntries),
   };
-}
-
-function Facts({ at: { cluster, queue, counts, nameOf }, now }: { at: QueueDetails; now: Date }) {
-  return (
-    <dl class="facts panel">
-      <dt>Jobs waiting</dt>
-      <dd>{shown(counts?.waiting ?? 0)}</dd>
-      <dt>Jobs running</dt>
-      <dd>{shown(counts?.running ?? 0)}</dd>
-      <dt>Agents</dt>
-      <dd>{kindOf(queue)}</dd>
-      {queue.agentImageRef && (
-        <>
-          <dt>Image</dt>
-          <dd>
-            <code>{queue.agentImageRef}</code>
-          </dd>
-        </>
-      )}
-      {queue.instanceShape === null && (
-        <>
-          <dt>Retries prefer</dt>
-          <dd>{affinityInWords(queue)}</dd>
-        </>
-      )}
-      {queue.id === cluster.defaultQueueId && (
-        <>
-          <dt>Default queue</dt>
-          <dd>Steps that name no queue run here.</dd>
-        </>
-      )}
-      <dt>Created</dt>
-      <dd>
-        <Time at={queue.createdAt} now={now} /> by {nameOf(queue.createdById)}
-      </dd>
-    </dl>
-  );
-}
-
-function affinityInWords({ retryAgentAffinity }: Queue): string {
-  return retryAgentAffinity === "prefer-warmest"
-    ? "agents that have just finished a job"
-    : "a different agent";
-}
-
-function HeldBack({ builds, org }: { builds: QueueDetails["heldBack"]; org: string }) {
-  return (
-    <section aria-labelledby="held-back">
-      <h2 id="held-back">Builds that wait for it</h2>
-      {builds.length === 0 ? (
-        <p class="quiet">None.</p>
-      ) : (
-        <ul class="links">
-          {builds.map(({ build, pipeline }) => (
-            <li key={build.id}>
-              <a
-                href={pathTo(patterns.buildPage, { org, slug: pipeline.slug, number: String(build.number) })}
-              >
-                {pipeline.name} #{build.number}
-              </a>{" "}
-              {build.message}
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
 }

@@ -56,7 +56,7 @@ function signInForm(
         <form method="post" action={patterns.signIn}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="to" value={to} />
-          {isWrong && <FormError>Email address or password are not right.</FormError>}
+          {isWrong && <FormError inField>The email address or password is wrong.</FormError>}
           <Field
             label="Email address"
             name="email"
@@ -72,7 +72,7 @@ function signInForm(
             type="password"
             autocomplete="current-password"
             required
-            autofocus={isWrong}
+            isWrong={isWrong}
           />
           <p class="actions">
             <button type="submit">Sign in</button>

@@ -45,9 +45,27 @@ export function Pager({ page, pages, path }: { page: number; pages: number; path
 }
 
 /**
- * A state as a word in a colour of its own.
+ * A state as a word in a colour of its own. What is held back by a paused queue says so beside it.
  * @param kind what the colour goes by, when that is not the word
  */
-export function State({ state, kind = state }: { state: string; kind?: string }) {
-  return <span class={`state ${kind}`}>{state}</span>;
+export function State({
+  state,
+  kind = state,
+  isPaused = false,
+}: {
+  state: string;
+  kind?: string;
+  isPaused?: boolean;
+}) {
+  return (
+    <>
+      <span class={`state ${kind}`}>{state}</span>
+      {isPaused && (
+        <>
+          {" "}
+          <span class="state paused">paused</span>
+        </>
+      )}
+    </>
+  );
 }

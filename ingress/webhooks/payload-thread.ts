@@ -1,12 +1,10 @@
-import { parentPort } from "node:worker_threads";
+import { answerQuestions } from "../../shared/thread.ts";
 import { findPayloadProblem } from "../../shared/triggers/payload-problem.ts";
 
-/** The thread behind `payload-checks.ts`: one question at a time, answered in order. */
-export interface Question {
+export interface PayloadQuestion {
   body: Uint8Array;
   maxDepth: number;
 }
 
-parentPort?.on("message", ({ body, maxDepth }: Question) => {
-  parentPort?.postMessage(findPayloadProblem(body, maxDepth));
-});
+// The thread behind `payload-checks.ts`.
+answerQuestions(({ body, maxDepth }: PayloadQuestion) => findPayloadProblem(body, maxDepth));

@@ -8,10 +8,17 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
   await tx.insertMany(tx.tables.auditEvents, [event]);
 }
 
-/** What was done to these things, the newest first. */
+/**
+ * What was done to these things, the newest first.
+ * @param of beforeId: entries older than this one
+ */
 export async function listAuditEvents(
   db: Db,
-  of: { organizationId: string; subjects?: { types: string[]; ids: string[] } },
+  of: {
+    organizationId: string;
+    subjects?: { types: string[]; ids: string[] };
+    beforeId?: string | undefined;
+  },
   limit: number,
 ) {
   const { auditEvents, users } = db.tables;
@@ -24,6 +31,7 @@ export async function listAuditEvents(
         eq(auditEvents.organizationId, of.organizationId),
         of.subjects && inArray(auditEvents.subjectType, of.subjects.types),
         of.subjects && inArray(auditEvents.subjectId, of.subjects.ids),
+        of.beforeId ? lt(auditEvents.id, of.beforeId) : undefined,
       ),
     )
     .orderBy(desc(auditEvents.id))

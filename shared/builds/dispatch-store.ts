@@ -142,21 +142,31 @@ export async function countJobsOfQueues(
   return new Map(counts);
 }
 
-/** Builds that a paused queue holds back, the oldest first. */
-export async function listHeldBackBuilds(db: Db, queueId: string, limit: number) {
+/**
+ * Builds that a paused queue holds back, the oldest first, and how many there are besides.
+ * @param mostJobs of how many of its jobs they are counted
+ * @returns isAll: whether no job was left out of the counting
+ */
+export async function listHeldBackBuilds(
+  db: Db,
+  queueId: string,
+  { limit, mostJobs }: { limit: number; mostJobs: number },
+) {
   const { jobs, builds, pipelines } = db.tables;
-  const held = db
+  const held = await db
     .select({ id: jobs.buildId })
     .from(jobs)
     .where(and(eq(jobs.queueId, queueId), isNotNull(jobs.dispatchPausedAt)))
     .orderBy(asc(jobs.id))
-    .limit(limit);
-  return db
+    .limit(mostJobs);
+  const ids = [...new Set(held.map(({ id }) => id))];
+  const listed = await db
     .select({ build: builds, pipeline: pipelines })
     .from(builds)
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
-    .where(inArray(builds.id, held))
+    .where(inArray(builds.id, ids.slice(0, limit)))
     .orderBy(asc(builds.id));
+  return { builds: listed, more: Math.max(0, ids.length - limit), isAll: held.length < mostJobs };
 }
 
 /** Queues that are paused, or have jobs that still carry a pause: where a fan-out may have something to do. */

@@ -1,4 +1,4 @@
-import { Refusal } from "../refusal.ts";
+import { excerpt, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import type { JobPrincipal } from "./job-tokens.ts";
 import { findMetaData, listMetaData, putMetaData } from "./meta-data-store.ts";
@@ -9,7 +9,8 @@ const largestValueBytes = 100 * 1024;
 /** @throws Refusal 404 */
 export async function requireMetaData(services: Services, buildId: string, key: string): Promise<string> {
   const value = isStorable(key) ? await findMetaData(services.db, buildId, key) : undefined;
-  if (value === undefined) throw new Refusal(404, `No meta-data found with the key ${JSON.stringify(key)}`);
+  if (value === undefined)
+    throw new Refusal(404, `No meta-data found with the key ${JSON.stringify(excerpt(key))}`);
   return value;
 }
 

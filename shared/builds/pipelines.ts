@@ -33,6 +33,8 @@ export async function createPipeline(
   input: NewPipeline,
 ): Promise<Pipeline> {
   const slug = input.slug ?? slugOf(input.name);
+  if (input.slug === undefined && slug === "")
+    throw validationFailed("Slug can't be made of this name: give one");
   const problems = slugProblems(slug);
   if (problems.length > 0) throw validationFailed(...problems);
 
@@ -47,7 +49,7 @@ export async function createPipeline(
       organizationId,
       clusterId: input.clusterId,
       slug,
-      name: input.name,
+      name: input.name.trim(),
       defaultBranch: input.defaultBranch ?? "main",
       steps: input.steps,
       lastBuildNumber: 0,

@@ -1,6 +1,7 @@
 import type { Db, Tx } from "../db/database.ts";
 import type { Step } from "../db/schema.ts";
 import { listStepQueues } from "../queues/store.ts";
+import { excerpt } from "../refusal.ts";
 
 /** The queue that a step of a pipeline in this cluster runs on; undefined when there is none. */
 export type QueueOfStep = (clusterId: string, step: Step) => string | undefined;
@@ -34,6 +35,6 @@ export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfS
     const key = step.agents?.queue;
     return key === undefined
       ? ["Steps must name a queue, because the cluster has no default queue"]
-      : [`Steps name the queue ${key}, which the cluster does not have`];
+      : [`Steps name the queue ${excerpt(key)}, which the cluster does not have`];
   });
 }

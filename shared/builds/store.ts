@@ -31,7 +31,7 @@ export interface BuildFilter {
   pipelineId?: string | undefined;
   states?: BuildState[] | undefined;
   branches?: string[] | undefined;
-  commit?: string | undefined;
+  commits?: string[] | undefined;
   createdFrom?: Date | undefined;
   createdTo?: Date | undefined;
   /** False drops builds whose waiting jobs all sit on paused queues. */
@@ -45,7 +45,7 @@ function matching(db: Db, filter: BuildFilter): SQL | undefined {
     filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : notOfDeletedPipeline(db),
     filter.states ? inArray(builds.state, filter.states) : undefined,
     filter.branches ? inArray(builds.branch, filter.branches) : undefined,
-    filter.commit ? eq(builds.commit, filter.commit) : undefined,
+    filter.commits ? inArray(builds.commit, filter.commits) : undefined,
     filter.createdFrom ? gte(builds.createdAt, filter.createdFrom) : undefined,
     filter.createdTo ? lte(builds.createdAt, filter.createdTo) : undefined,
     filter.includePaused ? undefined : notHeldBack(db),
@@ -133,27 +133,25 @@ export async function listJobs(db: Db, buildIds: string[]) {
     .orderBy(asc(jobs.id));
 }
 
-/** Jobs of a queue that have not ended. */
-export async function countUnfinishedJobs(
-  db: Db | Tx,
-  of: { queueId: string } | { pipelineId: string },
-): Promise<number> {
-  const { jobs, builds } = db.tables;
-  const unfinished = inArray(jobs.state, unfinishedJobStates);
-  const [row] =
-    "queueId" in of
-      ? await db
-          .select({ total: count() })
-          .from(jobs)
-          .where(and(eq(jobs.queueId, of.queueId), unfinished))
-      : await db
-          .select({ total: count() })
-          .from(jobs)
-          .innerJoin(builds, eq(builds.id, jobs.buildId))
-          .where(
-            and(eq(builds.pipelineId, of.pipelineId), inArray(builds.state, unfinishedStates), unfinished),
-          );
+type JobOwner = { queueId: string } | { clusterId: string } | { pipelineId: string };
+
+/** Jobs of a queue, a cluster or a pipeline that have not ended. */
+export async function countUnfinishedJobs(db: Db | Tx, of: JobOwner): Promise<number> {
+  const { jobs } = db.tables;
+  const unfinished = and(jobsOf(db, of), inArray(jobs.state, unfinishedJobStates));
+  const [row] = await db.select({ total: count() }).from(jobs).where(unfinished);
   return row?.total ?? 0;
+}
+
+function jobsOf(db: Db | Tx, of: JobOwner): SQL {
+  const { jobs, queues, builds } = db.tables;
+  if ("queueId" in of) return eq(jobs.queueId, of.queueId);
+  if ("clusterId" in of) {
+    const ofCluster = db.select({ id: queues.id }).from(queues).where(eq(queues.clusterId, of.clusterId));
+    return inArray(jobs.queueId, ofCluster);
+  }
+  const unfinished = and(eq(builds.pipelineId, of.pipelineId), inArray(builds.state, unfinishedStates));
+  return inArray(jobs.buildId, db.select({ id: builds.id }).from(builds).where(unfinished));
 }
 
 /** scheduled or running → canceled. Undefined when the build has ended already. */

@@ -15,6 +15,7 @@ import {
 import { findQueue } from "./store.ts";
 
 export interface NewCluster {
+  /** White space around it is not kept. */
   name: string;
   description?: string | null | undefined;
   emoji?: string | null | undefined;
@@ -28,13 +29,14 @@ export interface NewCluster {
 export async function createCluster(services: Services, actor: Actor, input: NewCluster): Promise<Cluster> {
   const now = services.clock.now();
   const organizationId = actor.organization.id;
+  const name = input.name.trim();
   return services.db.transaction(async (tx) => {
-    if (await findClusterByName(tx, organizationId, input.name))
+    if (await findClusterByName(tx, organizationId, name))
       throw validationFailed("Name has already been taken");
     const cluster: Cluster = {
       id: newId(now),
       organizationId,
-      name: input.name,
+      name,
       description: input.description || null,
       emoji: input.emoji || null,
       color: input.color || null,
@@ -70,18 +72,19 @@ export async function updateCluster(
   const updated = await services.db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, of.id);
     if (!cluster) throw notFound("cluster");
-    const { name, defaultQueueId } = change;
+    const { defaultQueueId } = change;
+    const name = change.name?.trim();
     const namesake =
       name === undefined ? undefined : await findClusterByName(tx, cluster.organizationId, name);
     if (namesake && namesake.id !== cluster.id) throw validationFailed("Name has already been taken");
-    if (defaultQueueId && !(isId(defaultQueueId) && (await findQueue(tx, cluster.id, defaultQueueId))))
+    if (typeof defaultQueueId === "string" && !(await isQueueOf(tx, cluster, defaultQueueId)))
       throw validationFailed("Default queue must be a queue of the cluster");
     if (defaultQueueId === null && cluster.defaultQueueId !== null) {
       const pipelines = await needsDefault(tx, cluster);
       if (pipelines > 0)
         throw validationFailed(`Default queue is needed by the steps of ${pipelines} pipelines`);
     }
-    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    const given = Object.entries({ ...change, name }).filter(([, value]) => value !== undefined);
     const columns: ClusterChange = Object.fromEntries(
       given.map(([column, value]) => [column, value || null]),
     );
@@ -93,23 +96,28 @@ export async function updateCluster(
   return updated;
 }
 
+async function isQueueOf(tx: Tx, cluster: Cluster, id: string): Promise<boolean> {
+  return isId(id) && (await findQueue(tx, cluster.id, id)) !== undefined;
+}
+
 /**
- * Delete a cluster that no pipeline runs in; its queues go with it.
- * @param countPipelines how many do: another capability knows
+ * Delete a cluster that nothing runs in; its queues go with it.
+ * @param dependents how many pipelines do, and how many of its jobs are unfinished: another capability knows
  * @throws Refusal 404, 422
  */
 export async function deleteCluster(
   services: Services,
   actor: Actor,
   of: Cluster,
-  countPipelines: (tx: Tx, cluster: Cluster) => Promise<number>,
+  dependents: (tx: Tx, cluster: Cluster) => Promise<{ pipelines: number; unfinishedJobs: number }>,
 ): Promise<void> {
   const now = services.clock.now();
   await services.db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, of.id);
     if (!cluster) throw notFound("cluster");
-    const pipelines = await countPipelines(tx, cluster);
+    const { pipelines, unfinishedJobs } = await dependents(tx, cluster);
     if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
+    if (unfinishedJobs > 0) throw new Refusal(422, `Cluster has ${unfinishedJobs} unfinished jobs`);
     await deleteClusterRow(tx, cluster.id, now);
     await recordOfCluster(tx, actor, cluster, "deleted", now);
   });

@@ -6,7 +6,7 @@ import type { Queue } from "./store.ts";
 /** What a request wants of a hosted queue, as it came: which check fails first depends on the queue. */
 export interface HostedChange {
   instanceShape?: unknown;
-  /** Absent: unchanged; null or empty: the default image. */
+  /** Absent: unchanged; null or blank: the default image. */
   agentImageRef?: unknown;
 }
 
@@ -46,7 +46,7 @@ function wantedImage(
   organization: Organization,
   given: unknown,
 ): string | null {
-  if (given === null || given === "") return null;
+  if (given === null || (typeof given === "string" && given.trim() === "")) return null;
   if (machineType !== "linux") {
     throw validationFailed(
       `Agent image ref cannot be configured for hosted ${platformWord[machineType]} queues`,

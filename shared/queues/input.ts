@@ -19,11 +19,22 @@ export function text(name: string, longest: number) {
 
 /** Text that must be there, and not be blank. */
 export function requiredText(name: string, longest: number) {
+  return filled(required(name), name, longest);
+}
+
+/** Names of clusters and pipelines. White space around one goes before anything is checked. */
+export const clusterName = filled(required("Name").trim(), "Name", 100);
+export const pipelineName = clusterName;
+
+function required(name: string) {
   const isMissing = (value: unknown) => value === undefined || value === null;
-  return z
-    .string({
-      error: ({ input }) => (isMissing(input) ? `${name} can't be blank` : `${name} must be a string`),
-    })
+  return z.string({
+    error: ({ input }) => (isMissing(input) ? `${name} can't be blank` : `${name} must be a string`),
+  });
+}
+
+function filled(schema: z.ZodString, name: string, longest: number) {
+  return schema
     .refine((value) => value.trim() !== "", `${name} can't be blank`)
     .max(longest, {
       error: `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`,
@@ -31,8 +42,6 @@ export function requiredText(name: string, longest: number) {
     })
     .refine((value) => !value.includes("\0") && value.isWellFormed(), `${name} must be text without NUL`);
 }
-
-export const clusterName = requiredText("Name", 100);
 
 export const queueKey = z
   .string({

@@ -1,4 +1,5 @@
 import type { Organization } from "../accounts/store.ts";
+import { excerpt } from "../refusal.ts";
 
 /**
  * What the agents of a hosted queue can run on (spec §2.5): name, machine type, architecture, size, vCPUs, memory and
@@ -62,7 +63,7 @@ export function findShape(name: string): InstanceShape | undefined {
 export function unknownShape(given: unknown): string {
   return typeof given === "object"
     ? "Instance shape must be a string"
-    : `Instance shape ${String(given)} is not a valid instance shape`;
+    : `Instance shape ${excerpt(String(given))} is not a valid instance shape`;
 }
 
 /** The shape that a stored queue has. */

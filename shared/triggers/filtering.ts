@@ -2,8 +2,8 @@ import { isId } from "../ids.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { type Delivery, findDelivery, listFilteredDeliveries } from "./delivery-store.ts";
-import { compileFilter } from "./filter.ts";
-import type { FilterOutcome, Filters } from "./filters.ts";
+import { compileFilter, type FilterOutcome } from "./filter.ts";
+import type { Filters } from "./filters.ts";
 import { findPayload, listPayloads, type Payload } from "./payload-store.ts";
 import type { Trigger } from "./store.ts";
 

@@ -1,16 +1,32 @@
-import type { StoredHeader } from "../db/schema.ts";
-export type FilterOutcome = { verdict: boolean } | { error: string };
-export interface FilterQuestion {
-  expression: string;
-  id: string;
-  receivedAt: Date;
-  headers: StoredHeader[];
-  body: Buffer;
-}
+import { openThread, TooLate } from "../thread.ts";
+import type { FilterOutcome } from "./filter.ts";
+import type { FilterQuestion } from "./filter-evaluation.ts";
+
+/** Evaluates filters off the main thread; no expression or payload can hold anybody up for longer than the deadline. */
 export interface Filters {
+  /**
+   * Ask as many as you like at the same time, without waiting for answers.
+   * @throws Error when the thread cannot start, or dies: a fault of this machine, which says nothing of the filter
+   */
   evaluate(question: FilterQuestion): Promise<FilterOutcome>;
   close(): Promise<void>;
 }
-export function openFilters(): Filters {
-  return { evaluate: async () => ({ verdict: true }), close: async () => {} };
+
+/** @param deadlineMs how long parsing one payload and evaluating its filter may take */
+export function openFilters({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): Filters {
+  const module = new URL("./filter-thread.ts", import.meta.url);
+  const thread = openThread<FilterQuestion, FilterOutcome>(module, { deadlineMs });
+  const late = { error: `Evaluating the filter took longer than ${seconds(deadlineMs)}` };
+  return {
+    evaluate: (question) =>
+      thread.ask(question).catch((error: unknown) => {
+        if (error instanceof TooLate) return late;
+        throw error;
+      }),
+    close: () => thread.close(),
+  };
+}
+
+function seconds(ms: number): string {
+  return ms === 1000 ? "1 second" : `${ms / 1000} seconds`;
 }

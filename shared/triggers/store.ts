@@ -96,6 +96,17 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: PageOfI
   return page.before ? rows.reverse() : rows;
 }
 
+/** What the pipelines of these triggers are called, by the triggers' ids; of deleted ones too. */
+export async function listPipelineNamesOfTriggers(db: Db, ids: string[]): Promise<Map<string, string>> {
+  const { triggers, pipelines } = db.tables;
+  const rows = await db
+    .select({ id: triggers.id, name: pipelines.name })
+    .from(triggers)
+    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+    .where(inArray(triggers.id, ids));
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {
   await tx.insert(tx.tables.triggers).values(trigger);
 }

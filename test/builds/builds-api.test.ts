@@ -170,6 +170,10 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       assert.deepEqual(await found("branch=release"), [47, 46]);
       assert.deepEqual(await found("branch[]=release&branch[]=x&commit=abc"), [47, 46]);
       assert.deepEqual(await found("commit=nope"), []);
+      assert.deepEqual(await found("commit[]=abc&commit[]=x"), [47, 46]);
+      assert.deepEqual(await found("commit=x&commit=abc"), [47, 46]);
+      assert.deepEqual(await found("state[0]=failed&state[1]=running"), [2, 1]);
+      assert.deepEqual(await found("branch[0]=release&commit[7]=abc"), [47, 46]);
       assert.deepEqual(await found("created_from=2999-01-01T00:00:00Z"), []);
       assert.deepEqual(await found("created_to=2001-01-01"), []);
       assert.equal((await found("created_from=2001-01-01T00:00:00%2B02:00&per_page=100")).length, 47);
@@ -186,8 +190,17 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 47);
       await pause(new Date());
       assert.equal((await acmeGet("/builds?per_page=100")).body.length, 47);
-      assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 0);
+      for (const no of ["false", "False", "FALSE", "0"])
+        assert.equal((await acmeGet(`/builds?include_paused=${no}&per_page=100`)).body.length, 0, no);
+      for (const yes of ["true", "TRUE", "1", ""])
+        assert.equal((await acmeGet(`/builds?include_paused=${yes}&per_page=100`)).body.length, 47, yes);
       await pause(null);
+    });
+
+    it("tell no more of a state that is none than 100 characters", async () => {
+      const { body } = await acmeGet(`/builds?state=${"x".repeat(5000)}`);
+      const told = `${"x".repeat(100)}…`;
+      assert.deepEqual(body, { message: `Validation failed: State ${told} is not a build state` });
     });
 
     it("refuse filters that mean nothing", async () => {
@@ -199,6 +212,11 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
         "created_to=2026-13-01",
         "commit=%00",
         "branch=%00",
+        "commit[]=%00",
+        "state[3]=nope",
+        "include_paused=no",
+        "include_paused=2",
+        "created_from=2026-01-31T00:00:00",
       ]) {
         const { status, body } = await acmeGet(`/builds?${query}`);
         assert.equal(status, 422, query);
@@ -272,6 +290,22 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
       );
     });
 
+    it("asks for a token even where the path is malformed, and lets browsers read the answers", async () => {
+      for (const [path, bearer, status, message] of [
+        ["/v2/organizations/%zz", undefined, 401, unauthenticated.message],
+        ["/v2/organizations/%zz", token, 404, "No organization found"],
+        ["/v2/organizations/acme/pipelines/%f0", undefined, 401, unauthenticated.message],
+        ["/v2/organizations/acme/pipelines/%f0", token, 404, "No pipeline found"],
+        ["/v2/%", token, 404, "Not Found"],
+        ["/v3/%", token, 400, "The address is malformed"],
+      ] as const) {
+        const { status: given, body, headers } = await get(world.url + path, bearer);
+        assert.deepEqual([given, body], [status, { message }], path);
+        assert.match(headers.get("x-request-id") ?? "", /./);
+        if (path.startsWith("/v2")) assert.equal(headers.get("access-control-allow-origin"), "*");
+      }
+    });
+
     it("takes the scheme in any case", async () => {
       const { status } = await request(`${world.url}/v2/organizations/acme/builds`, {
         headers: { Authorization: `bEaReR ${token}` },
@@ -295,7 +329,7 @@ describeOnEachDatabase("GET builds and pipelines", (database) => {
 
     it("answers 404 for any organization but the token's, whatever its scopes", async () => {
       const narrow = await acme.token("read_user");
-      for (const slug of ["other", "nope", "ACME", "%00"]) {
+      for (const slug of ["other", "nope", "ACME", "%00", "%zz", "acme%"]) {
         for (const bearer of [token, narrow]) {
           const { status, body } = await get(`${world.url}/v2/organizations/${slug}/builds`, bearer);
           assert.deepEqual([status, body], [404, { message: "No organization found" }], slug);

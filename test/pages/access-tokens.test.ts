@@ -40,7 +40,7 @@ describeInBrowser("API access tokens", () => {
     await press(page, "Revoke");
 
     assert.match(await page.getByRole("status").innerText(), /The token is revoked/);
-    assert.match(await mainText(page), /You have none/);
+    assert.match(await mainText(page), /You have no tokens yet/);
     assert.equal((await user()).status, 401);
   });
 

@@ -57,6 +57,13 @@ describeInBrowser("a member of an organization", () => {
       );
   });
 
+  it("learns from a pipeline without builds how to get one", async () => {
+    await pipeline("Brand new");
+    await page.goto("/organizations/acme/pipelines/brand-new");
+    const text = await mainText(page);
+    assert.match(text, /No build yet.*trigger create --org acme --pipeline brand-new --type webhook/);
+  });
+
   it("sees a build's jobs with their queues, its environment and who made it", async () => {
     await pipeline("Two steps", [{ command: "make" }, { command: "make install" }]);
     await build("{}", "two-steps");
@@ -99,7 +106,7 @@ describeInBrowser("a member of an organization", () => {
 
     const shown = await page.locator("pre.payload").innerText();
     assert.equal(shown.length, 256 * 1024);
-    assert.match(await mainText(page), /its beginning, 256 KB long/);
+    assert.match(await mainText(page), /Only the first 256 KB are shown/);
     const file = await page.request.get(`${pages.paths.build(number)}/payload`);
     assert.equal(await file.text(), payload);
   });

@@ -8,6 +8,7 @@ import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { createPipeline, defaultStep } from "../../shared/builds/pipelines.ts";
 import { newId } from "../../shared/ids.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
+import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { pauseDispatch } from "../../shared/queues/dispatch.ts";
 import { createQueue, type NewQueue, updateQueue } from "../../shared/queues/queues.ts";
@@ -146,6 +147,16 @@ export const everyPage: Look[] = [
   { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
   { name: "a build, canceled", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/2") },
   { name: "a build, environment shown", as: "ada", visit: withEnvironment },
+  {
+    name: "a pipeline, long words",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/long-words"),
+  },
+  {
+    name: "a build, long words",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/long-words/builds/1"),
+  },
   { name: "clusters", as: "ada", visit: at("/organizations/globex/clusters") },
   { name: "clusters, taken name", as: "ada", visit: takenName },
   { name: "audit log", as: "ada", visit: at("/organizations/globex/audit") },
@@ -244,10 +255,11 @@ async function furnish(pages: Pages) {
       { command: "./deploy.sh production", agents: { queue: "deploy" } },
     ],
   });
-  await buildsOf(pages, actor, site);
+  await buildsOf(pages, actor, { pipeline: site });
   await cancelBuild(services, actor, site, 2);
   await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
   await fanOutDispatchPause(services, main.id);
+  await longWords(pages, cluster);
   const at = `/organizations/globex/clusters/${cluster.id}`;
   return {
     cluster: at,
@@ -260,15 +272,37 @@ async function furnish(pages: Pages) {
   };
 }
 
+/** A build with words that fit into no column, and a command of several lines. */
+async function longWords(pages: Pages, cluster: Cluster): Promise<void> {
+  const key = "machines-with-large-disks-and-many-graphics-cards-in-the-basement-of-house-9";
+  const actor = {
+    organization: await requireOrganization(pages.services.db, "globex"),
+    userId: pages.ada.id,
+  };
+  await createQueue(pages.services, actor, cluster, { key });
+  const command = "npm ci\nnpm test -- --all";
+  const steps = [{ label: "Test", command, agents: { queue: key } }];
+  const long = { clusterId: cluster.id, defaultBranch: "main", name: "Long words", steps };
+  const pipeline = await createPipeline(pages.services, actor, long);
+  await buildsOf(pages, actor, {
+    pipeline,
+    branch: "feature/what-somebody-thought-of-on-a-friday-afternoon",
+  });
+}
+
 /** Three builds that webhooks made. */
-async function buildsOf(pages: Pages, actor: Actor, pipeline: Pipeline): Promise<void> {
+async function buildsOf(
+  pages: Pages,
+  actor: Actor,
+  { pipeline, branch = "main" }: { pipeline: Pipeline; branch?: string },
+): Promise<void> {
   const created = await createTrigger(pages.services, actor, pipeline, {
     type: "webhook",
     label: "Site",
     enabled: true,
     message: "Publish what the editors changed: prices, opening hours and the map of all branches",
     commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
-    branch: "main",
+    branch,
     environment: { SITE_REGION: "eu-central" },
     filter: null,
     secret: null,

@@ -7,7 +7,7 @@ import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
 import { createQueue, deleteQueue } from "../../shared/queues/queues.ts";
 import { findQueue } from "../../shared/queues/store.ts";
-import { describeInBrowser, openWindow, press } from "../helpers/browser.ts";
+import { describeInBrowser, heading, openWindow, press } from "../helpers/browser.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../helpers/queue-pages.ts";
@@ -85,12 +85,54 @@ describeInBrowser("a page that is open", () => {
     assert.equal(await note.inputValue(), "Half a sentence");
 
     await pause("Somebody was faster");
-    await sleep(lookMs);
+    await page.getByText("Somebody was faster").waitFor();
+    assert.equal(await heading(page), "default paused");
+    assert.equal(await note.inputValue(), "Half a sentence");
+    assert.ok(await note.evaluate((element) => element === document.activeElement));
+
+    await resume();
+    await page.getByText("Somebody was faster").waitFor({ state: "detached" });
+    assert.equal(await page.getByRole("button", { name: "Pause" }).count(), 1);
     assert.equal(await note.inputValue(), "Half a sentence");
 
-    await press(page, "Pause");
-    assert.match(await page.getByRole("alert").innerText(), /already paused/);
+    await pause("Somebody was faster");
     await page.getByText("Somebody was faster").waitFor();
+    await press(page, "Pause");
+    assert.match(await page.getByRole("alert").innerText(), /already paused.*not saved: Half a sentence/);
+    await page.getByText("Somebody was faster").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
+  it("takes the form away that is of no use any more once nobody types there", async () => {
+    const page = await window(pages.paths.queue);
+    const note = page.getByLabel("Note");
+    await note.fill("Second thoughts");
+    await pause("First");
+    await page.getByText("First").waitFor();
+
+    await note.clear();
+    await note.blur();
+
+    await note.waitFor({ state: "detached" });
+    await resume();
+    await page.context().close();
+  });
+
+  it("says the new state, and puts the keyboard on the heading when its button is gone", async () => {
+    await pause("Short");
+    const page = await window(pages.paths.queue);
+    await page.getByRole("button", { name: "Resume" }).focus();
+
+    await resume();
+
+    await page.locator("h1:focus").waitFor();
+    const spoken = page.locator("[aria-live=polite]");
+    assert.equal(await spoken.textContent(), "default active");
+    await pause("Again");
+    await page.getByText("Again").waitFor();
+    assert.equal(await page.locator("h1:focus").innerText(), "default paused");
+    assert.equal(await spoken.textContent(), "default paused");
     await resume();
     await page.context().close();
   });

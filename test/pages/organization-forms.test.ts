@@ -140,7 +140,8 @@ describeOnEachDatabase("the pages of an organization", (database) => {
         await ada.post(clusters, { name: "x".repeat(101) }),
         "Name is too long (maximum is 100 characters).",
       );
-      refused(await ada.post(clusters, { name: "Primary" }), "Name has already been taken.");
+      for (const name of ["Primary", " Primary\t"])
+        refused(await ada.post(clusters, { name }), "Name has already been taken.");
       const kept = await ada.post(clusters, { name: "Kept", description: "x".repeat(2001) });
       refused(kept, "Description is too long (maximum is 2,000 characters).");
       assert.match(kept.text, /value="Kept"/);
@@ -192,22 +193,86 @@ describeOnEachDatabase("the pages of an organization", (database) => {
       assert.equal((await ada.post(path, form)).status, 303);
     });
 
-    it("422 for a pause: a note too long, or a second one; and for resuming what runs", async () => {
+    it("422 for a pause: a note too long, or one that comes second", async () => {
       const { queue } = pages.paths;
       const long = await ada.post(`${queue}/pause`, { note: `Kept ${"x".repeat(2000)}` });
       refused(long, "Note is too long (maximum is 2,000 characters).");
       assert.match(long.text, />Kept x+<\/textarea>/);
       assert.doesNotMatch(long.text, /data-events/, "its address cannot be asked for again");
-      refused(await ada.post(`${queue}/resume`), "Cluster queue is not paused.");
 
       const answers = await Promise.all(
         ["first", "second"].map((note) => ada.post(`${queue}/pause`, { note })),
       );
       assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 422]);
       const { dispatchPausedNote } = await present();
-      refused(await ada.post(`${queue}/pause`, { note: "third" }), "Cluster queue is already paused.");
+      refused(
+        await ada.post(`${queue}/pause`, { note: "<third>" }),
+        'It is already paused. Your note was not saved: <span class="note">&lt;third></span>',
+      );
       assert.equal((await present()).dispatchPausedNote, dispatchPausedNote);
       assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+    });
+
+    it("303 for a note of 2,000 characters, counting a line break as one", async () => {
+      const { queue } = pages.paths;
+      const lines = `${"x".repeat(99)}\n`.repeat(20);
+
+      const answer = await ada.post(`${queue}/pause`, { note: lines.replaceAll("\n", "\r\n") });
+
+      assert.equal(answer.status, 303);
+      assert.equal((await present()).dispatchPausedNote, lines);
+      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+    });
+
+    it("303 for a second click on Pause or Resume, which has nothing left to do", async () => {
+      const { queue } = pages.paths;
+      for (const note of ["", "Why"]) {
+        const forms = ["pause", "pause", "resume", "resume"].map((action) => [action, { note }] as const);
+        for (const [action, form] of forms) {
+          const { status, headers } = await ada.post(`${queue}/${action}`, form);
+          assert.equal(status, 303);
+          assert.equal(headers.get("location")?.split("?")[0], queue, action);
+        }
+      }
+      await ada.post(`${queue}/pause`, { note: "Somebody else's" });
+      assert.equal((await ada.post(`${queue}/pause`, { note: "" })).status, 303);
+      assert.equal((await present()).dispatchPausedNote, "Somebody else's");
+      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+    });
+
+    it("422 for deleting a queue that pipelines use, naming the first ten", async () => {
+      const { services, actor, acme, paths } = pages;
+      const queue = await createQueue(services, actor, acme.cluster, { key: "used" });
+      const steps = [{ command: "make", agents: { queue: "used" } }];
+      for (let i = 1; i <= 12; i++)
+        await createPipeline(services, actor, { clusterId: acme.cluster.id, name: `Used ${i}`, steps });
+
+      const { status, text } = await ada.post(`${paths.cluster}/queues/${queue.id}/delete`);
+
+      assert.equal(status, 422);
+      assert.match(text, /12 pipelines still use it: <a href="[^"]*\/pipelines\/used-\d+">Used \d+<\/a>, /);
+      assert.equal(text.match(/>Used \d+<\/a>/g)?.length, 10);
+      assert.match(text, / and 2 more\.</);
+    });
+
+    it("303 with spaces around names, which are not kept, and to what says what was done", async () => {
+      const { services, paths } = pages;
+      const cluster = await ada.post(paths.clusters, { name: " Spaced\u00a0", description: "\n" });
+      const at = cluster.headers.get("location")?.split("?")[0] ?? "";
+      const queue = await ada.post(`${at}/queues/new`, { key: " spaced ", description: " About " });
+      const edited = await ada.post(`${at}/edit`, { name: "\tRenamed " });
+
+      assert.match((await ada.get(cluster.headers.get("location") ?? "")).text, /The cluster is created\./);
+      assert.match((await ada.get(queue.headers.get("location") ?? "")).text, /The queue is created\./);
+      assert.match((await ada.get(edited.headers.get("location") ?? "")).text, /The cluster is saved\./);
+      const { clusters, queues } = services.db.tables;
+      const [{ name, description } = assert.fail()] = await services.db
+        .select()
+        .from(clusters)
+        .where(eq(clusters.id, at.split("/").at(-1) ?? ""));
+      assert.deepEqual([name, description], ["Renamed", null]);
+      const [made = assert.fail()] = await services.db.select().from(queues).where(eq(queues.key, "spaced"));
+      assert.equal(made.description, "About");
     });
 
     it("303 to the page itself from an address that takes a form only", async () => {
@@ -249,7 +314,7 @@ describeOnEachDatabase("the pages of an organization", (database) => {
     const { text } = await ada.get(build);
 
     assert.doesNotMatch(text, new RegExp(`href="[^"]*${queue.id}"`));
-    assert.match(text, /<td>gone<\/td>/);
+    assert.match(text, /<span class="long">gone<\/span>/);
     assert.match(text, /by Bob/);
   });
 });

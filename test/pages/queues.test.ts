@@ -112,13 +112,15 @@ describeInBrowser("an admin of an organization", () => {
     await click(page, "Delete");
     assert.equal(await heading(page), "Delete the queue default?");
     assert.equal(await submit("Delete"), 422);
-    assert.equal(await problem(), "Cluster queue is the default queue of its cluster.");
-    await click(page, "Cancel");
-    assert.equal(await heading(page), "default active");
+    assert.equal(await problem(), "It is the default queue of its cluster. Choose another one first.");
+    await click(page, "Choose another one");
+    assert.equal(await heading(page), "Edit Primary");
 
     await page.goto(`${pages.paths.cluster}/delete`);
     assert.equal(await submit("Delete"), 422);
-    assert.equal(await problem(), "Cluster has 1 pipelines.");
+    assert.equal(await problem(), "1 pipeline still uses it: Web.");
+    await click(page, "Web");
+    assert.equal(await heading(page), "Web");
   });
 
   it("deletes a queue, which the cluster then remembers", async () => {
@@ -143,7 +145,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.equal(await heading(page), "Second");
     assert.match(await mainText(page), /no queue yet/);
 
-    await click(page, "New queue");
+    await click(page, "Create a queue");
     await page.getByLabel("Key").fill("main");
     await submit("Create queue");
     await click(page, "Second");

@@ -94,7 +94,7 @@ describeOnEachDatabase("a session at the pages", (database) => {
       ({ status, text }) => `${status} ${text.replace(/value="[^"]*@[^"]*"/, "")}`,
     );
     assert.equal(wrong, unknown);
-    assert.match(wrong ?? "", /^422 .*Email address or password are not right/s);
+    assert.match(wrong ?? "", /^422 .*The email address or password is wrong/s);
   });
 
   it("ends at sign-out for good: the cookie of before is of nobody", async () => {

@@ -51,7 +51,7 @@ describeInBrowser("signing in and out", () => {
     const page = await openWindow(pages.url);
     await page.goto("/sign-in");
     await signIn(page, pages.bob.email, "wrong");
-    assert.match(await page.getByRole("alert").innerText(), /Email address or password are not right/);
+    assert.match(await page.getByRole("alert").innerText(), /The email address or password is wrong/);
     assert.equal(await page.getByLabel("Email address").inputValue(), pages.bob.email);
     await signIn(page, pages.bob.email); // a success does not start the count again
     assert.match(await heading(page), /Hello, Bob/);
@@ -77,13 +77,13 @@ describeInBrowser("signing in and out", () => {
     const [here, elsewhere] = [await open(), await open()];
     await here.goto("/user/password");
     const change = async (present: string, wanted: string, again = wanted) => {
-      await here.getByLabel("Present password").fill(present);
+      await here.getByLabel("Current password").fill(present);
       await here.getByLabel("New password", { exact: true }).fill(wanted);
       await here.getByLabel("New password once more").fill(again);
       return press(here, "Change password");
     };
     assert.equal((await change("wrong password", "another good one")).status(), 422);
-    assert.match(await here.getByRole("alert").innerText(), /present password is not right/);
+    assert.match(await here.getByRole("alert").innerText(), /current password is wrong/);
     await change(password, "another good one", "another good 1");
     assert.match(await here.getByRole("alert").innerText(), /are not the same/);
 

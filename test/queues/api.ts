@@ -17,7 +17,7 @@ export interface Sent {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, with no content type but the given one. */
-  raw?: string;
+  raw?: string | Buffer<ArrayBuffer>;
   headers?: Record<string, string>;
   /** Where the request goes, when not to the first ingress. */
   url?: string;

@@ -71,6 +71,16 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
     assert.equal((await create({ name: "n".repeat(100) })).status, 201);
   });
 
+  it("names lose the white space around them before they are checked and stored", async () => {
+    const name = unique("Spaced out");
+    const { status, body } = await create({ name: ` \t${name}\n` });
+    assert.deepEqual([status, body.name], [201, name]);
+    await invalid(create({ name: `${name}\u00a0` }), "Name has already been taken");
+    const longest = `${unique("n")} ${"n".repeat(100)}`.slice(0, 100);
+    assert.equal((await update(body.id, { name: `${" ".repeat(50)}${longest} ` })).body.name, longest);
+    assert.equal((await read(body.id)).name, longest);
+  });
+
   it("names are unique in the organization, until their cluster is deleted", async () => {
     const { id, name } = await api.newCluster();
     const other = await api.newCluster();
@@ -127,7 +137,7 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
     assert.deepEqual([set.body.default_queue_id, set.body.default_queue_url], [queue.id, queue.url]);
 
     const reason = "Default queue must be a queue of the cluster";
-    for (const value of [api.acme.queue.id, unknownId, "x", queue.id.toUpperCase(), 7, {}])
+    for (const value of [api.acme.queue.id, unknownId, "", "x", queue.id.toUpperCase(), 7, {}])
       await invalid(update(id, { default_queue_id: value }), reason);
     const unset = await update(id, { default_queue_id: null });
     assert.deepEqual([unset.body.default_queue_id, unset.body.default_queue_url], [null, null]);
@@ -143,6 +153,11 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
       update(id, { default_queue_id: null }),
       "Default queue is needed by the steps of 1 pipelines",
     );
+    for (const method of ["PUT", "PATCH"])
+      await invalid(
+        update(id, { default_queue_id: "" }, method),
+        "Default queue must be a queue of the cluster",
+      );
     assert.equal((await read(id)).default_queue_id, queue.id);
   });
 
@@ -165,6 +180,24 @@ describeOnAllDatabasesAtOnce("clusters", (database) => {
       const { status, body } = await api.send("GET", `/clusters/${id}${path}`);
       assert.deepEqual([status, body], [404, { message: "No cluster found" }]);
     }
+  });
+
+  it("DELETE is refused while jobs wait on its queues, whose pipeline has moved elsewhere", async () => {
+    const { id } = await api.newCluster();
+    const { key } = await api.newQueue({}, id);
+    await api.newQueue({ key });
+    const steps = [{ command: "a", agents: { queue: key } }];
+    const { id: pipelineId, slug } = await api.newPipeline({ cluster_id: id, steps });
+    await api.build(pipelineId, 2);
+    await api.send("PATCH", `/pipelines/${slug}`, { body: { cluster_id: api.acme.cluster.id } });
+    const remove = () => api.send("DELETE", `/clusters/${id}`);
+
+    assert.deepEqual((await remove()).body, { message: "Cluster has 2 unfinished jobs" });
+    await api.send("PUT", `/pipelines/${slug}/builds/1/cancel`);
+    const refused = await remove();
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Cluster has 1 unfinished jobs" }]);
+    await api.send("PUT", `/pipelines/${slug}/builds/2/cancel`);
+    assert.equal((await remove()).status, 204);
   });
 
   it("GET lists them, oldest first, with links", async () => {

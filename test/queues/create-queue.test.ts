@@ -178,6 +178,16 @@ describeOnAllDatabasesAtOnce("POST …/queues", (database) => {
         );
     });
 
+    it("repeats no more of a shape than 100 characters, and only whole ones", async () => {
+      for (const [instanceShape, told] of [
+        ["x".repeat(100), "x".repeat(100)],
+        ["x".repeat(300_000), `${"x".repeat(100)}…`],
+        [`${"x".repeat(99)}🚦🚦`, `${"x".repeat(99)}…`],
+        ["a\ud800", "a\ufffd"],
+      ] as const)
+        await refused(hosted({ instanceShape }), `Instance shape ${told} is not a valid instance shape`);
+    });
+
     it("refuses a shape that is no text at all", async () => {
       const deep = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
       for (const instanceShape of [

@@ -2,8 +2,17 @@ import { createHash } from "node:crypto";
 
 /** What these tests read of an OpenAPI document. */
 export interface ApiDocument {
-  paths: Record<string, Record<string, { operationId: string; tags: string[]; summary: string }>>;
-  components: { schemas: Record<string, unknown> };
+  paths: Record<string, Record<string, DescribedOperation>>;
+  components: { schemas: Record<string, unknown>; headers: Record<string, unknown> };
+}
+
+interface DescribedOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  security?: unknown[];
+  parameters: { name: string }[];
+  responses: Record<string, { headers: Record<string, unknown> }>;
 }
 
 /** The queue operations alone, with what they refer to: the part that the client of the tests is made of. */
@@ -11,9 +20,10 @@ export function describedQueues(document: ApiDocument) {
   const paths = Object.fromEntries(
     Object.entries(document.paths).filter(([path]) => path.includes("/queues")),
   );
-  const { Queue, User, Problem } = document.components.schemas;
+  const { headers, schemas } = document.components;
+  const { Queue, User, Problem } = schemas;
   const info = { title: "Queues", version: "2" };
-  return { openapi: "3.1.0", info, paths, components: { schemas: { Queue, User, Problem } } };
+  return { openapi: "3.1.0", info, paths, components: { schemas: { Queue, User, Problem }, headers } };
 }
 
 /** A mark of the document that types were made of. */

@@ -107,6 +107,16 @@ describeOnAllDatabasesAtOnce("POST …/pause_dispatch and …/resume_dispatch", 
     assert.equal((await read(id)).dispatch_paused, false);
   });
 
+  it("looks at one of the two names alone, and tells once what is wrong with it", async () => {
+    for (const note of [7, {}, "n".repeat(2001), "\u0000"]) {
+      assert.equal(await noteOf({ dispatch_paused_note: "a", note }), "a");
+      assert.equal(await noteOf({ dispatch_paused_note: null, note }), null);
+    }
+    const { id } = await api.newQueue();
+    const refused = await pause(id, { body: { dispatch_paused_note: 7, note: 7 } });
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Note must be a string" }]);
+  });
+
   it("a second pause is refused and leaves who, when and why", async () => {
     const { id } = await api.newQueue();
     const first = await pause(id, { body: { note: "first" } });

@@ -34,7 +34,7 @@ describeOnAllDatabasesAtOnce("every operation on clusters, queues, pipelines and
   let otherToken: string;
 
   before(async () => {
-    api = await openApi(database, { SERVICE_NAME: "acme-ci" });
+    api = await openApi(database, { SERVICE_NAME: "acme-ci", QUEUES_PER_CLUSTER: "1000" });
     await api.build(api.acme.pipeline.id);
     memberToken = await api.tokenOf(api.acme.user);
     const other = await setUpOrganization(api.world, "other");
@@ -155,7 +155,8 @@ describeOnAllDatabasesAtOnce("every operation on clusters, queues, pipelines and
 
       for (const name of names) {
         it(`answers 404 for a ${name} that is unknown or malformed, before it reads a body`, async () => {
-          const bad = name === "number" ? ["0", "99999", "x"] : [unknownId, "x", "%00", "A%2FB"];
+          const bad =
+            name === "number" ? ["0", "99999", "x", "%zz"] : [unknownId, "x", "%00", "A%2FB", "%f0"];
           for (const value of bad) {
             const given = fill(api, path, { [name]: value });
             const raw = example.body ? { raw: "{", headers: { "Content-Type": "text/plain" } } : {};
@@ -171,19 +172,29 @@ describeOnAllDatabasesAtOnce("every operation on clusters, queues, pipelines and
           const nothing = example.takesNoBodyToo ? [] : [""];
           for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(100_000), ...nothing])
             assertRefused(await call(example, { raw, headers: json }), 400, "Body is not valid JSON");
+          for (const bytes of ["\xff", '{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}'])
+            assertRefused(
+              await call(example, { raw: Buffer.from(bytes, "latin1"), headers: json }),
+              400,
+              "Body is not valid JSON",
+            );
           for (const raw of ["[]", '"x"', "1", "true", ...(example.takesNoBodyToo ? [] : ["null"])])
             assertRefused(await call(example, { raw, headers: json }), 400, "Body must be a JSON object");
         });
 
         it("answers 415 to another content type, before it looks at the body", async () => {
-          for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"]) {
+          const others = ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"];
+          const charsets = ["utf-16", '"latin1"', "", "utf-88"];
+          for (const type of [...others, ...charsets.map((name) => `application/json; charset=${name}`)]) {
             const answer = await call(example, { raw: "{", headers: { "Content-Type": type } });
             assertRefused(answer, 415, "Content-Type must be application/json");
           }
         });
 
         it("takes JSON with parameters, and of a kind", async () => {
-          for (const type of ["application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json"]) {
+          const plain = ["APPLICATION/JSON", "application/x+json", "application/json; x=y"];
+          const utf8 = ["charset=utf-8", 'Charset="UTF-8"', "x=y ; charset=utf8"];
+          for (const type of [...plain, ...utf8.map((parameter) => `application/json;${parameter}`)]) {
             const raw = JSON.stringify(example.body?.(api));
             const answer = await call(example, { raw, headers: { "Content-Type": type } });
             assert.equal(answer.status, example.status, `${type} ${answer.text}`);

@@ -59,6 +59,26 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
     assert.deepEqual(await read("my-app-web"), body);
   });
 
+  it("takes null for what may be absent, and stores it as absent", async () => {
+    const steps = [
+      { command: "a", label: null, agents: null },
+      { command: "b", agents: { queue: null } },
+    ];
+    const { status, body } = await create({ name: "Of Nulls", slug: null, default_branch: null, steps });
+
+    assert.deepEqual([status, body.slug, body.default_branch], [201, "of-nulls", "main"]);
+    assert.deepEqual(body.steps, [{ command: "a" }, { command: "b", agents: {} }]);
+    assert.deepEqual(await read("of-nulls"), body);
+    const changed = await update("of-nulls", { default_branch: "trunk", steps });
+    assert.deepEqual([changed.status, changed.body], [200, { ...body, default_branch: "trunk" }]);
+    const kept = await update("of-nulls", { default_branch: null });
+    assert.deepEqual([kept.status, kept.body], [200, changed.body]);
+    const { services } = api.world;
+    const { pipelines } = services.db.tables;
+    const rows = await services.db.select().from(pipelines);
+    assert.deepEqual(rows.find(({ id }) => id === body.id)?.steps, body.steps);
+  });
+
   it("POST refuses what is missing or of the wrong type, all reasons at once", async () => {
     const { status, body } = await api.send("POST", "/pipelines", { body: {} });
     const message = "Validation failed: Name can't be blank, Cluster can't be blank, Steps can't be blank";
@@ -70,6 +90,14 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
     for (const default_branch of ["", " "])
       await invalid(create({ default_branch }), "Default branch can't be blank");
     await invalid(create({ default_branch: 1 }), "Default branch must be a string");
+  });
+
+  it("names lose the white space around them; commands keep it", async () => {
+    const name = unique("Spaced out");
+    const { body } = await create({ name: `\n ${name}  `, steps: [{ command: " make\n" }] });
+    assert.deepEqual([body.name, body.steps], [name, [{ command: " make\n" }]]);
+    const longest = "n".repeat(100);
+    assert.equal((await update(body.slug, { name: ` ${longest}\t` })).body.name, longest);
   });
 
   it("POST refuses steps that are none", async () => {
@@ -103,6 +131,7 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
 
     await invalid(create({ steps: [on("nope"), on("nope"), on("none")] }), lacking("nope"), lacking("none"));
     await invalid(create({ steps: [on("DEFAULT")] }), lacking("DEFAULT"));
+    await invalid(create({ steps: [on("q".repeat(100))] }), lacking("q".repeat(100)));
     await invalid(create({ cluster_id: bare.id, steps: [{ command: "a" }, { command: "b" }] }), noDefault);
     await invalid(
       create({ cluster_id: bare.id, steps: [on("default"), { command: "a" }] }),
@@ -121,8 +150,12 @@ describeOnAllDatabasesAtOnce("pipelines", (database) => {
     await invalid(create({ slug: "web" }), "Slug has already been taken");
     for (const slug of ["", "A", "a_b", "-a", "a--b", "a b"])
       await invalid(create({ slug }), "Slug can only contain lower-case letters, numbers and single hyphens");
-    for (const name of ["!!!", "日本語"])
-      await invalid(create({ name }), "Slug can only contain lower-case letters, numbers and single hyphens");
+    for (const name of ["!!!", "日本語"]) {
+      for (const slug of [undefined, null])
+        await invalid(create({ name, slug }), "Slug can't be made of this name: give one");
+      const given = await create({ name, slug: unique("given") });
+      assert.deepEqual([given.status, given.body.name], [201, name]);
+    }
     await invalid(create({ slug: "s".repeat(101) }), "Slug is too long (maximum is 100 characters)");
   });
 

@@ -187,6 +187,53 @@ describeOnAllDatabasesAtOnce("changes at the same time, through two processes", 
     assert.deepEqual([status, body], [422, { message: "Cluster queue has 1 unfinished jobs" }]);
   });
 
+  it("a cluster is never deleted while builds that run in it are made, though their pipeline moves", async () => {
+    const { services, clock } = api.world;
+    const cluster = await api.newCluster();
+    const { key } = await api.newQueue({}, cluster.id);
+    await api.newQueue({ key });
+    const steps = [{ command: "a", agents: { queue: key } }];
+    const pipeline = await api.newPipeline({ cluster_id: cluster.id, steps });
+    const [made, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+
+    const building = services.db.transaction(async (tx) => {
+      await createBuilds(tx, [buildRequest(pipeline.id)], clock.now());
+      made.resolve();
+      await committing.promise;
+    });
+    await made.promise;
+    const body = { cluster_id: api.acme.cluster.id };
+    const moving = api.send("PATCH", `/pipelines/${pipeline.slug}`, { body });
+    const deleting = moving.then(() => api.send("DELETE", `/clusters/${cluster.id}`, { url: second.url }));
+    await Promise.race([deleting, sleep(300)]);
+    committing.resolve();
+    await building;
+
+    assert.equal((await moving).status, 200);
+    const answer = await deleting;
+    assert.deepEqual([answer.status, answer.body], [422, { message: "Cluster has 1 unfinished jobs" }]);
+  });
+
+  it("a delete, a build and a move away at once leave no job in a deleted cluster", async () => {
+    const { key: other } = await api.newQueue();
+    const on = (queue: string) => [{ command: "a", agents: { queue } }];
+    for (let round = 0; round < 10; round++) {
+      const cluster = await api.newCluster();
+      const { key } = await api.newQueue({}, cluster.id);
+      const { id, slug } = await api.newPipeline({ cluster_id: cluster.id, steps: on(key) });
+      const body = { cluster_id: api.acme.cluster.id, steps: on(other) };
+
+      await Promise.all([
+        api.build(id),
+        patiently(() => api.send("PATCH", `/pipelines/${slug}`, { body })),
+        together(2, "DELETE", `/clusters/${cluster.id}`),
+      ]);
+
+      const [job] = (await api.send("GET", `/pipelines/${slug}/builds/1`)).body.jobs;
+      assert.equal((await api.send("GET", `/clusters/${job.cluster_id}`)).status, 200);
+    }
+  });
+
   it("a cluster is never deleted while a pipeline comes", async () => {
     await onlyOne(10, async () => {
       const cluster = await api.newCluster();

@@ -140,6 +140,8 @@ describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
         const hostedAgents = { instanceShape, agentImageRef: 7 };
         await refused(id, { hostedAgents }, `Instance shape ${instanceShape} is not a valid instance shape`);
       }
+      const long = { hostedAgents: { instanceShape: "x".repeat(101) } };
+      await refused(id, long, `Instance shape ${"x".repeat(100)}… is not a valid instance shape`);
       for (const instanceShape of [{ toString: 1 }, [], {}])
         await refused(id, { hostedAgents: { instanceShape } }, "Instance shape must be a string");
     });
@@ -165,7 +167,7 @@ describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
         { hostedAgents: { instanceShape: small, agentImageRef: image } },
         "Custom agent images are not available to this organization",
       );
-      for (const agentImageRef of [null, ""])
+      for (const agentImageRef of [null, "", " \n\t"])
         assert.equal(
           (await update(id, { hostedAgents: { instanceShape: small, agentImageRef } })).status,
           200,
@@ -187,6 +189,8 @@ describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
             { hostedAgents: { instanceShape, agentImageRef: image } },
             `Agent image ref cannot be configured for hosted ${word} queues`,
           );
+          const blank = await update(id, { hostedAgents: { instanceShape, agentImageRef: " " } });
+          assert.equal(blank.status, 200);
         }
       }
       await api.features({ windows_hosted_agents: false });
@@ -209,7 +213,7 @@ describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
 
       await api.features({ custom_agent_images: false });
       assert.equal(imageOf(await read(id)), image);
-      const cleared = await update(id, { hostedAgents: { instanceShape: small, agentImageRef: null } });
+      const cleared = await update(id, { hostedAgents: { instanceShape: small, agentImageRef: "  " } });
       assert.equal(imageOf(cleared.body), null);
       assert.equal(imageOf(await read(id)), null);
     });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
@@ -29,19 +30,20 @@ describe("the ingress on the open internet", () => {
     await once(socket, "connect");
     return socket;
   };
+  const tooSlow = "The request took too long to arrive";
   const head = (length: number) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
   it("hangs up on who sends headers too slowly", async () => {
     const socket = await open();
     socket.write("POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ");
-    assert.match(await text(socket), /^(HTTP\/1\.1 408 .*)?$/s);
+    assertRefused(await text(socket), 408, tooSlow);
   });
 
   it("hangs up on who sends a body too slowly", async () => {
     const socket = await open();
     socket.write(`${head(1000)}{`);
-    assert.match(await text(socket), /^(HTTP\/1\.1 408 .*)?$/s);
+    assertRefused(await text(socket), 408, tooSlow);
   });
 
   it("is quiet about a client that goes away in the middle of its body", async () => {
@@ -92,15 +94,58 @@ describe("the ingress on the open internet", () => {
     );
   });
 
-  it("refuses what is no HTTP at all", async () => {
+  /** What a socket is answered, when each part is written after an answer, or a while, has come of the last. */
+  const exchange = async (...parts: string[]) => {
     const socket = await open();
-    socket.write("\x16\x03\x01 hello\r\n\r\n");
-    assert.match(await text(socket), /^HTTP\/1\.1 400 /);
+    const answered = text(socket);
+    for (const part of parts) {
+      socket.write(part);
+      await Promise.race([once(socket, "data"), once(socket, "close"), sleep(100)]);
+    }
+    return answered;
+  };
+  const assertRefused = (answer: string, status: number, message: string) => {
+    const [head = "", body] = answer.split("\r\n\r\n");
+    assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.equal(body, JSON.stringify({ message }));
+    assert.match(head, /\r\nContent-Type: application\/json;charset=UTF-8\r\n/);
+    assert.match(head, new RegExp(`\r\nContent-Length: ${body?.length}\r\n`));
+    assert.match(head, /\r\nConnection: close(\r\n|$)/);
+    const id = /\r\nX-Request-Id: ([0-9a-f-]{36})(\r\n|$)/.exec(head)?.[1] ?? assert.fail(head);
+    assert.ok(world.logged.some((line) => line.includes(id)));
+  };
+  const healthy = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  it("refuses what is no HTTP at all", async () => {
+    for (const garbage of ["\x16\x03\x01 hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost x\r\n\r\n"])
+      assertRefused(await exchange(garbage), 400, "The request is malformed");
   });
 
   it("refuses headers beyond 16 KB", async () => {
     const answer = await request(`${world.url}/healthz`, { headers: { "X-Large": "x".repeat(20_000) } });
     assert.equal(answer.status, 431);
+    const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(16 * 1024)}`;
+    assertRefused(await exchange(large), 431, "The headers are too large");
+  });
+
+  it("refuses a body whose chunks are none", async () => {
+    const chunked = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
+    assertRefused(await exchange(`${chunked}\r\n\r\nzz\r\n`), 400, "The request is malformed");
+  });
+
+  it("answers a request before it refuses the next on the connection", async () => {
+    const answer = await exchange(healthy, "garbage\r\n\r\n");
+    const at = answer.indexOf("HTTP/1.1 400");
+    assert.match(answer, /^HTTP\/1\.1 200 /);
+    assertRefused(answer.slice(at), 400, "The request is malformed");
+  });
+
+  it("never answers a request with what is wrong with a later one", async () => {
+    const body = JSON.stringify({ hello: "x".repeat(1000) });
+    for (const first of [healthy, `${head(body.length)}${body}`, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"]) {
+      const answer = await exchange(`${first}garbage\r\n\r\n`);
+      assert.match(answer, /^(HTTP\/1\.1 20[01] .*)?$/s);
+    }
   });
 });
 

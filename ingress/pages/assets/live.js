@@ -8,6 +8,11 @@ let isStale = false;
 let isBusy = false;
 let events;
 
+/** What has changed, for whoever hears the page. It stays where it is: only then is it read out. */
+const spoken = document.createElement("p");
+spoken.className = "hidden";
+spoken.ariaLive = "polite";
+
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One look at a time, until what is shown is what there is. */
@@ -32,7 +37,10 @@ async function refresh() {
   return show(new DOMParser().parseFromString(await response.text(), "text/html"));
 }
 
-/** Replaces what differs, and nothing else: focus, scrolling and what is typed stay. False: somebody types there. */
+/**
+ * Replaces what differs, and nothing else: focus, scrolling and what is typed stay.
+ * @returns false: a block that differs is still as it was, because somebody types there
+ */
 function show(next) {
   const main = document.querySelector("main");
   for (const open of main.querySelectorAll("details[open][id]"))
@@ -42,22 +50,48 @@ function show(next) {
     const same = gone.findIndex((old) => old.isEqualNode(block));
     return same < 0 ? block : gone.splice(same, 1)[0];
   });
-  if (gone.some(isBeingFilledIn)) return false;
+  const kept = gone.filter(isBeingFilledIn);
+  for (const block of kept) keep(block, shown);
 
-  const focused = document.activeElement.closest("main a[href]")?.getAttribute("href");
-  for (const block of gone) block.remove();
+  const focused = document.activeElement.closest("main *");
+  const heading = main.querySelector("h1").textContent;
+  for (const block of gone) if (!kept.includes(block)) block.remove();
   shown.forEach((block, i) => {
     if (main.children[i] !== block) main.insertBefore(block, main.children[i] ?? null);
   });
-  if (focused && !main.contains(document.activeElement))
-    main.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+  if (focused && !focused.isConnected) focusInstead(main, focused);
+  const present = main.querySelector("h1").textContent;
+  if (present !== heading) spoken.textContent = present;
   document.title = next.title;
-  return true;
+  return kept.length === 0;
 }
 
 function isBeingFilledIn(block) {
   const inputs = [...block.querySelectorAll("input:not([type=hidden]), textarea")];
   return inputs.some((input) => input === document.activeElement || input.value !== input.defaultValue);
+}
+
+/** Where the same form is new; with no such form any more, after the block that it follows now. */
+function keep(block, shown) {
+  const action = block.querySelector("form")?.getAttribute("action");
+  const form = action && `form[action="${CSS.escape(action)}"]`;
+  const same = form ? shown.findIndex((each) => each.querySelector(form)) : -1;
+  if (same >= 0) return shown.splice(same, 1, block);
+  let before = block.previousElementSibling;
+  while (before && !shown.includes(before)) before = before.previousElementSibling;
+  shown.splice(shown.indexOf(before) + 1, 0, block);
+}
+
+/** The same link or button where it is there again, and else the heading: never the start of the page. */
+function focusInstead(main, gone) {
+  const address = gone.getAttribute("href");
+  const action = gone.form?.getAttribute("action");
+  const again =
+    (address && main.querySelector(`a[href="${CSS.escape(address)}"]`)) ??
+    (action && main.querySelector(`form[action="${CSS.escape(action)}"] button`));
+  const heading = main.querySelector("h1");
+  if (!again) heading.tabIndex = -1;
+  (again || heading).focus();
 }
 
 /** Only while the page is in sight: over HTTP/1.1 a browser has six connections for all the pages of a server. */
@@ -75,6 +109,7 @@ function listen() {
 }
 
 if (address) {
+  document.body.append(spoken);
   listen();
   document.addEventListener("visibilitychange", listen);
 }

@@ -1,0 +1,12 @@
+import { answerQuestions } from "../../shared/thread.ts";
+
+/** A thread that does what it is told: "throw", "exit", "spin", "spin 40 ms", or else answer with what it was told. */
+answerQuestions(({ body }: { body: Uint8Array }) => {
+  const told = Buffer.from(body).toString();
+  if (told === "throw") throw new Error("thrown in the thread");
+  if (told === "exit") process.exit(3);
+  while (told === "spin");
+  const until = performance.now() + 40;
+  while (told === "spin 40 ms" && performance.now() < until);
+  return told;
+});
