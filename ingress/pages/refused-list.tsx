@@ -1,7 +1,6 @@
 import type { RefusalCause } from "../../shared/db/schema.ts";
 import type { RefusedDeliveries } from "../../shared/triggers/refused-store.ts";
 import { Table } from "./tables.tsx";
-import { Time } from "./times.tsx";
 
 /** What was wrong, and what whoever looks after the sender can do about it. */
 const words: Record<RefusalCause, [what: string, remedy: string]> = {
@@ -20,8 +19,16 @@ const words: Record<RefusalCause, [what: string, remedy: string]> = {
   too_deep: ["Payload nested too deeply", "Look at what the sender sends."],
 };
 
+const hourFormat = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZone: "UTC",
+});
+
 /** What the trigger did not accept lately, by hour and cause: it leaves no delivery. */
-export function Refused({ counts, most, now }: { counts: RefusedDeliveries[]; most: number; now: Date }) {
+export function Refused({ counts, most }: { counts: RefusedDeliveries[]; most: number }) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">
@@ -34,7 +41,7 @@ export function Refused({ counts, most, now }: { counts: RefusedDeliveries[]; mo
               <span>{words[cause][1]}</span>
             </th>
             <td>
-              <Time at={hour} now={now} />
+              <time dateTime={hour.toISOString()}>{hourFormat.format(hour)} UTC</time>
             </td>
             <td class="number">{count.toLocaleString("en")}</td>
           </tr>

@@ -88,7 +88,7 @@ export function triggerPage(services: Services) {
             <Deliveries deliveries={page.shown} builds={page.builds} parameters={parameters} now={now} />
           )}
           <CursorPager path={path(patterns.triggerPage)} newer={page.newer} older={page.older} />
-          <Refused counts={read.refused} most={mostRefused} now={now} />
+          <Refused counts={read.refused} most={mostRefused} />
           <AuditList entries={audit} now={now} />
         </>
       ),

@@ -97,6 +97,7 @@ export function triggerCommands(act: Act): Command[] {
     .option("--event <name>", "the event that the headers name")
     .action((id, { file, event }) =>
       act(async (services, stdin) => {
+        await services.awaitRedis(); // so that the build is asked for at once
         const body = file === "-" ? await buffer(stdin) : await readPayload(file);
         return { id: await sendDelivery(services, await ownedTrigger(services, id), { body, event }) };
       }),

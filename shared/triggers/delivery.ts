@@ -40,18 +40,30 @@ const idempotencyMs = 24 * 3_600_000;
  * that is lost is found by `requeueStranded`.
  */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
-  const { db, clock, jobs, metrics, log } = services;
+  const { acceptances, asked } = await storeArrivals(services, arrivals);
+  void asked;
+  return acceptances;
+}
+
+/** The same for who may wait: `asked` resolves once the builds are asked for, or cannot be for now. Never rejects. */
+export async function storeArrivals(
+  services: Services,
+  arrivals: Arrival[],
+): Promise<{ acceptances: Acceptance[]; asked: Promise<void> }> {
+  const { db, clock, metrics } = services;
   const now = clock.now();
   const ids = newIds(now, arrivals.length);
   const acceptances = await db.transaction((tx) => writeArrivals(tx, arrivals, ids, now));
 
   const deliveryIds = acceptances.flatMap((each) => (each.outcome === "accepted" ? each.id : []));
-  if (deliveryIds.length === 0) return acceptances;
   metrics.deliveriesAccepted.inc(deliveryIds.length);
-  void jobs.send(createBuilds, { deliveryIds }).then((sent) => {
-    if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
-  });
-  return acceptances;
+  return { acceptances, asked: askForBuilds(services, deliveryIds) };
+}
+
+async function askForBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
+  if (deliveryIds.length === 0) return;
+  const sent = await jobs.send(createBuilds, { deliveryIds });
+  if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
 }
 
 async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {

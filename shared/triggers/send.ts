@@ -3,7 +3,7 @@ import type { Organization } from "../accounts/store.ts";
 import type { StoredHeader } from "../db/schema.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { commitArrivals } from "./delivery.ts";
+import { storeArrivals } from "./delivery.ts";
 import { deliveriesWindow, requireAdmitted } from "./limit.ts";
 import { findPayloadProblem } from "./payload-problem.ts";
 import { DeliveryRefusal } from "./refusals.ts";
@@ -41,7 +41,7 @@ export async function sendDelivery(
   try {
     const problem = findPayloadProblem(body, config.maxPayloadDepth);
     if (problem) throw new DeliveryRefusal(problem);
-    const [acceptance] = await commitArrivals(services, [
+    const { acceptances, asked } = await storeArrivals(services, [
       {
         trigger: { id: trigger.id, version: trigger.version, organizationId: organization.id },
         contentType,
@@ -51,9 +51,11 @@ export async function sendDelivery(
         body,
       },
     ]);
+    const [acceptance] = acceptances;
     isKept = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
       throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
+    await asked; // who sends by hand wants to see the build
     return acceptance.id;
   } finally {
     if (!isKept) await windows.giveBack(window);
