@@ -83,9 +83,11 @@ function OrganizationBar({
   return (
     <nav class="organization" aria-label={organization.name}>
       <strong>{organization.name}</strong>
-      {link("pipelines", patterns.pipelinesPage, "Pipelines")}
-      {link("clusters", patterns.clustersPage, "Clusters")}
-      {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
+      <div class="sections">
+        {link("pipelines", patterns.pipelinesPage, "Pipelines")}
+        {link("clusters", patterns.clustersPage, "Clusters")}
+        {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
+      </div>
     </nav>
   );
 }

@@ -79,6 +79,16 @@ describeInBrowser("the layout", () => {
     assert.ok(menu.x + menu.width > 300);
   });
 
+  it("has the whole name of an organization on a phone, and its sections in one line", async () => {
+    await visit("/organizations/globex/pipelines", 390);
+    const bar = page.getByRole("navigation", { name: "Globex Corporation" });
+    assert.ok(await bar.locator("strong").evaluate((name) => name.scrollWidth <= name.clientWidth));
+    const tops = await bar
+      .locator("a")
+      .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().top));
+    assert.deepEqual([tops.length, new Set(tops).size], [3, 1]);
+  });
+
   it("says that a queue is paused before it describes the queue", async () => {
     await visit(queuePath, 1200);
     const [warning, description] = [
