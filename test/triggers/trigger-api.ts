@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { type Filters, openFilters } from "../../shared/triggers/filters.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { type Api, openApi } from "../queues/api.ts";
@@ -16,13 +17,21 @@ export interface MadeTrigger {
 /** The REST API with what tests of triggers need of it. */
 export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
-  return { ...api, ...triggersOf(api) };
+  const filters = openFilters();
+  return {
+    ...api,
+    ...triggersOf(api, filters),
+    async close() {
+      await filters.close();
+      await api.close();
+    },
+  };
 }
 
 /** Triggers of an installation: of the pipeline `web` when none is named. */
-export function triggersOf(api: Api) {
+function triggersOf(api: Api, filters: Filters) {
   const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
-  const builder = openDeliveryBuilder(api.world.services);
+  const builder = openDeliveryBuilder(api.world.services, filters);
   return {
     triggersAt,
     async newTrigger(body: object = {}, slug?: string): Promise<MadeTrigger> {
