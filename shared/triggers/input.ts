@@ -15,7 +15,7 @@ export const buildText = {
   branch: text("Build branch", 1000).nullable(),
 };
 
-export const environment = z
+const variables = z
   .record(z.string(), text("Environment variables", largestEnvironmentBytes), {
     error: "Environment must be an object",
   })
@@ -31,6 +31,13 @@ export const environment = z
     (value) => Buffer.byteLength(JSON.stringify(value)) <= largestEnvironmentBytes,
     "Environment is larger than 64 KB",
   );
+
+/** The one name that a record leaves out without a word. */
+export const environment = z.preprocess((value, context) => {
+  if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
+    context.addIssue("Environment cannot have the name __proto__");
+  return value;
+}, variables);
 
 export const signingSecret = requiredText("Secret", 1000);
 

@@ -4,7 +4,7 @@ import type { Tables } from "../db/schema.ts";
 
 export type RefusedDeliveries = Tables["refusedDeliveries"]["$inferSelect"];
 
-/** Add to the counts of their triggers, hours and causes. Those of triggers that are gone for good are dropped. */
+/** Add to the counts of their triggers, hours and causes. */
 export async function addRefused(tx: Tx, counts: RefusedDeliveries[]): Promise<void> {
   const { refusedDeliveries } = tx.tables;
   for (const row of counts) {
@@ -28,7 +28,7 @@ export async function listRefused(db: Db, triggerId: string, since: Date): Promi
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Counts of the oldest hour, if that is before this time. Returns how many went. */
+/** Counts of hours before this time. Returns how many went. */
 export async function deleteRefusedBefore(tx: Tx, time: Date): Promise<number> {
   const { refusedDeliveries } = tx.tables;
   const gone = await tx

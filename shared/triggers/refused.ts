@@ -28,7 +28,7 @@ export function openRefusedCounts({ db, clock, log }: Services): RefusedCounts {
     if (present) present.count += row.count;
     else if (noted.size < mostInMemory) noted.set(key, row);
   };
-  const flush = async () => {
+  const write = async () => {
     if (noted.size === 0) return;
     const taken = noted;
     noted = new Map();
@@ -40,6 +40,12 @@ export function openRefusedCounts({ db, clock, log }: Services): RefusedCounts {
       log.debug({ err: error }, "counts of refused deliveries wait for the database");
       rows.forEach(add);
     }
+  };
+  // One after the other: who closes waits for what is on its way, and for what that could not write.
+  let written = Promise.resolve();
+  const flush = () => {
+    written = written.then(write);
+    return written;
   };
   const timer = setInterval(flush, flushEveryMs);
   timer.unref();

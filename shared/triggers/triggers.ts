@@ -2,7 +2,7 @@ import { type Actor, recordAct } from "../accounts/audit.ts";
 import { holdPipeline, type Pipeline } from "../builds/pipeline-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { hashToken, issueToken } from "../tokens.ts";
 import type { NewTrigger, TriggerChange } from "./input.ts";
@@ -144,8 +144,7 @@ export async function updateTrigger(
   of: Trigger,
   change: TriggerChange,
 ): Promise<Trigger> {
-  if (change.type !== undefined && change.type !== of.type)
-    throw new Refusal(422, "Type of a trigger cannot be changed");
+  if (change.type !== undefined && change.type !== of.type) throw validationFailed("Type cannot be changed");
   requireFitting(services.config, actor, { ...change, type: of.type });
   const { cipher, db, clock } = services;
   const now = clock.now();
@@ -154,7 +153,7 @@ export async function updateTrigger(
     const present = await findTrigger(tx, of.pipelineId, of.id);
     if (!present) throw notFound("pipeline trigger");
     if (change.verification && change.verification.secret === undefined && present.secretSealed === null)
-      throw new Refusal(422, "Secret can't be blank");
+      throw validationFailed("Secret can't be blank");
     const columns = columnsOf(cipher, change);
     const updated = await updateIfPresent(tx, of.id, {
       ...columns,
