@@ -85,12 +85,12 @@ export function presentTrigger(
 }
 
 /** Enough to tell secrets apart. */
-function hint(lastTwo: string): string {
+export function hint(lastTwo: string): string {
   return "X".repeat(20) + lastTwo;
 }
 
 /** Of a secret that is no longer than that nothing. */
-function lastTwoOf(secret: string): string {
+export function lastTwoOf(secret: string): string {
   return secret.length > 2 ? secret.slice(-2) : "";
 }
 

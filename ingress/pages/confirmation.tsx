@@ -12,9 +12,11 @@ export function confirmation(
     text,
     button,
     path,
+    id,
     back,
     problem,
   }: Record<"title" | "text" | "button" | "path" | "back", string> & {
+    id?: string;
     problem?: ComponentChildren;
     within?: NonNullable<Shown["within"]>;
   },
@@ -29,7 +31,7 @@ export function confirmation(
         {problem && <FormError>{problem}</FormError>}
         <p>{text}</p>
         <div class="actions">
-          <PostButton visitor={visitor} path={path} class="danger solid">
+          <PostButton visitor={visitor} path={path} id={id} class="danger solid">
             {button}
           </PostButton>
           <a class="button secondary" href={back}>

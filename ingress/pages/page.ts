@@ -21,6 +21,8 @@ export interface Shown {
   within?: { organization: Organization; section: Section };
   /** Where the page hears that it has changed. */
   events?: string;
+  /** Whether the page has buttons that copy, which a script of ours makes work. */
+  canCopy?: boolean;
 }
 
 /** What a page knows of who asks for it. */
@@ -98,11 +100,11 @@ export function signInAndReturnTo(path: string): string {
 }
 
 /**
- * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere.
- * @param isLive whether the page has the script that keeps it up to date; no other page may run any
+ * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. A page that has no script
+ * may run none, and only one that keeps itself up to date may ask for anything.
  */
-export function setPageHeaders(event: H3Event, isLive = false): void {
-  const script = isLive ? "script-src 'self'; connect-src 'self'; " : "";
+export function setPageHeaders(event: H3Event, { events, canCopy }: Partial<Shown> = {}): void {
+  const script = `${events || canCopy ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
     "Content-Security-Policy": `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
@@ -143,7 +145,7 @@ function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPRespo
 function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse): HTTPResponse {
   if (answer instanceof HTTPResponse) return answer;
   const { status = 200, ...shown } = answer;
-  setPageHeaders(event, shown.events !== undefined);
+  setPageHeaders(event, shown);
   const notice = event.url.searchParams.get("notice");
   const role = frameOf(event).membership?.role;
   return html(status, renderPage({ ...shown, visitor, role, notice }));

@@ -23,21 +23,32 @@ import { backToDelivery, buildAgain, deliveryPage, deliveryPayloadFile } from ".
 import { type ApiDocument, docsPage } from "./docs-page.tsx";
 import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./edit-cluster-page.tsx";
 import { editQueuePage, saveQueue } from "./edit-queue-page.tsx";
+import { editTriggerPage, saveTrigger } from "./edit-trigger-page.tsx";
 import { enterCode, enterCodePage } from "./enter-code.tsx";
 import { filterPage, tryOrSaveFilter } from "./filter-page.tsx";
 import { home } from "./home.tsx";
 import { createToken, newAccessTokenPage } from "./new-access-token.tsx";
 import { addQueue, newQueuePage } from "./new-queue-page.tsx";
+import { addTrigger, newTriggerPage } from "./new-trigger-page.tsx";
 import { passwordPage, savePassword } from "./password.tsx";
 import { pipelinePage } from "./pipeline-page.tsx";
 import { pipelinesPage } from "./pipelines-page.tsx";
 import { backToQueue, deleteQueuePage, pauseQueue, removeQueue, resumeQueue } from "./queue-actions.tsx";
 import { queuePage } from "./queue-page.tsx";
+import { replaceTriggerForm, replaceTriggerPage } from "./replace-trigger-page.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./review-device.tsx";
 import { sendDeliveryPage, sendTestDelivery } from "./send-delivery.tsx";
 import { signIn, signInPage, signOut } from "./sign-in.tsx";
-
+import {
+  backToTrigger,
+  deleteTriggerPage,
+  disableTrigger,
+  enableTrigger,
+  removeTrigger,
+} from "./trigger-actions.tsx";
 import { triggerPage } from "./trigger-page.tsx";
+import { triggerSetupPage } from "./trigger-setup-page.tsx";
+import { triggersPage } from "./triggers-page.tsx";
 
 /** Every address that people see in a browser, and what answers there. */
 export function pages(
@@ -88,6 +99,18 @@ export function pages(
     [patterns.deliveryPage, { GET: deliveryPage(services) }],
     [patterns.deliveryPayloadPage, { GET: deliveryPayloadFile(services) }],
     [patterns.rebuildPage, { GET: backToDelivery(services), POST: buildAgain(services, bodies) }],
+    [patterns.triggersPage, { GET: triggersPage(services) }],
+    [patterns.newTriggerPage, { GET: newTriggerPage(services), POST: addTrigger(services, bodies) }],
+    [patterns.triggerSetupPage, { GET: triggerSetupPage(services) }],
+    [patterns.editTriggerPage, { GET: editTriggerPage(services), POST: saveTrigger(services, bodies) }],
+    [patterns.enableTriggerPage, { GET: backToTrigger(services), POST: enableTrigger(services, bodies) }],
+    [patterns.disableTriggerPage, { GET: backToTrigger(services), POST: disableTrigger(services, bodies) }],
+    [
+      patterns.replaceTriggerPage,
+      { GET: replaceTriggerPage(services), POST: replaceTriggerForm(services, bodies) },
+    ],
+    [patterns.deleteTriggerPage, { GET: deleteTriggerPage(services), POST: removeTrigger(services, bodies) }],
+
     [patterns.clustersPage, { GET: clustersPage(services), POST: addCluster(services, bodies) }],
     [patterns.clusterPage, { GET: clusterPage(services) }],
     [patterns.editClusterPage, { GET: editClusterPage(services), POST: saveCluster(services, bodies) }],

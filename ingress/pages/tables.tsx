@@ -69,3 +69,8 @@ export function State({
     </>
   );
 }
+
+/** Marks what may still change (spec §9). */
+export function PublicPreview() {
+  return <span class="tag">Public preview</span>;
+}

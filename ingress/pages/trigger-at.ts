@@ -38,3 +38,11 @@ export function pathOfTrigger(
 ): string {
   return pathTo(pattern, { org: organization.slug, slug: parameter("slug"), trigger: id, delivery });
 }
+
+/** The triggers of the pipeline that a request is about, or another page of that pipeline. */
+export function pathOfTriggers(
+  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
+  pattern: string = patterns.triggersPage,
+): string {
+  return pathTo(pattern, { org: organization.slug, slug: parameter("slug") });
+}

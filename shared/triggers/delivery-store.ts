@@ -18,6 +18,23 @@ export async function listDeliveriesPage(db: Db, triggerId: string, page: PageOf
   return page.before ? rows.reverse() : rows;
 }
 
+/** The newest delivery of each of these triggers that has one. */
+export async function listLastDeliveries(db: Db, triggerIds: string[]): Promise<Map<string, Delivery>> {
+  const { deliveries, triggers } = db.tables;
+  const last = db
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(eq(deliveries.triggerId, triggers.id))
+    .orderBy(desc(deliveries.id))
+    .limit(1);
+  const rows = await db
+    .select({ delivery: deliveries })
+    .from(triggers)
+    .innerJoin(deliveries, eq(deliveries.id, last))
+    .where(inArray(triggers.id, triggerIds));
+  return new Map(rows.map(({ delivery }) => [delivery.triggerId, delivery]));
+}
+
 export async function findDelivery(
   db: Db | Tx,
   triggerId: string,

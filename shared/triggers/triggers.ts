@@ -70,8 +70,10 @@ export async function replaceTrigger(
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
   return services.db.transaction(async (tx) => {
+    // Held before anything is looked at: the form may come twice at once, and the second is to see what the first did.
+    if (!(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
-    const columns = await deleteIfPresent(tx, { services, actor, pipeline, id: of.id, action: "replaced" });
+    const columns = await deleteIfPresent(tx, { services, actor, id: of.id, action: "replaced" });
     return addTrigger(tx, { services, actor, pipeline, columns, id, action: "created" });
   });
 }
@@ -183,12 +185,10 @@ export async function deleteTrigger(services: Services, actor: Actor, { id }: Tr
 
 async function deleteIfPresent(
   tx: Tx,
-  of: { services: Services; actor: Actor; pipeline?: Pipeline; id: string; action: string },
+  of: { services: Services; actor: Actor; id: string; action: string },
 ): Promise<Trigger> {
-  const { services, actor, pipeline, id, action } = of;
+  const { services, actor, id, action } = of;
   const now = services.clock.now();
-  // The pipeline first, as whoever adds a trigger has it: in another order two could wait for each other.
-  if (pipeline && !(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
   const deleted = await updateIfPresent(tx, id, {
     deletedAt: now,
     updatedAt: now,
