@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { authenticate, createAccessToken } from "../shared/accounts/access-tokens.ts";
-import { asOperator, createOrganization } from "../shared/accounts/organizations.ts";
+import { asOperator, createOrganization, updateOrganization } from "../shared/accounts/organizations.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
 import { listOrganizations } from "../shared/accounts/store.ts";
 import { createUser } from "../shared/accounts/users.ts";
@@ -74,6 +74,7 @@ function findSecrets(organizations: { id: string }[]): Secrets | undefined {
 async function makeDemo(services: Services): Promise<Secrets> {
   const organization = demoOrganization;
   const created = await createOrganization(services, { slug: organization, name: "Demo" });
+  await updateOrganization(services, organization, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, created);
   const cluster = await createCluster(services, operator, { name: "Primary" });
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
