@@ -33,9 +33,12 @@ export async function judgeDeliveries(
     const bodies = new Map(payloads.map((payload) => [payload.deliveryId, payload]));
     await Promise.all(
       group.map(async ({ delivery, filter }) => {
+        if (filter === null) return;
         const payload = bodies.get(delivery.id);
-        if (filter === null || !payload) return; // decided, and evicted, since it was listed
-        const outcome = await filters.evaluate(questionOf(filter, delivery, payload));
+        // Without a payload it was decided, and evicted, since it was listed: the outcome is not looked at.
+        const outcome = payload
+          ? await filters.evaluate(questionOf(filter, delivery, payload))
+          : { error: "The payload is gone" };
         judgements.set(delivery.id, { filter, outcome });
       }),
     );
