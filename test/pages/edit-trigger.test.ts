@@ -45,7 +45,7 @@ describeOnEachDatabase("a trigger", (database) => {
       };
       const answer = await pages.bob.post(edit, fields);
 
-      assert.equal(answer.headers.get("location"), `${triggersPath}/${id}`);
+      assert.equal(answer.headers.get("location"), `${triggersPath}/${id}?notice=trigger_saved`);
       const kept = await pages.find(id);
       assert.equal(kept.label, "Renamed");
       assert.equal(kept.type, "github");
@@ -90,7 +90,7 @@ describeOnEachDatabase("a trigger", (database) => {
       const { id, path } = await pages.acme.trigger();
       const deliver = async () => (await post(pages.url + path, "{}")).status;
       const answer = await pages.bob.post(`${triggersPath}/${id}/disable`);
-      assert.equal(answer.headers.get("location"), `${triggersPath}/${id}`);
+      assert.equal(answer.headers.get("location"), `${triggersPath}/${id}?notice=trigger_disabled`);
       assert.equal(await deliver(), 403);
       await pages.bob.post(`${triggersPath}/${id}/disable`);
       await pages.bob.post(`${triggersPath}/${id}/enable`);

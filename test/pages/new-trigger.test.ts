@@ -135,6 +135,7 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
       verify: "1",
       secret: "hunter2",
     });
+    assert.match(kept.text, /name="label"[^>]*aria-invalid="true"/);
     assert.match(kept.text, /value="github"[^>]*checked/);
     assert.match(kept.text, /value="kept-branch"/);
     assert.match(kept.text, />KEPT=1<\/textarea>/);
