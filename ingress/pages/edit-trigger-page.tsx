@@ -6,8 +6,9 @@ import { updateTrigger } from "../../shared/triggers/triggers.ts";
 import { findTriggerType } from "../../shared/triggers/types.ts";
 import { lastTwoOf } from "../api/trigger-json.ts";
 import type { Bodies } from "../body.ts";
-import { CsrfField, FormError } from "./form-parts.tsx";
+import { CsrfField } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
+import { withNotice } from "./notices.ts";
 import type { Shown } from "./page.ts";
 import { pathOfTrigger, triggerOf } from "./trigger-at.ts";
 import { draftOf, readDraft, type TriggerDraft, toChange } from "./trigger-draft.ts";
@@ -18,6 +19,7 @@ import {
   FilterField,
   VerificationField,
 } from "./trigger-fields.tsx";
+import { TriggerFormError, wrongField } from "./trigger-form-error.tsx";
 
 /** GET …/triggers/:trigger/edit */
 export function editTriggerPage(services: Services) {
@@ -38,7 +40,7 @@ export function saveTrigger(services: Services, bodies: Bodies) {
         ? read
         : await orProblem(() => updateTrigger(services, request.actor, trigger, read.change));
     if ("problem" in outcome) return show(services, request, { trigger, draft, problem: outcome.problem });
-    return pathOfTrigger(request, trigger);
+    return withNotice(pathOfTrigger(request, trigger), "trigger_saved");
   });
 }
 
@@ -48,6 +50,7 @@ function show(
   { trigger, draft, problem }: { trigger: Trigger; draft: TriggerDraft; problem?: string },
 ): Shown {
   const { organization, visitor } = request;
+  const wrong = wrongField(problem);
   const type = findTriggerType(config.issueTracker, trigger.type);
   const secret = trigger.secretSealed === null ? undefined : cipher.decrypt(trigger.secretSealed);
   const canFilter = organization.features.includes("webhook_filtering") || trigger.filter !== null;
@@ -64,18 +67,22 @@ function show(
         </p>
         <form method="post" action={pathOfTrigger(request, trigger, patterns.editTriggerPage)}>
           <CsrfField visitor={visitor} />
-          {problem && (
-            <FormError>
-              {problem}
-              {draft.secret && " The secret was not kept: please type it again."}
-            </FormError>
-          )}
-          <BuildFields draft={draft} />
-          <ChangedEnvironmentField names={Object.keys(environmentOf(cipher, trigger))} draft={draft} />
+          {problem && <TriggerFormError problem={problem} draft={draft} />}
+          <BuildFields draft={draft} wrong={wrong} />
+          <ChangedEnvironmentField
+            names={Object.keys(environmentOf(cipher, trigger))}
+            draft={draft}
+            wrong={wrong}
+          />
           {type?.signature && (
-            <VerificationField of={[type.title]} draft={draft} secretHint={secret && endOf(secret)} />
+            <VerificationField
+              of={[type.title]}
+              draft={draft}
+              wrong={wrong}
+              secretHint={secret && endOf(secret)}
+            />
           )}
-          {canFilter && <FilterField value={draft.filter} />}
+          {canFilter && <FilterField value={draft.filter} wrong={wrong} />}
           <EnabledField checked={draft.enabled} />
           <p class="actions">
             <button type="submit">Save</button>

@@ -10,7 +10,7 @@ export function readEnvironmentLines(text: string): {
 } {
   const variables = new Map<string, string>();
   const problems: string[] = [];
-  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
+  for (const [index, line] of text.split("\n").entries()) {
     if (/^\s*(#|$)/.test(line)) continue;
     const [, name = "", value] = /^([^=]*)(?:=(.*))?$/.exec(line) ?? [];
     const problem = problemOf(name, value, variables.has(name));

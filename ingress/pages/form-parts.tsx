@@ -103,18 +103,27 @@ export function TextArea({
   name,
   value,
   hint,
+  isWrong = false,
   ...rest
 }: {
   label: string;
   name: string;
   value?: string | undefined;
   hint: ComponentChildren;
+  isWrong?: boolean;
 } & TextareaHTMLAttributes) {
   const id = `field-${name}`;
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} name={name} rows={3} aria-describedby={`${id}-hint`} {...rest}>
+      <textarea
+        id={id}
+        name={name}
+        rows={3}
+        aria-describedby={isWrong ? `form-error ${id}-hint` : `${id}-hint`}
+        {...(isWrong && { "aria-invalid": true, autofocus: true })}
+        {...rest}
+      >
         {value}
       </textarea>
       <span class="quiet" id={`${id}-hint`}>

@@ -6,7 +6,7 @@ import { findTrigger, listTriggersOfPipeline } from "../../shared/triggers/store
 import { createTrigger, mostTriggersPerPipeline } from "../../shared/triggers/triggers.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../body.ts";
-import { CsrfField, FormError } from "./form-parts.tsx";
+import { CsrfField } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
 import type { Shown } from "./page.ts";
 import { pipelineOf } from "./pipeline-page.tsx";
@@ -22,6 +22,7 @@ import {
   TypeField,
   VerificationField,
 } from "./trigger-fields.tsx";
+import { TriggerFormError, wrongField } from "./trigger-form-error.tsx";
 
 /** GET …/triggers/new */
 export function newTriggerPage(services: Services) {
@@ -67,6 +68,7 @@ interface NewTriggerForm {
 function show({ config }: Services, request: MemberRequest, form: NewTriggerForm): Shown {
   const { pipeline, id, draft, problem } = form;
   const { organization, visitor } = request;
+  const wrong = wrongField(problem);
   const types = triggerTypes(config.issueTracker);
   const signing = types.filter(({ signature }) => signature).map(({ title }) => title);
   return {
@@ -82,17 +84,14 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
         <form method="post" action={pathOfTriggers(request, patterns.newTriggerPage)}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="id" value={id} />
-          {problem && (
-            <FormError>
-              {problem}
-              {draft.secret && " The secret was not kept: please type it again."}
-            </FormError>
-          )}
+          {problem && <TriggerFormError problem={problem} draft={draft} />}
           <TypeField types={types} value={draft.type} />
-          <BuildFields draft={draft} />
-          <EnvironmentField value={draft.environment} />
-          <VerificationField of={signing} draft={draft} />
-          {organization.features.includes("webhook_filtering") && <FilterField value={draft.filter} />}
+          <BuildFields draft={draft} wrong={wrong} />
+          <EnvironmentField value={draft.environment} wrong={wrong} />
+          <VerificationField of={signing} draft={draft} wrong={wrong} />
+          {organization.features.includes("webhook_filtering") && (
+            <FilterField value={draft.filter} wrong={wrong} />
+          )}
           <EnabledField checked={draft.enabled} />
           <p class="actions">
             <button type="submit">Create trigger</button>

@@ -21,8 +21,10 @@ export function disableTrigger(services: Services, bodies: Bodies) {
 function switchTrigger(services: Services, bodies: Bodies, enabled: boolean) {
   return memberAction(services, bodies, async (request) => {
     const { trigger } = await triggerOf(services, request);
-    if (trigger.enabled !== enabled) await updateTrigger(services, request.actor, trigger, { enabled });
-    return pathOfTrigger(request, trigger);
+    const path = pathOfTrigger(request, trigger);
+    if (trigger.enabled === enabled) return path; // somebody was faster, or it was a double click
+    await updateTrigger(services, request.actor, trigger, { enabled });
+    return withNotice(path, enabled ? "trigger_enabled" : "trigger_disabled");
   });
 }
 

@@ -1,6 +1,5 @@
-import { problemsOf, requiredText } from "../../shared/queues/input.ts";
+import { problemsOf, requiredText, text } from "../../shared/queues/input.ts";
 import {
-  buildText,
   environment,
   filterExpression,
   type NewTrigger,
@@ -70,7 +69,7 @@ export function readDraft(form: URLSearchParams): TriggerDraft {
     environment: field("environment"),
     replacesEnvironment: field("environment_choice") === "replace",
     isVerified: form.has("verify"),
-    filter: ofLines(field("filter")).trim(),
+    filter: field("filter").trim(),
     secret: field("secret"),
   };
 }
@@ -109,8 +108,8 @@ export function toChange(
     ...secretProblems(draft, mustHaveSecret),
   ];
   if (problems.length > 0) return { problem: asSentence(problems) };
-  // An organization that may no longer have filters keeps those it has.
-  const isSameFilter = draft.filter === ofLines(present.filter ?? "").trim();
+  // An organization that may no longer have filters keeps those it has, whatever their line breaks are.
+  const isSameFilter = draft.filter === (present.filter ?? "").replaceAll("\r\n", "\n").trim();
   return {
     change: {
       ...settingsOf(draft),
@@ -136,9 +135,9 @@ function settingsOf({ label, enabled, branch, commit, message }: TriggerDraft) {
 function textProblems({ label, branch, commit, message, filter }: TriggerDraft): string[] {
   return [
     ...problemsOf(requiredText("Description", 255), label),
-    ...problemsOf(buildText.branch, branch),
-    ...problemsOf(buildText.commit, commit),
-    ...problemsOf(buildText.message, message),
+    ...problemsOf(text("Branch", 1000), branch),
+    ...problemsOf(text("Commit", 1000), commit),
+    ...problemsOf(text("Build message", 1000), message),
     ...(filter ? problemsOf(filterExpression, filter) : []),
   ];
 }
@@ -151,9 +150,4 @@ function environmentProblems(lines: ReturnType<typeof readEnvironmentLines>): st
 function secretProblems({ isVerified, secret }: TriggerDraft, mustHaveSecret: boolean): string[] {
   if (!isVerified) return secret ? ["Secret is of use only with Verify deliveries"] : [];
   return secret || mustHaveSecret ? problemsOf(signingSecret, secret) : [];
-}
-
-/** Browsers send every line break of a field as CR LF. */
-function ofLines(text: string): string {
-  return text.replaceAll("\r\n", "\n");
 }

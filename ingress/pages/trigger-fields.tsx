@@ -1,6 +1,7 @@
 import type { TriggerType } from "../../shared/triggers/types.ts";
 import { Check, Field, TextArea } from "./form-parts.tsx";
 import type { TriggerDraft } from "./trigger-draft.ts";
+import type { WrongField } from "./trigger-form-error.tsx";
 
 const mostEnvironmentCharacters = 64 * 1024;
 
@@ -32,7 +33,7 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
 }
 
 /** The name of the trigger, and what its builds are like. */
-export function BuildFields({ draft }: { draft: TriggerDraft }) {
+export function BuildFields({ draft, wrong }: { draft: TriggerDraft; wrong: WrongField }) {
   return (
     <>
       <Field
@@ -41,15 +42,31 @@ export function BuildFields({ draft }: { draft: TriggerDraft }) {
         value={draft.label}
         maxLength={255}
         required
+        isWrong={wrong === "label"}
         hint="Its name in the list of triggers."
       />
-      <Field label="Branch" name="branch" value={draft.branch} maxLength={1000} hint="main when empty." />
-      <Field label="Commit" name="commit" value={draft.commit} maxLength={1000} hint="HEAD when empty." />
+      <Field
+        label="Branch"
+        name="branch"
+        value={draft.branch}
+        maxLength={1000}
+        isWrong={wrong === "branch"}
+        hint="main when empty."
+      />
+      <Field
+        label="Commit"
+        name="commit"
+        value={draft.commit}
+        maxLength={1000}
+        isWrong={wrong === "commit"}
+        hint="HEAD when empty."
+      />
       <Field
         label="Build message"
         name="message"
         value={draft.message}
         maxLength={1000}
+        isWrong={wrong === "message"}
         hint="Triggered build when empty. Nothing in a payload changes branch, commit or message."
       />
     </>
@@ -62,13 +79,14 @@ export function EnabledField({ checked }: { checked: boolean }) {
   );
 }
 
-export function EnvironmentField({ value }: { value: string }) {
+export function EnvironmentField({ value, wrong }: { value: string; wrong: WrongField }) {
   return (
     <TextArea
       label="Environment variables"
       name="environment"
       value={value}
       maxLength={mostEnvironmentCharacters}
+      isWrong={wrong === "environment"}
       rows={4}
       class="code"
       autocomplete="off"
@@ -84,7 +102,15 @@ export function EnvironmentField({ value }: { value: string }) {
 }
 
 /** The variables of a trigger that there is: their names, and whether others take their place. */
-export function ChangedEnvironmentField({ names, draft }: { names: string[]; draft: TriggerDraft }) {
+export function ChangedEnvironmentField({
+  names,
+  draft,
+  wrong,
+}: {
+  names: string[];
+  draft: TriggerDraft;
+  wrong: WrongField;
+}) {
   return (
     <fieldset class="environment">
       <legend>Environment variables</legend>
@@ -107,7 +133,7 @@ export function ChangedEnvironmentField({ names, draft }: { names: string[]; dra
         Replace all
       </label>
       <div class="replacement">
-        <EnvironmentField value={draft.environment} />
+        <EnvironmentField value={draft.environment} wrong={wrong} />
       </div>
     </fieldset>
   );
@@ -120,10 +146,12 @@ export function ChangedEnvironmentField({ names, draft }: { names: string[]; dra
 export function VerificationField({
   of,
   draft,
+  wrong,
   secretHint,
 }: {
   of: string[];
   draft: TriggerDraft;
+  wrong: WrongField;
   secretHint?: string | undefined;
 }) {
   const isNew = secretHint === undefined;
@@ -142,19 +170,21 @@ export function VerificationField({
         type="password"
         autocomplete="new-password"
         maxLength={1000}
+        isWrong={wrong === "secret"}
         hint={isNew ? "The one that the sender signs with." : `Empty: the present one stays${secretHint}.`}
       />
     </fieldset>
   );
 }
 
-export function FilterField({ value }: { value: string }) {
+export function FilterField({ value, wrong }: { value: string; wrong: WrongField }) {
   return (
     <TextArea
       label="Filter"
       name="filter"
       value={value}
       maxLength={256}
+      isWrong={wrong === "filter"}
       rows={2}
       class="code"
       autocomplete="off"

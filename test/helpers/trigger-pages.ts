@@ -29,11 +29,12 @@ export const form = {
 export async function startTriggerPages(database: TestDatabase) {
   const pages = await startQueuePages(database);
   const { services, actor, acme, clock } = pages;
-  const bob = await pages.visitor(pages.bob);
+  const member = await pages.visitor(pages.bob);
   const pipelineId = acme.pipeline.id;
   return {
     ...pages,
-    bob,
+    /** Bob, without a browser. */
+    member,
     /** The triggers that the pipeline has. */
     present: () => listTriggersOfPipeline(services.db, pipelineId),
     find: async (id: string) =>
@@ -46,7 +47,7 @@ export async function startTriggerPages(database: TestDatabase) {
     /** The form as a page of ours has it, with these fields filled in. */
     newForm: async (fields: Fields = {}): Promise<Fields & { id: string }> => ({
       ...form,
-      id: hiddenId(await bob.get(`${triggersPath}/new`)),
+      id: hiddenId(await member.get(`${triggersPath}/new`)),
       ...fields,
     }),
     /** Where the triggers of a pipeline of its own are. */

@@ -38,7 +38,7 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
       secret: "s3cret ",
     });
 
-    const answer = await pages.bob.post(`${triggersPath}/new`, fields);
+    const answer = await pages.member.post(`${triggersPath}/new`, fields);
 
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get("cache-control"), "no-store");
@@ -63,7 +63,7 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
   it("has the defaults when nothing is given, and is disabled when the box is not ticked", async () => {
     const fields = await pages.newForm();
     const { enabled, ...unticked } = fields;
-    const answer = await pages.bob.post(`${triggersPath}/new`, unticked);
+    const answer = await pages.member.post(`${triggersPath}/new`, unticked);
     assert.match(answer.text, /The trigger is disabled/);
     const trigger = await pages.find(fields.id);
     assert.deepEqual(
@@ -77,8 +77,8 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
   it("is one trigger, with its URL shown once, of a form that is sent several times at once", async () => {
     const fields = await pages.newForm({ label: "Once" });
 
-    const answers = await Promise.all([1, 2, 3].map(() => pages.bob.post(`${triggersPath}/new`, fields)));
-    answers.push(await pages.bob.post(`${triggersPath}/new`, fields));
+    const answers = await Promise.all([1, 2, 3].map(() => pages.member.post(`${triggersPath}/new`, fields)));
+    answers.push(await pages.member.post(`${triggersPath}/new`, fields));
 
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409]);
     assert.equal(answers.filter((answer) => shownUrl(answer) !== "").length, 1);
@@ -92,14 +92,14 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
   it("does not tell of a trigger elsewhere whose id is sent", async () => {
     await pages.ofOwn("elsewhere");
     const { id } = await pages.acme.trigger({ label: "Hidden" }, "elsewhere");
-    const answer = await pages.bob.post(`${triggersPath}/new`, await pages.newForm({ id }));
+    const answer = await pages.member.post(`${triggersPath}/new`, await pages.newForm({ id }));
     assert.equal(answer.status, 409);
     assert.doesNotMatch(answer.text, /Hidden|\/replace/);
   });
 
   it("422 for what the rules forbid, and keeps what was typed but the secret", async () => {
     const send = async (fields: Record<string, string>) =>
-      pages.bob.post(`${triggersPath}/new`, await pages.newForm(fields));
+      pages.member.post(`${triggersPath}/new`, await pages.newForm(fields));
     assertRefused(await send({ type: "" }), "Type must be chosen.");
     assertRefused(await send({ type: "x" }), "Type must be webhook, github or linear.");
     assertRefused(await send({ label: " " }), "Description can't be blank.");
@@ -135,6 +135,7 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
       verify: "1",
       secret: "hunter2",
     });
+    assert.match(kept.text, /name="label"[^>]*aria-invalid="true"/);
     assert.match(kept.text, /value="github"[^>]*checked/);
     assert.match(kept.text, /value="kept-branch"/);
     assert.match(kept.text, />KEPT=1<\/textarea>/);
@@ -143,22 +144,22 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
   });
 
   it("has a filter where the organization has the feature", async () => {
-    assert.doesNotMatch((await pages.bob.get(`${triggersPath}/new`)).text, /name="filter"/);
+    assert.doesNotMatch((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
     await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
-    assert.match((await pages.bob.get(`${triggersPath}/new`)).text, /name="filter"/);
+    assert.match((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
     const fields = await pages.newForm({ filter: ' webhook.payload.ref ==\r\n"x" ' });
-    assert.equal((await pages.bob.post(`${triggersPath}/new`, fields)).status, 200);
+    assert.equal((await pages.member.post(`${triggersPath}/new`, fields)).status, 200);
     const edit = `${triggersPath}/${fields.id}/edit`;
     await updateOrganization(pages.services, "acme", { features: { webhook_filtering: false } });
 
     assert.equal((await pages.find(fields.id)).filter, 'webhook.payload.ref ==\n"x"');
     const same = { ...form, filter: fields.filter ?? "" };
-    assert.equal((await pages.bob.post(edit, same)).status, 303, "it may stay");
+    assert.equal((await pages.member.post(edit, same)).status, 303, "it may stay");
     assertRefused(
-      await pages.bob.post(edit, { ...form, filter: "true" }),
+      await pages.member.post(edit, { ...form, filter: "true" }),
       "Filters are not available to this organization.",
     );
-    assert.equal((await pages.bob.post(edit, { ...form, filter: "" })).status, 303, "it may go");
+    assert.equal((await pages.member.post(edit, { ...form, filter: "" })).status, 303, "it may go");
     assert.equal((await pages.find(fields.id)).filter, null);
   });
 
@@ -170,7 +171,7 @@ describeOnEachDatabase("the form of a new trigger", (database) => {
   ] as const)
     it(`comes with a command that works: ${type}${secret ? ", verified" : ""}`, async () => {
       const fields = await pages.newForm({ type, ...(secret && { verify: "1", secret }) });
-      const answer = await pages.bob.post(`${triggersPath}/new`, fields);
+      const answer = await pages.member.post(`${triggersPath}/new`, fields);
       const command = read({ text: /<textarea id="command"[^>]*>([^<]*)</.exec(answer.text)?.[1] ?? "" })
         .replace("the secret of this trigger", (secret ?? "").replaceAll("'", "'\\''"))
         .replace(pages.config.webhookUrl, pages.url);

@@ -69,6 +69,20 @@ describeOnEachDatabase("every page", (database) => {
     assert.equal(text.match(/<script/g)?.length, 1);
   });
 
+  it("runs the script of a button that copies, which may ask nobody for anything", async () => {
+    const ada = await pages.visitor(pages.ada);
+    const form = { type: "webhook", label: "Hook", enabled: "1" };
+    const answer = await ada.post("/organizations/acme/pipelines/web/triggers/new", form);
+    const policy = expected["content-security-policy"];
+    assert.equal(answer.status, 200);
+    assert.equal(
+      answer.headers.get("content-security-policy"),
+      policy.replace("style-src", "script-src 'self'; style-src"),
+    );
+    assert.match(answer.text, /<script type="module" src="\/assets\/copy\.js[^"]*"><\/script>/);
+    assert.equal(answer.text.match(/<script/g)?.length, 1);
+  });
+
   it("is like that when it says what went wrong, too", async () => {
     const ada = await pages.visitor(pages.ada);
     const id = pages.acme.id;

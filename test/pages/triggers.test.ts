@@ -27,10 +27,10 @@ describeOnEachDatabase("the pages of triggers", (database) => {
     it("says what a trigger is when there is none, and is linked from the pipeline", async () => {
       const path = await pages.ofOwn("empty");
       assert.match(
-        (await pages.bob.get("/organizations/acme/pipelines/empty")).text,
+        (await pages.member.get("/organizations/acme/pipelines/empty")).text,
         new RegExp(`href="${path}"`),
       );
-      const { text, status } = await pages.bob.get(path);
+      const { text, status } = await pages.member.get(path);
       assert.equal(status, 200);
       assert.match(text, /No trigger yet\. A trigger is a URL/);
       assert.match(text, /Public preview/);
@@ -44,7 +44,7 @@ describeOnEachDatabase("the pages of triggers", (database) => {
       await buildWebhook(pages, hook.path, "{}");
       await post(pages.url + hook.path, "{}");
 
-      const [off = "", issues = ""] = (await pages.bob.get(path)).text.split("<tr>").slice(2);
+      const [off = "", issues = ""] = (await pages.member.get(path)).text.split("<tr>").slice(2);
 
       assert.match(issues, new RegExp(`href="${path}/${hook.id}">Issues</a>`));
       assert.match(issues, />Linear<.*>enabled<.*<time [^>]*>just now<.*in process/s);
@@ -54,15 +54,15 @@ describeOnEachDatabase("the pages of triggers", (database) => {
 
     it("says so when there are ten, and then there is no form for another", async () => {
       const path = await pages.ofOwn("full");
-      const before = { ...form, id: hiddenId(await pages.bob.get(`${path}/new`)) };
+      const before = { ...form, id: hiddenId(await pages.member.get(`${path}/new`)) };
       for (let made = 0; made < 10; made++) await pages.acme.trigger({}, "full");
 
-      const { text } = await pages.bob.get(path);
+      const { text } = await pages.member.get(path);
       assert.match(text, /These are 10, the most/);
       assert.doesNotMatch(text, /New trigger/);
-      assert.match((await pages.bob.get(`${path}/new`)).text, /has 10 triggers already/);
+      assert.match((await pages.member.get(`${path}/new`)).text, /has 10 triggers already/);
       assertRefused(
-        await pages.bob.post(`${path}/new`, before),
+        await pages.member.post(`${path}/new`, before),
         "Pipeline has reached its limit of 10 triggers.",
       );
     });
@@ -72,7 +72,7 @@ describeOnEachDatabase("the pages of triggers", (database) => {
     it("says what to click at the sender, and what a preview cannot do", async () => {
       const says = async (type: string, words: RegExp[]) => {
         const { id } = await pages.acme.trigger({ type });
-        const { text, status } = await pages.bob.get(`${triggersPath}/${id}/setup`);
+        const { text, status } = await pages.member.get(`${triggersPath}/${id}/setup`);
         assert.equal(status, 200);
         for (const each of [...words, /cannot be rotated/, /IP addresses/, /headers of a delivery/, /5 MB/])
           assert.match(text, each);
@@ -91,21 +91,21 @@ describeOnEachDatabase("the pages of triggers", (database) => {
       const below = ["edit", "replace", "delete", "enable", "disable"];
       const reading = ["", "/new", ...["setup", ...below].map((each) => `/${theirs.id}/${each}`)];
       const elsewhere = `/organizations/initech/pipelines/web/triggers`;
-      for (const path of reading) assert.equal((await pages.bob.get(elsewhere + path)).status, 404, path);
+      for (const path of reading) assert.equal((await pages.member.get(elsewhere + path)).status, 404, path);
       const fields = { ...form, id: newId(pages.clock.now()) };
       for (const path of ["/new", ...below.map((each) => `/${theirs.id}/${each}`)])
-        assert.equal((await pages.bob.post(elsewhere + path, fields)).status, 404, path);
+        assert.equal((await pages.member.post(elsewhere + path, fields)).status, 404, path);
       for (const each of below)
         for (const id of [theirs.id, "x", "%00", newId(pages.clock.now())])
           assert.equal(
-            (await pages.bob.post(`${triggersPath}/${id}/${each}`, fields)).status,
+            (await pages.member.post(`${triggersPath}/${id}/${each}`, fields)).status,
             404,
             `${each} ${id}`,
           );
 
       for (const path of ["/new", ...below.map((each) => `/${ours.id}/${each}`)]) {
         assert.equal(
-          (await pages.bob.post(triggersPath + path, { ...fields, csrf_token: "x" })).status,
+          (await pages.member.post(triggersPath + path, { ...fields, csrf_token: "x" })).status,
           403,
           path,
         );
