@@ -4,7 +4,7 @@ import type { Services } from "../../shared/services.ts";
 import { isWellFormedToken } from "../../shared/tokens.ts";
 import { findReplayedDelivery } from "../../shared/triggers/delivery.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/intake.ts";
-import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/refusals.ts";
 import type { RefusedCounts } from "../../shared/triggers/refused.ts";
 import { isSignedBy } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../body.ts";
@@ -17,8 +17,7 @@ import { openPayloadChecks } from "./payload-checks.ts";
 export function deliver(services: Services, intake: Intake, bodies: Bodies, refused: RefusedCounts) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
   const checks = openPayloadChecks();
-  const tooLarge = () =>
-    new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes(maxPayloadBytes)} MB` });
+  const tooLarge = () => payloadTooLarge(maxPayloadBytes);
 
   const receive = async (event: H3Event, seen: { trigger?: EnabledTrigger }) => {
     const token = requireToken(event);
@@ -104,8 +103,4 @@ function requireSignature({ type, secret }: EnabledTrigger, headers: Headers, bo
 function replayed(event: H3Event, id: string): HTTPResponse {
   setHeader(event, "Idempotent-Replayed", "true");
   return json(201, { id });
-}
-
-function megabytes(bytes: number): string {
-  return String(Math.round((bytes / 1024 / 1024) * 100) / 100);
 }

@@ -37,3 +37,9 @@ export class DeliveryRefusal extends Refusal {
     this.triggerId = more.triggerId;
   }
 }
+
+/** 413, with the limit as it is set. */
+export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
+  const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
+  return new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes} MB` });
+}

@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 import { storeArrivals } from "./delivery.ts";
 import { deliveriesWindow, requireAdmitted } from "./limit.ts";
 import { findPayloadProblem } from "./payload-problem.ts";
-import { DeliveryRefusal } from "./refusals.ts";
+import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 import type { Trigger } from "./store.ts";
 import { findTriggerType, isSignedBy, type TriggerType } from "./types.ts";
 
@@ -27,7 +27,7 @@ export async function sendDelivery(
   const type = findTriggerType(config.issueTracker, trigger.type);
   if (!type) throw new DeliveryRefusal("not_found");
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
-  if (body.length > config.maxPayloadBytes) throw new DeliveryRefusal("too_large");
+  if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = trigger.secretSealed === null ? undefined : cipher.decrypt(trigger.secretSealed);
   const headers = senderHeaders(type, { body, secret, event });
   requireSignature(type, secret, headers, body);

@@ -46,14 +46,18 @@ export function columnsOf(cipher: Cipher, change: TriggerChange): Partial<Trigge
   const columns: { [K in keyof Trigger]?: Trigger[K] | undefined } = {
     label,
     enabled,
-    buildMessage: message === "" ? null : message,
-    buildCommit: commit === "" ? null : commit,
-    buildBranch: branch === "" ? null : branch,
+    buildMessage: orDefault(message),
+    buildCommit: orDefault(commit),
+    buildBranch: orDefault(branch),
     filter,
     environmentSealed: environment && sealEnvironment(cipher, environment),
     secretSealed: verification === null ? null : seal(verification?.secret),
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+function orDefault(text: string | null | undefined): string | null | undefined {
+  return text?.trim() === "" ? null : text;
 }
 
 function sealEnvironment(cipher: Cipher, environment: Record<string, string>): string | null {

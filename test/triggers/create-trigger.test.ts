@@ -126,6 +126,7 @@ describeOnAllDatabasesAtOnce("POST …/pipelines/{slug}/triggers", (database) =>
         { build: {} },
         { build: { message: null, commit: null, branch: null } },
         { build: { message: "", commit: "", branch: "" } },
+        { build: { message: " ", commit: "\t", branch: " \n" } },
         { build: { environment: variables } },
         { build: { environment: { A: "x".repeat(65_000) } } },
         { filter: null },
