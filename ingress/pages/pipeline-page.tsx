@@ -39,10 +39,10 @@ export function pipelinePage(services: Services) {
           <div class="heading">
             <h1>{pipeline.name}</h1>
             <p class="actions">
+              <PublicPreview />
               <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
                 Triggers
               </a>
-              <PublicPreview />
             </p>
           </div>
           <Facts pipeline={pipeline} cluster={cluster} org={organization.slug} />

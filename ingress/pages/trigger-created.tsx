@@ -31,10 +31,10 @@ export function showCreated(
             <strong>Copy it now: it is not shown again.</strong> Whoever knows it can make builds, so keep it
             like a password.
           </p>
-          <CopyField id="endpoint-url" label="URL" rows={2} value={url} />
           {!trigger.enabled && (
             <p class="warning">The trigger is disabled: it refuses deliveries until it is enabled.</p>
           )}
+          <CopyField id="endpoint-url" label="URL" rows={2} value={url} />
         </section>
         <h2>Next</h2>
         <p>Tell the sender the URL, then look whether its deliveries arrive.</p>

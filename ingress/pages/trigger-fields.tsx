@@ -79,10 +79,18 @@ export function EnabledField({ checked }: { checked: boolean }) {
   );
 }
 
-export function EnvironmentField({ value, wrong }: { value: string; wrong: WrongField }) {
+export function EnvironmentField({
+  label = "Environment variables",
+  value,
+  wrong,
+}: {
+  label?: string;
+  value: string;
+  wrong: WrongField;
+}) {
   return (
     <TextArea
-      label="Environment variables"
+      label={label}
       name="environment"
       value={value}
       maxLength={mostEnvironmentCharacters}
@@ -133,7 +141,7 @@ export function ChangedEnvironmentField({
         Replace all
       </label>
       <div class="replacement">
-        <EnvironmentField value={draft.environment} wrong={wrong} />
+        <EnvironmentField label="New variables" value={draft.environment} wrong={wrong} />
       </div>
     </fieldset>
   );

@@ -16,6 +16,7 @@ import { createTrigger } from "../../shared/triggers/triggers.ts";
 import { press } from "../helpers/browser.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { addApplication, type Pages } from "../helpers/pages.ts";
+import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
 const deviceAgent = "deploy-cli/2.3.1 (linux; x64) node/24.21.0";
@@ -24,10 +25,10 @@ const deviceAgent = "deploy-cli/2.3.1 (linux; x64) node/24.21.0";
 export type Exhibits = Awaited<ReturnType<typeof exhibit>>;
 
 /** A page to look at, and how to get there. */
-interface Look {
+export interface Look<On = Exhibits> {
   name: string;
   as: "ada" | "bob" | "nobody";
-  visit: (page: Page, exhibits: Exhibits) => Promise<unknown>;
+  visit: (page: Page, exhibits: On) => Promise<unknown>;
 }
 
 const at = (path: string) => (page: Page) => page.goto(path);
@@ -172,6 +173,7 @@ export const everyPage: Look[] = [
   { name: "a queue, hosted", as: "ada", visit: (page, { queues }) => page.goto(queues.hosted) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...triggerLooks,
 ];
 
 /** Make what the pages then show. */
@@ -179,6 +181,7 @@ export async function exhibit(pages: Pages) {
   return {
     ...(await requests(pages)),
     ...(await furnish(pages)),
+    triggers: await exhibitTriggers(pages),
     app: await connectedApp(pages),
     token: await ownToken(pages),
   };

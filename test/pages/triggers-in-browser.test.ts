@@ -108,7 +108,7 @@ describeInBrowser("who manages triggers in a browser", () => {
     await click(page, "Edit");
 
     assert.match(await mainText(page), /REGION/);
-    const variables = page.getByLabel("Environment variables", { exact: true });
+    const variables = page.getByLabel("New variables");
     assert.equal(await variables.isVisible(), false);
     await page.getByLabel("Replace all").check();
     await variables.fill("REGION=us\nTIER=2");
