@@ -66,7 +66,9 @@ export function presentDeliveryRequest(
 ): string {
   const shown = shownHeaders(config.issueTracker, trigger.type);
   const headers = (payload?.headers ?? []).map(([name, value]) =>
-    shown.has(name.toLowerCase()) ? { name, value, redacted: false } : { name, value: null, redacted: true },
+    shown.has(name.toLowerCase()) && value !== null
+      ? { name, value, redacted: false }
+      : { name, value: null, redacted: true },
   );
   const body = payload?.body.toString("utf8") ?? "null";
   return `{"content_type":${JSON.stringify(delivery.contentType)},"headers":${JSON.stringify(headers)},"payload":${body}}`;

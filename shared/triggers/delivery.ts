@@ -1,6 +1,7 @@
 // A delivery's life: it is accepted (committed, `status` null, "waiting"), then decided by a worker, once.
 //
 //   waiting → build_created   a build was made of it
+//   waiting → not_run         filter_mismatch, filter_evaluation_failed: its trigger's filter was not true
 //   waiting → failed          build_creation_failed: no retry can mend it (its pipeline is gone, a step has no queue)
 //
 // While a fault of the database, Redis or a worker lasts it stays waiting, and a sweep sends its job again.
