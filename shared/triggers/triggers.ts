@@ -52,9 +52,11 @@ export async function createTrigger(
     secretSealed: null,
     ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
   };
-  return services.db.transaction((tx) =>
+  const created = await services.db.transaction((tx) =>
     addTrigger(tx, { services, actor, pipeline, columns, id, action: "created" }),
   );
+  tell(services, created?.trigger);
+  return created;
 }
 
 /**
@@ -69,13 +71,15 @@ export async function replaceTrigger(
   of: Trigger,
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
-  return services.db.transaction(async (tx) => {
+  const replaced = await services.db.transaction(async (tx) => {
     // Held before anything is looked at: the form may come twice at once, and the second is to see what the first did.
     if (!(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
     const columns = await deleteIfPresent(tx, { services, actor, id: of.id, action: "replaced" });
     return addTrigger(tx, { services, actor, pipeline, columns, id, action: "created" });
   });
+  tell(services, of);
+  return replaced;
 }
 
 /** What a trigger holds that is not its identity: what a copy has in common with it. */
@@ -150,7 +154,7 @@ export async function updateTrigger(
   requireFitting(services.config, actor, { ...change, type: of.type });
   const { cipher, db, clock } = services;
   const now = clock.now();
-  return db.transaction(async (tx) => {
+  const changed = await db.transaction(async (tx) => {
     await tx.hold(tx.tables.triggers, [of.id], "change");
     const present = await findTrigger(tx, of.pipelineId, of.id);
     if (!present) throw notFound("pipeline trigger");
@@ -166,6 +170,8 @@ export async function updateTrigger(
     await recordOfTrigger(tx, actor, updated, actionOf(present, updated, columns), now);
     return updated;
   });
+  tell(services, changed);
+  return changed;
 }
 
 /** What the audit log calls a change: `enabled` and `disabled` when it is nothing else. */
@@ -180,7 +186,16 @@ function actionOf(before: Trigger, after: Trigger, columns: object): string {
  * @throws Refusal 404
  */
 export async function deleteTrigger(services: Services, actor: Actor, { id }: Trigger): Promise<Trigger> {
-  return services.db.transaction((tx) => deleteIfPresent(tx, { services, actor, id, action: "deleted" }));
+  const deleted = await services.db.transaction((tx) =>
+    deleteIfPresent(tx, { services, actor, id, action: "deleted" }),
+  );
+  tell(services, deleted);
+  return deleted;
+}
+
+/** Who has it or the list that it is in open looks again. */
+function tell({ events }: Services, trigger: Trigger | undefined): void {
+  if (trigger) events.publish([`trigger:${trigger.id}`, `pipeline:${trigger.pipelineId}`]);
 }
 
 async function deleteIfPresent(

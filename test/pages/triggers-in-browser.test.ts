@@ -149,6 +149,22 @@ describeInBrowser("who manages triggers in a browser", () => {
     await page.context().close();
   });
 
+  it("sees by itself what others do to the triggers", async () => {
+    const list = await open(triggersPath);
+    await list.evaluate(() => Object.assign(globalThis, { same: 1 }));
+    const fields = await pages.newForm({ label: "From elsewhere" });
+
+    await pages.member.post(`${triggersPath}/new`, fields);
+    await list.getByText("From elsewhere").waitFor();
+    await pages.member.post(`${triggersPath}/${fields.id}/disable`);
+    await list.getByText("disabled", { exact: true }).waitFor();
+    await pages.member.post(`${triggersPath}/${fields.id}/delete`);
+    await list.getByText("No trigger yet").waitFor();
+
+    assert.ok(await list.evaluate(() => "same" in globalThis), "was not loaded again");
+    await list.context().close();
+  });
+
   it("makes one by keyboard alone", async () => {
     const page = await open(triggersPath);
     const { keyboard } = page;
