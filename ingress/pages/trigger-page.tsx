@@ -17,7 +17,7 @@ import { Deliveries } from "./deliveries-list.tsx";
 import { PostButton } from "./form-parts.tsx";
 import { type MemberRequest, memberPage } from "./member-page.ts";
 import { Refused } from "./refused-list.tsx";
-import { State } from "./tables.tsx";
+import { PublicPreview, State } from "./tables.tsx";
 import { pathOfTrigger, triggerOf } from "./trigger-at.ts";
 import { TriggerFacts } from "./trigger-facts.tsx";
 
@@ -45,7 +45,7 @@ export function triggerPage(services: Services) {
           </p>
           <div class="heading">
             <h1>
-              {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} />
+              {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />
             </h1>
             <div class="actions">
               <a class="button secondary" href={path(patterns.editTriggerPage)}>
