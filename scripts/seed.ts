@@ -14,8 +14,8 @@ import { createCluster } from "../shared/queues/clusters.ts";
 import { createQueue } from "../shared/queues/queues.ts";
 import type { Services } from "../shared/services.ts";
 import { hashToken } from "../shared/tokens.ts";
+import { createTrigger } from "../shared/triggers/create.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
-import { createTrigger } from "../shared/triggers/triggers.ts";
 import { loginClientId } from "./login/defaults.ts";
 
 /**

@@ -3,15 +3,11 @@ import { listUsersById } from "../../shared/accounts/store.ts";
 import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
 import { tryFilter } from "../../shared/triggers/filtering.ts";
 import type { Filters } from "../../shared/triggers/filters.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
-import {
-  createTrigger,
-  deleteTrigger,
-  requireTrigger,
-  updateTrigger,
-} from "../../shared/triggers/triggers.ts";
+import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "./cursors.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";

@@ -1,7 +1,7 @@
 import { endpointUrl, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
+import type { CreatedTrigger } from "../../shared/triggers/create.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
-import type { CreatedTrigger } from "../../shared/triggers/triggers.ts";
 import { findTriggerType } from "../../shared/triggers/types.ts";
 import { curlCommand } from "./curl-command.ts";
 import type { MemberRequest } from "./member-page.ts";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
-import { mostTriggersPerPipeline } from "../../shared/triggers/triggers.ts";
+import { mostTriggersPerPipeline } from "../../shared/triggers/create.ts";
 import { findTriggerType } from "../../shared/triggers/types.ts";
 import { memberPage } from "./member-page.ts";
 import { PublicPreview } from "./tables.tsx";

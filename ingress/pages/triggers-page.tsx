@@ -1,8 +1,8 @@
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
+import { mostTriggersPerPipeline } from "../../shared/triggers/create.ts";
 import { type Delivery, listLastDeliveries } from "../../shared/triggers/delivery-store.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
-import { mostTriggersPerPipeline } from "../../shared/triggers/triggers.ts";
 import { findTriggerType } from "../../shared/triggers/types.ts";
 import { eventsPath } from "../live.ts";
 import { DeliveryState, reasonInWords } from "./deliveries-list.tsx";

@@ -7,16 +7,11 @@ import { endpointUrl } from "../../shared/paths.ts";
 import { problemsOf } from "../../shared/queues/input.ts";
 import { notFound, Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
+import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
 import { sendDelivery } from "../../shared/triggers/send.ts";
 import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
-import {
-  type CreatedTrigger,
-  createTrigger,
-  deleteTrigger,
-  replaceTrigger,
-  updateTrigger,
-} from "../../shared/triggers/triggers.ts";
+import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { type Act, noun, parseId } from "./command.ts";
 
 export function triggerCommands(act: Act): Command[] {

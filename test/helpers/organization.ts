@@ -7,8 +7,8 @@ import { createPipeline, requirePipeline } from "../../shared/builds/pipelines.t
 import type { Role } from "../../shared/db/schema.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
 import type { NewTrigger } from "../../shared/triggers/input.ts";
-import { createTrigger } from "../../shared/triggers/triggers.ts";
 import type { World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;

@@ -12,7 +12,7 @@ import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { pauseDispatch } from "../../shared/queues/dispatch.ts";
 import { createQueue, type NewQueue, updateQueue } from "../../shared/queues/queues.ts";
-import { createTrigger } from "../../shared/triggers/triggers.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
 import { press } from "../helpers/browser.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { addApplication, type Pages } from "../helpers/pages.ts";

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { requireOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
 import { createPipeline, defaultStep, requirePipeline } from "../../shared/builds/pipelines.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
 import type { NewTrigger } from "../../shared/triggers/input.ts";
-import { createTrigger } from "../../shared/triggers/triggers.ts";
 import { follow, press } from "../helpers/browser.ts";
 import { post } from "../helpers/http.ts";
 import type { Pages } from "../helpers/pages.ts";

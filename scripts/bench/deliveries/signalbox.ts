@@ -5,7 +5,7 @@ import { endpointUrl } from "../../../shared/paths.ts";
 import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/services.ts";
-import { createTrigger } from "../../../shared/triggers/triggers.ts";
+import { createTrigger } from "../../../shared/triggers/create.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";

@@ -12,7 +12,7 @@ import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services.ts";
-import { createTrigger } from "../../../shared/triggers/triggers.ts";
+import { createTrigger } from "../../../shared/triggers/create.ts";
 
 export interface Seed {
   organization: string;
