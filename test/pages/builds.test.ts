@@ -60,8 +60,10 @@ describeInBrowser("a member of an organization", () => {
   it("learns from a pipeline without builds how to get one", async () => {
     await pipeline("Brand new");
     await page.goto("/organizations/acme/pipelines/brand-new");
-    const text = await mainText(page);
-    assert.match(text, /No build yet.*trigger create --org acme --pipeline brand-new --type webhook/);
+    assert.match(await mainText(page), /No build yet/);
+    await click(page, "trigger of this pipeline");
+    await click(page, "New trigger");
+    assert.equal(await heading(page), "New trigger of Brand new");
   });
 
   it("sees a build's jobs with their queues, its environment and who made it", async () => {
