@@ -25,6 +25,7 @@ export function confirmation(
     title,
     ...(within ? { within } : {}),
     status: problem ? 422 : 200,
+    script: "once.js",
     content: (
       <div class="narrow">
         <h1>{title}</h1>

@@ -74,6 +74,7 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
   return {
     title: "New trigger",
     status: problem ? 422 : 200,
+    script: "once.js",
     within: { organization, section: "pipelines" },
     content: (
       <div class="narrow">

@@ -21,8 +21,8 @@ export interface Shown {
   within?: { organization: Organization; section: Section };
   /** Where the page hears that it has changed. */
   events?: string;
-  /** Whether the page has buttons that copy, which a script of ours makes work. */
-  canCopy?: boolean;
+  /** What makes buttons that copy work, or keeps a form from being sent twice by a double click. */
+  script?: "copy.js" | "once.js";
 }
 
 /** What a page knows of who asks for it. */
@@ -103,10 +103,10 @@ export function signInAndReturnTo(path: string): string {
  * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. A page that has no script
  * may run none, and only one that keeps itself up to date may ask for anything.
  */
-export function setPageHeaders(event: H3Event, { events, canCopy }: Partial<Shown> = {}): void {
-  const script = `${events || canCopy ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
+export function setPageHeaders(event: H3Event, { events, script }: Partial<Shown> = {}): void {
+  const allowed = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
-    "Content-Security-Policy": `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    "Content-Security-Policy": `default-src 'none'; ${allowed}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",

@@ -20,7 +20,7 @@ export function showCreated(
   const isVerified = trigger.secretSealed !== null;
   return {
     title,
-    canCopy: true,
+    script: "copy.js",
     within: { organization: request.organization, section: "pipelines" },
     content: (
       <>

@@ -24,7 +24,7 @@ export function memoryWindows(clock: Clock): Windows {
     const current = Math.floor(now / bucketMs);
     forget(counts, current);
 
-    const admitted = counts.total + by <= limit;
+    const admitted = by === -1 || counts.total < limit;
     if (by === -1) giveBack(counts, current);
     else if (by === 1 && admitted) {
       counts.buckets[current % span] = taken(counts, current) + 1;

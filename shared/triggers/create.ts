@@ -32,7 +32,7 @@ export async function createTrigger(
   input: NewTrigger,
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
-  requireFitting(services.config, actor, input);
+  requireFitting(services.config, actor, input, { isNew: true });
   const { type, label, enabled, secret, ...rest } = input;
   const columns = {
     type,

@@ -19,10 +19,12 @@ export function requireFitting(
     TriggerChange,
     "verification"
   >,
+  { isNew }: { isNew: boolean },
 ): void {
   const problems: string[] = [];
   const type = findTriggerType(config.issueTracker, settings.type);
-  if (!type) {
+  // One that is there may be of an issue tracker that is configured no longer.
+  if (!type && isNew) {
     const names = triggerTypes(config.issueTracker).map(({ name }) => name);
     problems.push(`Type must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`);
   }

@@ -19,7 +19,7 @@ export async function updateTrigger(
   change: TriggerChange,
 ): Promise<Trigger> {
   if (change.type !== undefined && change.type !== of.type) throw validationFailed("Type cannot be changed");
-  requireFitting(services.config, actor, { ...change, type: of.type });
+  requireFitting(services.config, actor, { ...change, type: of.type }, { isNew: false });
   const { cipher, db, clock } = services;
   const now = clock.now();
   const changed = await db.transaction(async (tx) => {

@@ -69,6 +69,18 @@ describeInBrowser("who manages triggers in a browser", () => {
     await page.context().close();
   });
 
+  it("sees it after a double click, too", async () => {
+    const page = await open(`${triggersPath}/new`);
+    await page.getByLabel("Webhook", { exact: false }).first().check();
+    await page.getByLabel("Description").fill("Twice");
+    await follow(page, () => page.getByRole("button", { name: "Create trigger" }).dblclick());
+
+    assert.equal(await heading(page), "Trigger created");
+    assert.equal(await deliver(await urlOn(page)), 201);
+    assert.equal((await pages.present()).length, 1);
+    await page.context().close();
+  });
+
   it("copies the URL and the command with a button", async () => {
     const page = await open(`${triggersPath}/new`, { permissions: ["clipboard-read", "clipboard-write"] });
     await create(page, "Copied");
