@@ -46,7 +46,6 @@ describeOnEachDatabase("every page", (database) => {
       `/oauth/device/${user_code}/result`,
       "/user/connected-apps",
       "/user/api-access-tokens",
-      "/user/api-access-tokens/new",
       "/user/password",
     ]) {
       assertPage(await ada.get(path), 200, path);
@@ -66,6 +65,18 @@ describeOnEachDatabase("every page", (database) => {
       policy.replace("style-src", "script-src 'self'; connect-src 'self'; style-src"),
     );
     assert.match(text, /<script type="module" src="\/assets\/[^"]*live[^"]*"><\/script>/);
+    assert.equal(text.match(/<script/g)?.length, 1);
+  });
+
+  it("runs the script that sends a form once, where the answer is shown once", async () => {
+    const ada = await pages.visitor(pages.ada);
+    const { headers, text } = await ada.get("/user/api-access-tokens/new");
+    const policy = expected["content-security-policy"];
+    assert.equal(
+      headers.get("content-security-policy"),
+      policy.replace("style-src", "script-src 'self'; style-src"),
+    );
+    assert.match(text, /<script type="module" src="\/assets\/once\.js[^"]*"><\/script>/);
     assert.equal(text.match(/<script/g)?.length, 1);
   });
 
