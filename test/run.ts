@@ -18,7 +18,7 @@ import { selectTests } from "./servers/select-tests.ts";
  */
 const testOptions = [
   "--test-reporter=spec",
-  "--test-concurrency=5",
+  "--test-concurrency=4",
   "--test-timeout=240000",
   // A test that timed out leaves connections open, and its file would wait for them for ever.
   "--test-force-exit",
