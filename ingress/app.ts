@@ -1,8 +1,10 @@
 import { H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/services.ts";
+import { openFilters } from "../shared/triggers/filters.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
+import type { RefusedCounts } from "../shared/triggers/refused.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
 import { describeApi, openapi } from "./api/openapi.ts";
 import { type Operation, operationHandler } from "./api/operation.ts";
@@ -23,9 +25,13 @@ import { deliver } from "./webhooks/deliver.ts";
 
 /**
  * The route table.
+ * @param refused counts deliveries that are refused; whoever opened it closes it
  * @param isClosing whether the process shuts down, so that clients let go of their connections
  */
-export function createApp(services: Services, isClosing: () => boolean = () => false): H3 {
+export function createApp(
+  services: Services,
+  { refused, isClosing }: { refused: RefusedCounts; isClosing: () => boolean },
+): H3 {
   const app = new H3({
     silent: true,
     // Below /v2 they get the answer of the route; elsewhere onRequest refuses them.
@@ -35,11 +41,12 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
   const intake = openIntake(services);
+  const filters = openFilters();
 
   route(app, patterns.healthz, { GET: healthz() });
   route(app, patterns.readyz, { GET: readyz(services) });
 
-  app.post(patterns.deliver, deliver(services, intake, bodies));
+  app.post(patterns.deliver, deliver(services, intake, bodies, refused));
   app.all(patterns.deliver, () => {
     throw new DeliveryRefusal("wrong_method", { headers: { Allow: "POST" } });
   });
@@ -52,7 +59,7 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
   route(app, patterns.openidConfiguration, { GET: metadata(services.config) });
 
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
-  const operations = restOperations(services);
+  const operations = restOperations(services, filters);
   for (const [path, ofPath] of Map.groupBy(operations, (each) => each.path)) {
     restRoute(app, path, handlersOf(services, bodies, ofPath));
   }
@@ -70,7 +77,7 @@ export function createApp(services: Services, isClosing: () => boolean = () => f
     route(app, `${base}/keys`, { POST: data.keys });
   }
 
-  for (const [pattern, handlers] of pages(services, bodies, { document, isClosing }))
+  for (const [pattern, handlers] of pages(services, bodies, { document, filters, isClosing }))
     route(app, pattern, handlers);
   return app;
 }

@@ -4,12 +4,11 @@ import { Refusal } from "../shared/refusal.ts";
 import type { Services } from "../shared/services.ts";
 import { hashToken } from "../shared/tokens.ts";
 import type { EnabledTrigger } from "../shared/triggers/intake.ts";
-import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
+import { deliveriesWindow, deliveriesWindowMs, requireAdmitted } from "../shared/triggers/limit.ts";
 import { networkOf } from "./client-address.ts";
 import { setHeaders } from "./respond.ts";
 
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const guessingMs = 10 * minuteMs;
 
 /** Requests of an access token in any minute. Sets the headers of every authenticated answer; 429 above the limit. */
@@ -36,13 +35,8 @@ export async function limitDeliveries(
   trigger: EnabledTrigger,
 ): Promise<void> {
   const state = await services.windows.take(deliveriesWindow(trigger));
-  showLimit(event, "deliveries", state, hourMs);
-  if (state.admitted) return;
-  const reset = seconds(state.resetMs);
-  throw new DeliveryRefusal("rate_limited", {
-    message: `The organization has reached its limit of ${state.limit} deliveries an hour. Please wait ${reset} seconds.`,
-    headers: { "Retry-After": String(reset) },
-  });
+  showLimit(event, "deliveries", state, deliveriesWindowMs);
+  requireAdmitted(state);
 }
 
 /** A delivery that was not kept, or was a repetition, does not count. */
@@ -175,15 +169,6 @@ function tooMany(retryAfterSeconds: number): Refusal {
   return new Refusal(429, `Too many attempts. Please wait ${retryAfterSeconds} seconds, then try again.`, {
     headers: { "Retry-After": String(retryAfterSeconds) },
   });
-}
-
-function deliveriesWindow(trigger: EnabledTrigger) {
-  return {
-    name: "deliveries",
-    subject: trigger.organizationId,
-    limit: trigger.deliveriesPerHour,
-    windowMs: hourMs,
-  };
 }
 
 /** The headers that clients wait by, and the pair of the IETF draft. */

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import type { Services } from "../shared/services.ts";
+import { openRefusedCounts } from "../shared/triggers/refused.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./client-error.ts";
 
@@ -27,24 +28,22 @@ export async function startIngress(services: Services): Promise<Ingress> {
   warnOfPlainHttp(services);
   await services.awaitRedis();
   let isClosing = false;
-  const server = serve(
-    createApp(services, () => isClosing),
-    {
-      hostname: config.host,
-      port: config.port,
-      // Several processes on one port, where the platform can share it.
-      reusePort: process.platform === "linux" && config.port !== 0,
-      gracefulShutdown: false,
-      silent: true,
-      node: {
-        headersTimeout: config.headersTimeoutMs,
-        requestTimeout: config.requestTimeoutMs,
-        keepAliveTimeout: keepAliveMs,
-        connectionsCheckingInterval: checkConnectionsEveryMs,
-        maxHeaderSize: 16 * 1024,
-      },
+  const refused = openRefusedCounts(services);
+  const server = serve(createApp(services, { refused, isClosing: () => isClosing }), {
+    hostname: config.host,
+    port: config.port,
+    // Several processes on one port, where the platform can share it.
+    reusePort: process.platform === "linux" && config.port !== 0,
+    gracefulShutdown: false,
+    silent: true,
+    node: {
+      headersTimeout: config.headersTimeoutMs,
+      requestTimeout: config.requestTimeoutMs,
+      keepAliveTimeout: keepAliveMs,
+      connectionsCheckingInterval: checkConnectionsEveryMs,
+      maxHeaderSize: 16 * 1024,
     },
-  );
+  });
   await server.ready();
   const node = server.node?.server as Server;
   node.maxConnections = config.maxConnections;
@@ -67,6 +66,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
+      await refused.close();
     },
   };
 }

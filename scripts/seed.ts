@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { authenticate, createAccessToken } from "../shared/accounts/access-tokens.ts";
-import { asOperator, createOrganization } from "../shared/accounts/organizations.ts";
+import { asOperator, createOrganization, updateOrganization } from "../shared/accounts/organizations.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
 import { listOrganizations } from "../shared/accounts/store.ts";
 import { createUser } from "../shared/accounts/users.ts";
@@ -14,8 +14,8 @@ import { createCluster } from "../shared/queues/clusters.ts";
 import { createQueue } from "../shared/queues/queues.ts";
 import type { Services } from "../shared/services.ts";
 import { hashToken } from "../shared/tokens.ts";
+import { createTrigger } from "../shared/triggers/create.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
-import { createTrigger } from "../shared/triggers/triggers.ts";
 import { loginClientId } from "./login/defaults.ts";
 
 /**
@@ -74,29 +74,28 @@ function findSecrets(organizations: { id: string }[]): Secrets | undefined {
 async function makeDemo(services: Services): Promise<Secrets> {
   const organization = demoOrganization;
   const created = await createOrganization(services, { slug: organization, name: "Demo" });
+  await updateOrganization(services, organization, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, created);
   const cluster = await createCluster(services, operator, { name: "Primary" });
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
-  await createPipeline(services, operator, {
+  const pipeline = await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: demoPipeline,
     name: "Hello",
     steps: [defaultStep],
   });
-  const { token: triggerToken } = await createTrigger(
-    services,
-    { organization, pipeline: demoPipeline },
-    {
-      type: "webhook",
-      label: "Demo",
-      enabled: true,
-      message: "Built from a webhook",
-      commit: null,
-      branch: null,
-      environment: {},
-      secret: null,
-    },
-  );
+  const trigger = await createTrigger(services, operator, pipeline, {
+    type: "webhook",
+    label: "Demo",
+    enabled: true,
+    message: "Built from a webhook",
+    commit: null,
+    branch: null,
+    environment: {},
+    filter: null,
+    secret: null,
+  });
+  if (!trigger) throw new Error("A new id was taken already.");
 
   const password = randomBytes(15).toString("base64url");
   await createUser(services, { email, name: "Demo", password, organization, role: "admin" });
@@ -107,7 +106,7 @@ async function makeDemo(services: Services): Promise<Secrets> {
     description: "Demo",
   });
 
-  const made: Secrets = { trigger_token: triggerToken, api_token: apiToken, email, password };
+  const made: Secrets = { trigger_token: trigger.token, api_token: apiToken, email, password };
   writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [created.id]: made }, null, 2)}\n`, {
     mode: 0o600,
   });

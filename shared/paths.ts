@@ -46,6 +46,20 @@ export const patterns = {
   buildPage: "/organizations/:org/pipelines/:slug/builds/:number",
   payloadPage: "/organizations/:org/pipelines/:slug/builds/:number/payload",
   cancelBuildPage: "/organizations/:org/pipelines/:slug/builds/:number/cancel",
+  triggersPage: "/organizations/:org/pipelines/:slug/triggers",
+  newTriggerPage: "/organizations/:org/pipelines/:slug/triggers/new",
+  triggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger",
+  editTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/edit",
+  deleteTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/delete",
+  replaceTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/replace",
+  enableTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/enable",
+  disableTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/disable",
+  triggerSetupPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/setup",
+  sendDeliveryPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/send",
+  filterPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/filter",
+  deliveryPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery",
+  deliveryPayloadPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/payload",
+  rebuildPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/rebuild",
   events: "/events",
   asset: "/assets/:file",
   avatar: "/avatars/:file",
@@ -66,6 +80,13 @@ export const patterns = {
   pipelineBuilds: "/v2/organizations/:org/pipelines/:slug/builds",
   build: "/v2/organizations/:org/pipelines/:slug/builds/:number",
   cancelBuild: "/v2/organizations/:org/pipelines/:slug/builds/:number/cancel",
+  triggers: "/v2/organizations/:org/pipelines/:slug/triggers",
+  trigger: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger",
+  filterTest: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/filter/test",
+  deliveries: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries",
+  delivery: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery",
+  deliveryRequest: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/request",
+  rebuild: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/rebuild",
   openapi: "/openapi.json",
   docs: "/docs",
   jobData: "/v3/jobs/:id/data",
@@ -95,6 +116,10 @@ export const api = {
     `${api.organization(config, org)}/pipelines/${at(slug)}`,
   build: (config: Config, pipeline: PipelineAddress, number: number) =>
     `${api.pipeline(config, pipeline)}/builds/${number}`,
+  trigger: (config: Config, pipeline: PipelineAddress, id: string) =>
+    `${api.pipeline(config, pipeline)}/triggers/${id}`,
+  delivery: (config: Config, pipeline: PipelineAddress, triggerId: string, id: string) =>
+    `${api.trigger(config, pipeline, triggerId)}/deliveries/${id}`,
 };
 
 /** Addresses of pages, the `web_url` members of JSON. */

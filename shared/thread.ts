@@ -101,8 +101,12 @@ class OrderedThread<Q extends Question, A> implements Thread<Q, A> {
       if (message === ready) this.#open();
       else this.#settle(message.answer);
     });
-    worker.on("error", (error: Error) => this.#mourn(worker, error));
-    worker.on("exit", () => this.#mourn(worker, new Error("The thread ended by itself.")));
+    let death = new Error("The thread ended by itself.");
+    worker.on("error", (error: Error) => {
+      death = error;
+    });
+    // Its last answers come before this, and may come after the error.
+    worker.on("exit", () => this.#mourn(worker, death));
     return worker;
   }
 

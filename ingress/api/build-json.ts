@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Organization } from "../../shared/accounts/store.ts";
+import type { Organization, User } from "../../shared/accounts/store.ts";
 import type { BuildDetails } from "../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
 import type { Config } from "../../shared/config.ts";
@@ -7,7 +7,7 @@ import { api, web } from "../../shared/paths.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { pipelineSchema, presentPipeline } from "./pipelines.ts";
-import { userSchema } from "./users.ts";
+import { presentUser, userSchema } from "./users.ts";
 
 const jobSchema = z
   .object({
@@ -54,13 +54,20 @@ export const buildSchema = z
   })
   .meta({ id: "Build" });
 
+/** Whose builds are shown, and who made them. */
+export interface BuildContext {
+  config: Config;
+  organization: Organization;
+  users: ReadonlyMap<string, User>;
+}
+
 export function presentBuild(
-  config: Config,
-  organization: Organization,
+  { config, organization, users }: BuildContext,
   { build, pipeline, jobs, metaData }: BuildDetails,
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
   const webUrl = web.build(config, address, build.number);
+  const creator = users.get(build.creatorId ?? "");
   return {
     id: build.id,
     graphql_id: graphqlId("Build", build.id),
@@ -74,7 +81,7 @@ export function presentBuild(
     branch: build.branch,
     env: buildEnvironment(build, pipeline.slug, organization.slug),
     source: build.source,
-    creator: null,
+    creator: creator ? presentUser(config, creator) : null,
     created_at: build.createdAt,
     scheduled_at: build.createdAt,
     started_at: build.startedAt,

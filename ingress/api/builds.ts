@@ -1,6 +1,12 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
-import { cancelBuild, listBuildDetails, requireBuild } from "../../shared/builds/builds.ts";
+import { listUsersById } from "../../shared/accounts/store.ts";
+import {
+  type BuildDetails,
+  cancelBuild,
+  listBuildDetails,
+  requireBuild,
+} from "../../shared/builds/builds.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import { buildFilterQuery, readBuildFilter } from "./build-filter.ts";
@@ -17,6 +23,18 @@ const one = { status: 200, schema: buildSchema, description: "The build" } as co
 export function buildOperations(services: Services): Operation[] {
   const { db, config } = services;
 
+  const present = async (call: Pick<Call<unknown>, "caller">, builds: BuildDetails[]) => {
+    const creators = builds.flatMap(({ build }) => build.creatorId ?? []);
+    const context = {
+      config,
+      organization: call.caller.organization,
+      users: await listUsersById(db, creators),
+    };
+    return builds.map((details) => presentBuild(context, details));
+  };
+  const presentOne = async (call: Pick<Call<unknown>, "caller">, details: BuildDetails) =>
+    (await present(call, [details]))[0];
+
   const list = async (call: Call<unknown>) => {
     const { organization } = call.caller;
     const isOfPipeline = getRouterParam(call.event, "slug") !== undefined;
@@ -27,7 +45,7 @@ export function buildOperations(services: Services): Operation[] {
 
     const { items, total } = await listBuildDetails(db, filter, wanted);
     linkPages(call.event, wanted, total, config.baseUrl);
-    return items.map((details) => presentBuild(config, organization, details));
+    return present(call, items);
   };
   const query = { ...pageQuery, ...buildFilterQuery };
 
@@ -64,7 +82,7 @@ export function buildOperations(services: Services): Operation[] {
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const details = await requireBuild(db, pipeline, readNumber(call.parameter("number")));
-        return presentBuild(config, call.caller.organization, details);
+        return presentOne(call, details);
       },
     }),
     operation({
@@ -84,7 +102,7 @@ export function buildOperations(services: Services): Operation[] {
           pipeline,
           readNumber(call.parameter("number")),
         );
-        return presentBuild(config, call.caller.organization, details);
+        return presentOne(call, details);
       },
     }),
   ];

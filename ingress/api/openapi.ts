@@ -88,6 +88,8 @@ const parameterWords: Record<string, string> = {
   queue: "Id of the queue",
   slug: "Slug of the pipeline",
   number: "Number of the build",
+  trigger: "Id of the trigger",
+  delivery: "Id of the delivery",
 };
 
 function pathParameters(path: string) {

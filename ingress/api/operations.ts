@@ -1,15 +1,18 @@
 import type { Services } from "../../shared/services.ts";
+import { type Filters, openFilters } from "../../shared/triggers/filters.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";
+import { deliveryOperations } from "./deliveries.ts";
 import type { Operation } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { queueOperations } from "./queues.ts";
+import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
 /** Every operation of the REST API. */
-export function restOperations(services: Services): Operation[] {
+export function restOperations(services: Services, filters: Filters = openFilters()): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),
@@ -18,5 +21,7 @@ export function restOperations(services: Services): Operation[] {
     ...queueOperations(services),
     ...pipelineOperations(services),
     ...buildOperations(services),
+    ...triggerOperations(services, filters),
+    ...deliveryOperations(services),
   ];
 }

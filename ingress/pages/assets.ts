@@ -8,6 +8,8 @@ import { Refusal } from "../../shared/refusal.ts";
 const types = {
   "style.css": "text/css;charset=UTF-8",
   "live.js": "text/javascript;charset=UTF-8",
+  "copy.js": "text/javascript;charset=UTF-8",
+  "once.js": "text/javascript;charset=UTF-8",
   "icon.svg": "image/svg+xml",
 } as const;
 type Asset = keyof typeof types;

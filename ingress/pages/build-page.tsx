@@ -1,4 +1,3 @@
-import { HTTPResponse } from "h3";
 import { listUsersById } from "../../shared/accounts/store.ts";
 import { type BuildDetails, cancelBuild, findCanceler, requireBuild } from "../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
@@ -7,11 +6,13 @@ import { listQueuesById } from "../../shared/queues/store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads.ts";
+import { findTriggerOfDelivery, type Trigger } from "../../shared/triggers/store.ts";
 import { readNumber } from "../api/builds.ts";
 import type { Bodies } from "../body.ts";
 import { eventsPath } from "../live.ts";
 import { seeOther } from "../respond.ts";
 import { Environment, Jobs, PausedQueues, pausedQueuesOf } from "./build-sections.tsx";
+import { payloadDownload } from "./delivery-page.tsx";
 import { FormError, PostButton } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
 import { withNotice } from "./notices.ts";
@@ -48,14 +49,7 @@ export function payloadFile(services: Services) {
     const { build } = await detailsOf(services, request);
     const payload = await readWebhookPayload(services, build);
     if (payload === undefined) throw notFound("payload");
-    return new HTTPResponse(payload, {
-      headers: {
-        "content-type": "application/json",
-        "content-disposition": `attachment; filename="build-${build.number}-payload.json"`,
-        "x-content-type-options": "nosniff",
-        "cache-control": "private, no-store",
-      },
-    });
+    return payloadDownload(payload, `build-${build.number}-payload.json`);
   });
 }
 
@@ -101,7 +95,7 @@ async function show(services: Services, request: MemberRequest, problem?: string
         {problem && <FormError>{problem}</FormError>}
         <p class="lead">{build.message}</p>
         <PausedQueues queues={paused} users={users} org={org} now={now} />
-        <Facts read={read} now={now} />
+        <Facts read={read} org={org} now={now} />
         <h2>Jobs</h2>
         <Jobs details={details} queues={queues} org={org} />
         <h2>Environment</h2>
@@ -135,11 +129,20 @@ async function readBuild(services: Services, request: MemberRequest) {
       people.filter((id) => id !== null),
     ),
     canceler: await findCanceler(db, build),
+    trigger: build.deliveryId === null ? undefined : await findTriggerOfDelivery(db, build.deliveryId),
     payload: await readWebhookPayload(services, build),
   };
 }
 
-function Facts({ read: { details, users, canceler }, now }: { read: ReadBuild; now: Date }) {
+function Facts({
+  read: { details, users, canceler, trigger },
+  org,
+  now,
+}: {
+  read: ReadBuild;
+  org: string;
+  now: Date;
+}) {
   const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = details.build;
   const creator = users.get(creatorId ?? "")?.name;
   return (
@@ -154,6 +157,7 @@ function Facts({ read: { details, users, canceler }, now }: { read: ReadBuild; n
       <dd>
         <Time at={createdAt} now={now} /> by {creator ?? (source === "webhook" ? "a webhook" : source)}
       </dd>
+      {trigger && <Origin trigger={trigger} details={details} org={org} />}
       {startedAt && (
         <>
           <dt>Started</dt>
@@ -172,5 +176,26 @@ function Facts({ read: { details, users, canceler }, now }: { read: ReadBuild; n
         </>
       )}
     </dl>
+  );
+}
+
+/** The trigger and the delivery that made the build. Those of a deleted trigger have no page. */
+function Origin({ trigger, details, org }: { trigger: Trigger; details: BuildDetails; org: string }) {
+  const parameters = { org, slug: details.pipeline.slug, trigger: trigger.id };
+  const delivery = details.build.deliveryId ?? "";
+  return (
+    <>
+      <dt>Trigger</dt>
+      <dd>
+        {trigger.deletedAt ? (
+          `${trigger.label}, deleted since`
+        ) : (
+          <>
+            <a href={pathTo(patterns.triggerPage, parameters)}>{trigger.label}</a>,{" "}
+            <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery })}>delivery</a>
+          </>
+        )}
+      </dd>
+    </>
   );
 }

@@ -12,9 +12,11 @@ export function confirmation(
     text,
     button,
     path,
+    id,
     back,
     problem,
   }: Record<"title" | "text" | "button" | "path" | "back", string> & {
+    id?: string;
     problem?: ComponentChildren;
     within?: NonNullable<Shown["within"]>;
   },
@@ -23,13 +25,14 @@ export function confirmation(
     title,
     ...(within ? { within } : {}),
     status: problem ? 422 : 200,
+    script: "once.js",
     content: (
       <div class="narrow">
         <h1>{title}</h1>
         {problem && <FormError>{problem}</FormError>}
         <p>{text}</p>
         <div class="actions">
-          <PostButton visitor={visitor} path={path} class="danger solid">
+          <PostButton visitor={visitor} path={path} id={id} class="danger solid">
             {button}
           </PostButton>
           <a class="button secondary" href={back}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, InputHTMLAttributes } from "preact";
+import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from "preact";
 import type { Visitor } from "../session.ts";
 
 /** Belongs in every form that is posted. */
@@ -103,19 +103,27 @@ export function TextArea({
   name,
   value,
   hint,
-  maxLength,
+  isWrong = false,
+  ...rest
 }: {
   label: string;
   name: string;
   value?: string | undefined;
-  hint: string;
-  maxLength: number;
-}) {
+  hint: ComponentChildren;
+  isWrong?: boolean;
+} & TextareaHTMLAttributes) {
   const id = `field-${name}`;
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} name={name} rows={3} maxLength={maxLength} aria-describedby={`${id}-hint`}>
+      <textarea
+        id={id}
+        name={name}
+        rows={3}
+        aria-describedby={isWrong ? `form-error ${id}-hint` : `${id}-hint`}
+        {...(isWrong && { "aria-invalid": true, autofocus: true })}
+        {...rest}
+      >
         {value}
       </textarea>
       <span class="quiet" id={`${id}-hint`}>
@@ -125,21 +133,47 @@ export function TextArea({
   );
 }
 
-/** A button that posts nothing but itself. */
+/** Yes or no, with what yes means beside it. */
+export function Check({
+  label,
+  name,
+  checked,
+  hint,
+}: {
+  label: string;
+  name: string;
+  checked: boolean;
+  hint?: string;
+}) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="1" checked={checked} />
+      <span>
+        {label}
+        {hint && <span class="quiet hint">{hint}</span>}
+      </span>
+    </label>
+  );
+}
+
+/** A button that posts nothing but itself, and the id of what it makes where it makes something. */
 export function PostButton({
   visitor,
   path,
+  id,
   class: className,
   children,
 }: {
   visitor: Visitor;
   path: string;
+  id?: string | undefined;
   class?: string;
   children: ComponentChildren;
 }) {
   return (
     <form method="post" action={path}>
       <CsrfField visitor={visitor} />
+      {id && <input type="hidden" name="id" value={id} />}
       <button type="submit" class={className}>
         {children}
       </button>

@@ -20,6 +20,8 @@ interface PageProps {
   role?: Role | undefined;
   /** Where the page hears that it has changed. */
   events?: string;
+  /** What else the page runs. */
+  script?: "copy.js" | "once.js";
   /** Undefined on error pages that do not know who asks. */
   visitor?: Visitor;
   /** Key of what the form before did. */
@@ -31,7 +33,7 @@ export function renderPage(props: PageProps): string {
   return `<!doctype html>${render(<Layout {...props} />)}`;
 }
 
-function Layout({ title, content, within, role, events, visitor, notice = null }: PageProps) {
+function Layout({ title, content, within, role, events, script, visitor, notice = null }: PageProps) {
   const text = noticeText(notice);
   return (
     <html lang="en">
@@ -43,6 +45,7 @@ function Layout({ title, content, within, role, events, visitor, notice = null }
         <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
         <link rel="stylesheet" href={assetPath("style.css")} />
         {events && <script type="module" src={assetPath("live.js")} />}
+        {script && <script type="module" src={assetPath(script)} />}
       </head>
       <body data-events={events}>
         <a class="skip" href="#main">

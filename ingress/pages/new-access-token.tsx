@@ -88,6 +88,7 @@ function newTokenForm(
   return {
     title: "New API access token",
     status: problem ? 422 : 200,
+    script: "once.js",
     content: (
       <>
         <p class="back">

@@ -12,6 +12,10 @@ const notices = {
   queue_deleted: "The queue is deleted.",
   cluster_created: "The cluster is created.",
   cluster_saved: "The cluster is saved.",
+  trigger_saved: "The trigger is saved.",
+  trigger_enabled: "The trigger is enabled.",
+  trigger_disabled: "The trigger is disabled. It refuses deliveries from now on.",
+  trigger_deleted: "The trigger is deleted. Its URL answers 404 from now on.",
   cluster_deleted: "The cluster is deleted, and its queues with it.",
 } as const;
 

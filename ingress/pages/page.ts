@@ -21,6 +21,8 @@ export interface Shown {
   within?: { organization: Organization; section: Section };
   /** Where the page hears that it has changed. */
   events?: string;
+  /** What makes buttons that copy work, or keeps a form from being sent twice by a double click. */
+  script?: "copy.js" | "once.js";
 }
 
 /** What a page knows of who asks for it. */
@@ -98,13 +100,13 @@ export function signInAndReturnTo(path: string): string {
 }
 
 /**
- * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere.
- * @param isLive whether the page has the script that keeps it up to date; no other page may run any
+ * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. A page that has no script
+ * may run none, and only one that keeps itself up to date may ask for anything.
  */
-export function setPageHeaders(event: H3Event, isLive = false): void {
-  const script = isLive ? "script-src 'self'; connect-src 'self'; " : "";
+export function setPageHeaders(event: H3Event, { events, script }: Partial<Shown> = {}): void {
+  const allowed = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
-    "Content-Security-Policy": `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    "Content-Security-Policy": `default-src 'none'; ${allowed}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -143,7 +145,7 @@ function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPRespo
 function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse): HTTPResponse {
   if (answer instanceof HTTPResponse) return answer;
   const { status = 200, ...shown } = answer;
-  setPageHeaders(event, shown.events !== undefined);
+  setPageHeaders(event, shown);
   const notice = event.url.searchParams.get("notice");
   const role = frameOf(event).membership?.role;
   return html(status, renderPage({ ...shown, visitor, role, notice }));

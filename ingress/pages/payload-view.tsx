@@ -23,6 +23,13 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
   );
 }
 
+/** `812 bytes`, `3.4 KB`, `5 MB`. */
+export function sizeInWords(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const [amount, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KB"] : [bytes / 1024 / 1024, "MB"];
+  return `${Math.round(amount * 10) / 10} ${unit}`;
+}
+
 /**
  * JSON with line breaks and indentation, its tokens untouched: to parse it and write it again would change big
  * numbers and drop duplicate keys.

@@ -10,7 +10,7 @@ import { eventsPath } from "../live.ts";
 import { clusterTitle } from "./cluster-page.tsx";
 import { type MemberRequest, memberPage } from "./member-page.ts";
 import { readPageNumber } from "./page-number.ts";
-import { Pager, State, Table } from "./tables.tsx";
+import { Pager, PublicPreview, State, Table } from "./tables.tsx";
 import { Time } from "./times.tsx";
 
 const perPage = 30;
@@ -36,18 +36,21 @@ export function pipelinePage(services: Services) {
           <p class="back">
             <a href={pathTo(patterns.pipelinesPage, parameters)}>Pipelines</a>
           </p>
-          <h1>{pipeline.name}</h1>
+          <div class="heading">
+            <h1>{pipeline.name}</h1>
+            <p class="actions">
+              <PublicPreview />
+              <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
+                Triggers
+              </a>
+            </p>
+          </div>
           <Facts pipeline={pipeline} cluster={cluster} org={organization.slug} />
           <h2>Builds</h2>
           {builds.length === 0 ? (
             <p class="empty">
-              No build yet. One is made for every webhook that a trigger of this pipeline receives. The
-              operator makes a trigger with{" "}
-              <code>
-                npm run -s admin -- trigger create --org {organization.slug} --pipeline {pipeline.slug} --type
-                webhook --label Hook
-              </code>
-              .
+              No build yet. One is made for every webhook that a{" "}
+              <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
             </p>
           ) : (
             <Builds builds={builds} parameters={parameters} now={clock.now()} />

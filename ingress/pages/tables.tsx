@@ -44,11 +44,22 @@ export function Pager({ page, pages, path }: { page: number; pages: number; path
   );
 }
 
-/** A state as a word in a colour of its own. What is held back by a paused queue says so beside it. */
-export function State({ state, isPaused = false }: { state: string; isPaused?: boolean }) {
+/**
+ * A state as a word in a colour of its own. What is held back by a paused queue says so beside it.
+ * @param kind what the colour goes by, when that is not the word
+ */
+export function State({
+  state,
+  kind = state,
+  isPaused = false,
+}: {
+  state: string;
+  kind?: string;
+  isPaused?: boolean;
+}) {
   return (
     <>
-      <span class={`state ${state}`}>{state}</span>
+      <span class={`state ${kind}`}>{state}</span>
       {isPaused && (
         <>
           {" "}
@@ -57,4 +68,9 @@ export function State({ state, isPaused = false }: { state: string; isPaused?: b
       )}
     </>
   );
+}
+
+/** Marks what may still change (spec §9). */
+export function PublicPreview() {
+  return <span class="tag">Public preview</span>;
 }

@@ -4,7 +4,8 @@ import type { Services } from "../../shared/services.ts";
 import { isWellFormedToken } from "../../shared/tokens.ts";
 import { findReplayedDelivery } from "../../shared/triggers/delivery.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/intake.ts";
-import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/refusals.ts";
+import type { RefusedCounts } from "../../shared/triggers/refused.ts";
 import { isSignedBy } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../body.ts";
 import { giveBackDelivery, limitDeliveries } from "../limits.ts";
@@ -13,16 +14,16 @@ import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "
 import { openPayloadChecks } from "./payload-checks.ts";
 
 /** POST /deliver/:token. Keep the webhook now; a worker builds from it. */
-export function deliver(services: Services, intake: Intake, bodies: Bodies) {
+export function deliver(services: Services, intake: Intake, bodies: Bodies, refused: RefusedCounts) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
   const checks = openPayloadChecks();
-  const tooLarge = () =>
-    new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes(maxPayloadBytes)} MB` });
+  const tooLarge = () => payloadTooLarge(maxPayloadBytes);
 
-  return defineHandler(async (event) => {
+  const receive = async (event: H3Event, seen: { trigger?: EnabledTrigger }) => {
     const token = requireToken(event);
     const { headers } = event.req;
     let trigger = await intake.requireEnabledTrigger(token);
+    seen.trigger = trigger;
     const contentType = requireJson(headers);
     using held = await bodies.read(event, maxPayloadBytes, tooLarge);
     const body = held.bytes;
@@ -72,6 +73,17 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies) {
       // A repetition, and a fault of ours, cost the organization nothing.
       if (!isKept) await giveBackDelivery(services, trigger);
     }
+  };
+
+  return defineHandler(async (event) => {
+    const seen: { trigger?: EnabledTrigger } = {};
+    try {
+      return await receive(event, seen);
+    } catch (error) {
+      const triggerId = error instanceof DeliveryRefusal && (error.triggerId ?? seen.trigger?.id);
+      if (triggerId) refused.note(triggerId, error.refusalCause);
+      throw error;
+    }
   });
 }
 
@@ -91,8 +103,4 @@ function requireSignature({ type, secret }: EnabledTrigger, headers: Headers, bo
 function replayed(event: H3Event, id: string): HTTPResponse {
   setHeader(event, "Idempotent-Replayed", "true");
   return json(201, { id });
-}
-
-function megabytes(bytes: number): string {
-  return String(Math.round((bytes / 1024 / 1024) * 100) / 100);
 }

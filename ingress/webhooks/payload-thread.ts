@@ -1,5 +1,5 @@
 import { answerQuestions } from "../../shared/thread.ts";
-import { findPayloadProblem } from "./payload.ts";
+import { findPayloadProblem } from "../../shared/triggers/payload-problem.ts";
 
 export interface PayloadQuestion {
   body: Uint8Array;

@@ -1,15 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
-import { requireOrganization } from "../../shared/accounts/organizations.ts";
+import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
 import { requirePipeline } from "../../shared/builds/pipelines.ts";
 import { endpointUrl } from "../../shared/paths.ts";
+import { problemsOf } from "../../shared/queues/input.ts";
+import { notFound, Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
-import { listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
-import {
-  createTrigger,
-  deleteTrigger,
-  disableTrigger,
-  enableTrigger,
-} from "../../shared/triggers/triggers.ts";
+import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
+import { newTrigger } from "../../shared/triggers/input.ts";
+import { sendDelivery } from "../../shared/triggers/send.ts";
+import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
+import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { type Act, noun, parseId } from "./command.ts";
 
 export function triggerCommands(act: Act): Command[] {
@@ -26,12 +28,13 @@ export function triggerCommands(act: Act): Command[] {
     .option("--commit <commit>", "the commit of its builds (HEAD)")
     .option("--message <text>", "the message of its builds (Triggered build)")
     .option("--env <NAME=value>", "a variable of its builds (repeatable)", parseVariable, {})
+    .option("--filter <expression>", "build only what this CEL expression lets through")
     .option("--secret <secret>", "verify deliveries with this signing secret")
     .option("--disabled", "do not accept deliveries yet", false)
     .action((options) =>
       act(async (services) => {
-        const at = { organization: options.org, pipeline: options.pipeline };
-        const created = await createTrigger(services, at, {
+        const { actor, pipeline } = await pipelineOf(services, options.org, options.pipeline);
+        const input = {
           type: options.type,
           label: options.label,
           enabled: !options.disabled,
@@ -39,27 +42,61 @@ export function triggerCommands(act: Act): Command[] {
           commit: options.commit ?? null,
           branch: options.branch ?? null,
           environment: options.env,
+          filter: options.filter ?? null,
           secret: options.secret ?? null,
-        });
-        return { ...summary(created.trigger), endpoint_url: endpointUrl(services.config, created.token) };
+        };
+        const problems = problemsOf(newTrigger, input);
+        if (problems.length > 0) throw validationFailed(...problems);
+        const created = await createTrigger(services, actor, pipeline, input);
+        return shownOnce(services, created);
       }),
     );
 
   const change = (
     name: string,
     description: string,
-    run: (services: Services, id: string) => Promise<Trigger>,
-    told: object = {},
+    run: (services: Services, of: TriggerWithOwners) => Promise<unknown>,
   ) =>
     trigger
       .command(name)
       .description(description)
       .argument("<id>", "the trigger's id", parseId)
-      .action((id) => act(async (services) => ({ ...summary(await run(services, id)), ...told })));
+      .action((id) => act(async (services) => run(services, await ownedTrigger(services, id))));
 
-  change("enable", "accept deliveries from now on", enableTrigger);
-  change("disable", "refuse deliveries from now on", disableTrigger);
-  change("delete", "delete a trigger: its URL stops working at once", deleteTrigger, { deleted: true });
+  change("enable", "accept deliveries from now on", async (services, { actor, trigger }) =>
+    summary(await updateTrigger(services, actor, trigger, { enabled: true })),
+  );
+  change("disable", "refuse deliveries from now on", async (services, { actor, trigger }) =>
+    summary(await updateTrigger(services, actor, trigger, { enabled: false })),
+  );
+  change(
+    "delete",
+    "delete a trigger: its URL stops working at once",
+    async (services, { actor, trigger }) => ({
+      ...summary(await deleteTrigger(services, actor, trigger)),
+      deleted: true,
+    }),
+  );
+  change(
+    "replace",
+    "make a copy with a new URL, shown this once, and delete the trigger: when its URL has leaked",
+    async (services, { actor, pipeline, trigger }) =>
+      shownOnce(services, await replaceTrigger(services, actor, pipeline, trigger)),
+  );
+
+  trigger
+    .command("send")
+    .description("send a delivery as the trigger's sender would, signed")
+    .argument("<id>", "the trigger's id", parseId)
+    .requiredOption("--file <path>", "the payload, JSON; - for standard input")
+    .option("--event <name>", "the event that the headers name")
+    .action((id, { file, event }) =>
+      act(async (services, stdin) => {
+        await services.awaitRedis(); // so that the build is asked for at once
+        const body = file === "-" ? await buffer(stdin) : await readPayload(file);
+        return { id: await sendDelivery(services, await ownedTrigger(services, id), { body, event }) };
+      }),
+    );
 
   trigger
     .command("list")
@@ -67,13 +104,40 @@ export function triggerCommands(act: Act): Command[] {
     .requiredOption("--org <slug>", "the organization's slug")
     .requiredOption("--pipeline <slug>", "the pipeline's slug")
     .action(({ org, pipeline }) =>
-      act(async ({ db }) => {
-        const organization = await requireOrganization(db, org);
-        const { id } = await requirePipeline(db, organization.id, pipeline);
-        return { triggers: (await listTriggersOfPipeline(db, id)).map(summary) };
+      act(async (services) => {
+        const { id } = (await pipelineOf(services, org, pipeline)).pipeline;
+        return { triggers: (await listTriggersOfPipeline(services.db, id)).map(summary) };
       }),
     );
   return [trigger];
+}
+
+async function readPayload(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch {
+    throw new Refusal(422, `${path} cannot be read`);
+  }
+}
+
+async function pipelineOf(services: Services, org: string, slug: string) {
+  const organization = await requireOrganization(services.db, org);
+  const pipeline = await requirePipeline(services.db, organization.id, slug);
+  return { actor: await asOperator(services.db, organization), pipeline };
+}
+
+type TriggerWithOwners = Awaited<ReturnType<typeof ownedTrigger>>;
+
+async function ownedTrigger({ db }: Services, id: string) {
+  const found = await findTriggerWithOwners(db, id);
+  if (!found) throw notFound("pipeline trigger");
+  return { ...found, actor: await asOperator(db, found.organization) };
+}
+
+/** A trigger that was just made, with its URL. */
+function shownOnce({ config }: Services, created: CreatedTrigger | undefined) {
+  if (!created) throw new Error("A new id was taken already.");
+  return { ...summary(created.trigger), endpoint_url: endpointUrl(config, created.token) };
 }
 
 function summary({ id, type, label, enabled }: Trigger) {

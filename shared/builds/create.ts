@@ -9,6 +9,10 @@ import type { Build, Job } from "./store.ts";
 export interface BuildRequest {
   pipelineId: string;
   deliveryId: string | null;
+  /** Absent: 0, made by the delivery's job. See the table. */
+  rebuild?: number;
+  /** Absent: nobody, a webhook. */
+  creatorId?: string;
   source: "webhook";
   message: string;
   commit: string;
@@ -18,14 +22,14 @@ export interface BuildRequest {
 
 /**
  * Create a build for each request, numbered in their order within a pipeline, with one job per step.
- * @returns the requests that cannot be built, now or later, because their pipeline is gone or a step has no queue;
+ * @returns the builds, the requests that cannot be built, now or later, because their pipeline is gone or a step has no queue;
  * and what has changed for those who watch, once the transaction is committed
  */
 export async function createBuilds(
   tx: Tx,
   requests: BuildRequest[],
   now: Date,
-): Promise<{ refused: BuildRequest[]; changed: Topic[] }> {
+): Promise<{ builds: Build[]; refused: BuildRequest[]; changed: Topic[] }> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await listAndHoldPipelines(tx, [...byPipeline.keys()]);
   const queueOf = await resolveStepQueues(tx, pipelines);
@@ -55,6 +59,7 @@ export async function createBuilds(
   await tx.insertMany(tx.tables.builds, builds);
   await tx.insertMany(tx.tables.jobs, jobs);
   return {
+    builds,
     refused: [...byPipeline.values()].flat(),
     changed: [
       ...new Set(builds.map(({ pipelineId }): Topic => `pipeline:${pipelineId}`)),
@@ -81,13 +86,14 @@ function newBuild(of: {
     pipelineId: pipeline.id,
     number,
     deliveryId: request.deliveryId,
+    rebuild: request.rebuild ?? 0,
     state: "scheduled",
     message: request.message,
     commit: request.commit,
     branch: request.branch,
     environment: request.environment,
     source: request.source,
-    creatorId: null,
+    creatorId: request.creatorId ?? null,
     pausedQueueId: null,
     createdAt: now,
     startedAt: null,

@@ -81,10 +81,18 @@ export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> 
   await tx.insert(tx.tables.pipelines).values(pipeline);
 }
 
-/** Takes the pipeline's row, so that whoever counts its triggers next waits for this transaction. */
-export async function lockPipeline(tx: Tx, pipeline: Pipeline): Promise<void> {
+/**
+ * Takes the pipeline's row until the transaction ends, so that whoever counts what belongs to it next waits.
+ * @returns whether there is such a pipeline
+ */
+export async function holdPipeline(tx: Tx, id: string): Promise<boolean> {
   const { pipelines } = tx.tables;
-  await tx.update(pipelines).set({ name: pipeline.name }).where(eq(pipelines.id, pipeline.id));
+  await tx.hold(pipelines, [id], "change");
+  const found = await tx
+    .select({ id: pipelines.id })
+    .from(pipelines)
+    .where(and(eq(pipelines.id, id), isNull(pipelines.deletedAt)));
+  return found.length > 0;
 }
 
 /** Undefined when it is deleted. */

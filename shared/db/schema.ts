@@ -7,6 +7,21 @@ export type BuildState = "scheduled" | "running" | "passed" | "failed" | "cancel
 export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed" | "canceled" | "expired";
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
+/** Why a delivery was not accepted. */
+export type RefusalCause =
+  | "wrong_method"
+  | "invalid_token"
+  | "not_found"
+  | "disabled"
+  | "wrong_content_type"
+  | "form_content_type"
+  | "wrong_encoding"
+  | "too_large"
+  | "invalid_signature"
+  | "long_idempotency_key"
+  | "rate_limited"
+  | "invalid_json"
+  | "too_deep";
 export type RetryAgentAffinity = "prefer-warmest" | "prefer-different";
 export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "used";
 
@@ -308,6 +323,8 @@ export function defineSchema(kit: Kit) {
       buildCommit: text("build_commit"),
       buildBranch: text("build_branch"),
       environmentSealed: text("environment_sealed"),
+      /** A CEL expression; null: every delivery builds. */
+      filter: text(),
       secretSealed: text("secret_sealed"),
       tokenHash: text("token_hash").notNull().unique(),
       tokenHint: text("token_hint").notNull(),
@@ -364,6 +381,24 @@ export function defineSchema(kit: Kit) {
     (t) => [index("payloads_organization").on(t.organizationId, t.deliveryId, t.size)],
   );
 
+  /** Deliveries that a trigger did not accept, so that a sender's trouble can be found: they leave no other record. */
+  const refusedDeliveries = table(
+    "refused_deliveries",
+    {
+      triggerId: uuid("trigger_id")
+        .notNull()
+        .references(() => triggers.id, { onDelete: "cascade" }),
+      /** The beginning of the hour in which they came. */
+      hour: time("hour").notNull(),
+      cause: text().$type<RefusalCause>().notNull(),
+      count: integer().notNull(),
+    },
+    (t) => [
+      primaryKey({ columns: [t.triggerId, t.hour, t.cause] }),
+      index("refused_deliveries_age").on(t.hour),
+    ],
+  );
+
   const idempotencyKeys = table(
     "idempotency_keys",
     {
@@ -388,10 +423,9 @@ export function defineSchema(kit: Kit) {
         .notNull()
         .references(() => pipelines.id),
       number: integer().notNull(),
-      /** Unique: however often a delivery's job runs, it makes one build. */
-      deliveryId: uuid("delivery_id")
-        .unique()
-        .references(() => deliveries.id, { onDelete: "set null" }),
+      deliveryId: uuid("delivery_id").references(() => deliveries.id, { onDelete: "set null" }),
+      /** 0: made by the delivery's job; 1, 2, …: built again by hand. */
+      rebuild: integer().notNull().default(0),
       state: text().$type<BuildState>().notNull(),
       message: text().notNull(),
       commit: text().notNull(),
@@ -407,6 +441,8 @@ export function defineSchema(kit: Kit) {
     },
     (t) => [
       uniqueIndex("builds_number").on(t.pipelineId, t.number),
+      // However often a delivery's job runs, it makes one build.
+      uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
       index("builds_organization").on(t.organizationId, t.id),
       index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
     ],
@@ -507,6 +543,7 @@ export function defineSchema(kit: Kit) {
     triggers,
     deliveries,
     payloads,
+    refusedDeliveries,
     idempotencyKeys,
     builds,
     jobs,

@@ -19,6 +19,7 @@ export const {
   triggers,
   deliveries,
   payloads,
+  refusedDeliveries,
   idempotencyKeys,
   builds,
   jobs,

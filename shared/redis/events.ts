@@ -2,8 +2,8 @@ import type { Redis } from "ioredis";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-/** What somebody may watch: `cluster:<id>`, `queue:<id>`, `pipeline:<id>` or `build:<id>`. */
-export type Topic = `${"cluster" | "queue" | "pipeline" | "build"}:${string}`;
+/** What somebody may watch: `cluster:<id>`, `queue:<id>`, `pipeline:<id>`, `build:<id>` or `trigger:<id>`. */
+export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "trigger"}:${string}`;
 
 /**
  * News that something changed, from whichever process to whoever watches it, in whichever process. A piece of news

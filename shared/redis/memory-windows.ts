@@ -17,16 +17,16 @@ interface Counts {
 export function memoryWindows(clock: Clock): Windows {
   const windows = new LRUCache<string, Counts>({ max: maxKeys });
 
-  const change = (key: string, limit: number, bucketMs: number, by: 1 | -1): WindowState => {
+  const change = (key: string, limit: number, bucketMs: number, by: 1 | 0 | -1): WindowState => {
     const counts = windows.get(key) ?? { buckets: [], newest: 0, oldest: 0, total: 0 };
     windows.set(key, counts);
     const now = Math.max(clock.now().getTime(), counts.newest * bucketMs);
     const current = Math.floor(now / bucketMs);
     forget(counts, current);
 
-    const admitted = counts.total + by <= limit;
+    const admitted = by === -1 || counts.total < limit;
     if (by === -1) giveBack(counts, current);
-    else if (admitted) {
+    else if (by === 1 && admitted) {
       counts.buckets[current % span] = taken(counts, current) + 1;
       counts.total += 1;
     }
@@ -37,6 +37,7 @@ export function memoryWindows(clock: Clock): Windows {
   const key = (name: string, subject: string) => `${name}:${subject}`;
   return {
     take: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 1),
+    peek: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 0),
     async giveBack(w) {
       change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, -1);
     },

@@ -4,7 +4,7 @@
 -- KEYS[1]  hash: bucket number modulo 61 → slots taken in it; "n" newest and "o" oldest bucket; "t" total
 -- ARGV[1]  limit
 -- ARGV[2]  length of a bucket, milliseconds
--- ARGV[3]  how many slots to take; -1 gives one back
+-- ARGV[3]  how many slots to take; 0 only looks; -1 gives one back
 -- Returns  { slots taken, slots that remain, milliseconds until the next slot returns }
 local key, limit, bucketMs, change = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')

@@ -25,6 +25,8 @@ export interface WindowState {
 export interface Windows {
   /** Take a slot. A refused call takes none. */
   take(window: Window): Promise<WindowState>;
+  /** How the window stands, without taking a slot. */
+  peek(window: Window): Promise<WindowState>;
   /** Return a slot that was taken for something that turned out not to count. */
   giveBack(window: Window): Promise<void>;
 }
@@ -93,6 +95,12 @@ export function slidingWindows(options: {
         batches.set(key, { window, waiting: [resolve] });
         setImmediate(flush, key);
       }),
+    async peek(window) {
+      const reply = await change(window, 0);
+      if (!reply) return fallback.peek(window);
+      const [, remaining, resetMs] = reply;
+      return { admitted: remaining > 0, limit: window.limit, remaining, resetMs };
+    },
     async giveBack(window) {
       if (!(await change(window, -1))) await fallback.giveBack(window);
     },

@@ -1,73 +1,122 @@
 import { type BuildRequest, createBuilds } from "../builds/create.ts";
 import type { Tx } from "../db/database.ts";
 import { createGroupCommit, type GroupCommit } from "../db/group-commit.ts";
-import type { Cipher } from "../secrets.ts";
+import type { DeliveryReason, DeliveryStatus } from "../db/schema.ts";
 import type { Services } from "../services.ts";
-import { type Delivery, decideIfWaiting, listTriggersById, setOutcome, type Trigger } from "./store.ts";
+import { type Delivery, decideIfWaiting, setOutcome } from "./delivery-store.ts";
+import { type Judgement, judgeDeliveries } from "./filtering.ts";
+import { type Filters, openFilters } from "./filters.ts";
+import { planBuild } from "./plan.ts";
+import { listTriggersById, type Trigger } from "./store.ts";
 
-/** Spec §2.6. */
-const defaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 const groupItems = 500;
 
 /** Builds deliveries by their ids; an id resolves once its delivery is decided, now or before. */
 export type DeliveryBuilder = GroupCommit<string, undefined>;
 
 /** The builder of a worker process: what several jobs bring at the same time is built in one transaction. */
-export function openDeliveryBuilder(services: Services): DeliveryBuilder {
+export function openDeliveryBuilder(services: Services, filters: Filters = openFilters()): DeliveryBuilder {
   return createGroupCommit({
-    commit: (ids) => buildDeliveries(services, ids),
+    commit: (ids) => buildDeliveries(services, filters, ids),
     maxItems: groupItems,
     maxWeight: groupItems,
     weigh: () => 1,
   });
 }
 
-async function buildDeliveries(
-  { db, clock, cipher, metrics, events }: Services,
-  ids: string[],
-): Promise<undefined[]> {
-  const decided = await db.transaction((tx) => decideAndBuild(tx, ids, cipher, clock.now()));
-  const { built, failed, changed } = decided;
-  events.publish(changed);
-  metrics.deliveriesJudged.inc({ status: "build_created" }, built);
-  metrics.deliveriesJudged.inc({ status: "failed" }, failed);
+async function buildDeliveries(services: Services, filters: Filters, ids: string[]): Promise<undefined[]> {
+  const { events, metrics } = services;
+  const decided = await decideWithFilters(services, filters, ids);
+  events.publish(decided.changed);
+  for (const [status, count] of Object.entries(decided.counts))
+    metrics.deliveriesJudged.inc({ status }, count);
   return ids.map(() => undefined);
 }
 
-async function decideAndBuild(tx: Tx, ids: string[], cipher: Cipher, now: Date) {
+/** Filters are asked before the transaction, which waits for nothing but the database. */
+async function decideWithFilters(services: Services, filters: Filters, ids: string[]) {
+  for (;;) {
+    const judgements = await judgeDeliveries(services, filters, ids);
+    try {
+      return await services.db.transaction((tx) => decideAndBuild(tx, services, ids, judgements));
+    } catch (error) {
+      if (!(error instanceof StaleJudgement)) throw error;
+    }
+  }
+}
+
+/** A trigger's filter was changed after it was asked: nothing is decided, and all is judged anew. */
+class StaleJudgement extends Error {
+  override readonly name = "StaleJudgement";
+}
+
+async function decideAndBuild(
+  tx: Tx,
+  { cipher, clock }: Services,
+  ids: string[],
+  judgements: Map<string, Judgement>,
+) {
   const deliveries = await decideIfWaiting(tx, [...new Set(ids)], "build_created");
-  if (deliveries.length === 0) return { built: 0, failed: 0, changed: [] };
+  if (deliveries.length === 0) return { counts: {}, changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // ids sort by age: builds are numbered as webhooks came
 
   const triggers = await listTriggersById(tx, [...new Set(deliveries.map((delivery) => delivery.triggerId))]);
+  const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger, cipher)]));
-  const requests = deliveries.map((delivery) => requestBuild(delivery, planOf));
-
-  const { refused, changed } = await createBuilds(tx, requests, now);
-  const failedIds = refused.flatMap((request) => request.deliveryId ?? []);
-  if (failedIds.length > 0) {
-    await setOutcome(tx, failedIds, { status: "failed", reason: "build_creation_failed" });
+  const requests: BuildRequest[] = [];
+  const outcomes = new Outcomes();
+  for (const delivery of deliveries) {
+    const reason = reasonNotToRun(triggerOf.get(delivery.triggerId), judgements.get(delivery.id));
+    if (reason) outcomes.add("not_run", reason, delivery.id);
+    else requests.push(requestBuild(delivery, planOf));
   }
-  return { built: deliveries.length - failedIds.length, failed: failedIds.length, changed };
-}
 
-type Plan = Omit<BuildRequest, "deliveryId">;
-
-/** What every build of this trigger is like: nothing in a payload changes it (spec §2.6). */
-function planBuild(trigger: Trigger, cipher: Cipher): Plan {
+  const { builds, refused, changed } = await createBuilds(tx, requests, clock.now());
+  for (const { deliveryId } of refused) outcomes.add("failed", "build_creation_failed", deliveryId ?? "");
+  await outcomes.store(tx);
+  const watched = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
-    pipelineId: trigger.pipelineId,
-    source: "webhook",
-    message: trigger.buildMessage ?? defaults.message,
-    commit: trigger.buildCommit ?? defaults.commit,
-    branch: trigger.buildBranch ?? defaults.branch,
-    environment:
-      trigger.environmentSealed === null ? {} : JSON.parse(cipher.decrypt(trigger.environmentSealed)),
+    counts: { build_created: builds.length, ...outcomes.counts() },
+    changed: [...changed, ...watched],
   };
 }
 
-function requestBuild(delivery: Delivery, planOf: Map<string, Plan>): BuildRequest {
+/** Undefined: the delivery is to be built. @throws StaleJudgement */
+function reasonNotToRun(
+  trigger: Trigger | undefined,
+  judgement: Judgement | undefined,
+): DeliveryReason | undefined {
+  const filter = trigger?.filter ?? null;
+  if (filter === null) return undefined;
+  if (judgement?.filter !== filter) throw new StaleJudgement();
+  const { outcome } = judgement;
+  if ("error" in outcome) return "filter_evaluation_failed";
+  return outcome.verdict ? undefined : "filter_mismatch";
+}
+
+function requestBuild(delivery: Delivery, planOf: Map<string, ReturnType<typeof planBuild>>): BuildRequest {
   const plan = planOf.get(delivery.triggerId);
   if (!plan) throw new Error(`Delivery ${delivery.id} has no trigger.`);
   return { ...plan, deliveryId: delivery.id };
+}
+
+/** What became of the deliveries of a group that make no build. */
+class Outcomes {
+  readonly #idsOf = new Map<string, { status: DeliveryStatus; reason: DeliveryReason; ids: string[] }>();
+
+  add(status: DeliveryStatus, reason: DeliveryReason, id: string): void {
+    const same = this.#idsOf.get(reason) ?? { status, reason, ids: [] };
+    same.ids.push(id);
+    this.#idsOf.set(reason, same);
+  }
+
+  async store(tx: Tx): Promise<void> {
+    for (const { status, reason, ids } of this.#idsOf.values()) await setOutcome(tx, ids, { status, reason });
+  }
+
+  counts(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { status, ids } of this.#idsOf.values()) counts[status] = (counts[status] ?? 0) + ids.length;
+    return counts;
+  }
 }

@@ -1,6 +1,7 @@
 // A delivery's life: it is accepted (committed, `status` null, "waiting"), then decided by a worker, once.
 //
 //   waiting → build_created   a build was made of it
+//   waiting → not_run         filter_mismatch, filter_evaluation_failed: its trigger's filter was not true
 //   waiting → failed          build_creation_failed: no retry can mend it (its pipeline is gone, a step has no queue)
 //
 // While a fault of the database, Redis or a worker lasts it stays waiting, and a sweep sends its job again.
@@ -10,13 +11,9 @@ import type { StoredHeader } from "../db/schema.ts";
 import { newIds } from "../ids.ts";
 import { createBuilds } from "../jobs/contracts.ts";
 import type { Services } from "../services.ts";
-import {
-  claimKeyIfFree,
-  type Delivery,
-  findIdempotencyKey,
-  listEnabledVersions,
-  type Payload,
-} from "./store.ts";
+import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./delivery-store.ts";
+import type { Payload } from "./payload-store.ts";
+import { listEnabledVersions } from "./store.ts";
 
 /** A webhook that passed every check. */
 export interface Arrival {
@@ -44,18 +41,30 @@ const idempotencyMs = 24 * 3_600_000;
  * that is lost is found by `requeueStranded`.
  */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
-  const { db, clock, jobs, metrics, log } = services;
+  const { acceptances, asked } = await storeArrivals(services, arrivals);
+  void asked;
+  return acceptances;
+}
+
+/** The same for who may wait: `asked` resolves once the builds are asked for, or cannot be for now. Never rejects. */
+export async function storeArrivals(
+  services: Services,
+  arrivals: Arrival[],
+): Promise<{ acceptances: Acceptance[]; asked: Promise<void> }> {
+  const { db, clock, metrics } = services;
   const now = clock.now();
   const ids = newIds(now, arrivals.length);
   const acceptances = await db.transaction((tx) => writeArrivals(tx, arrivals, ids, now));
 
   const deliveryIds = acceptances.flatMap((each) => (each.outcome === "accepted" ? each.id : []));
-  if (deliveryIds.length === 0) return acceptances;
   metrics.deliveriesAccepted.inc(deliveryIds.length);
-  void jobs.send(createBuilds, { deliveryIds }).then((sent) => {
-    if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
-  });
-  return acceptances;
+  return { acceptances, asked: askForBuilds(services, deliveryIds) };
+}
+
+async function askForBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
+  if (deliveryIds.length === 0) return;
+  const sent = await jobs.send(createBuilds, { deliveryIds });
+  if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
 }
 
 async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {

@@ -1,40 +1,66 @@
 import { z } from "zod";
+import { requiredText, text } from "../queues/input.ts";
 
-const longestLabel = 255;
-const longestText = 1000;
+// What fields may hold, with the reason that is told when they hold something else (spec §2.6).
+
 const mostVariables = 100;
 const largestEnvironmentBytes = 64 * 1024;
 
-/** Text that both databases can hold. */
-const text = (longest: number) =>
-  z
-    .string()
-    .max(longest, `is too long (maximum is ${longest} characters)`)
-    .refine((value) => !value.includes("\0") && value.isWellFormed(), "must be Unicode text without NUL");
+export const triggerLabel = requiredText("Label", 255);
 
-const environment = z
-  .record(z.string(), text(largestEnvironmentBytes))
+/** Null, or blank: the default of the specification. */
+export const buildText = {
+  message: text("Build message", 1000).nullable(),
+  commit: text("Build commit", 1000).nullable(),
+  branch: text("Build branch", 1000).nullable(),
+};
+
+const variables = z
+  .record(z.string(), text("Environment variables", largestEnvironmentBytes), {
+    error: "Environment must be an object",
+  })
   .refine(
     (value) => Object.keys(value).every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)),
-    "names must be letters, digits and _, not starting with a digit",
+    "Environment names must be letters, digits and _, not starting with a digit",
   )
-  .refine((value) => Object.keys(value).length <= mostVariables, `has more than ${mostVariables} variables`)
+  .refine(
+    (value) => Object.keys(value).length <= mostVariables,
+    `Environment has more than ${mostVariables} variables`,
+  )
   .refine(
     (value) => Buffer.byteLength(JSON.stringify(value)) <= largestEnvironmentBytes,
-    "is larger than 64 KB",
+    "Environment is larger than 64 KB",
   );
 
-/** What a new trigger is made of (spec §2.6). Null: the default of the specification. */
-export const newTrigger = z.strictObject({
-  type: z.string(),
-  label: text(longestLabel).refine((value) => value.trim() !== "", "can't be blank"),
+/** The one name that a record leaves out without a word. */
+export const environment = z.preprocess((value, context) => {
+  if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
+    context.addIssue("Environment cannot have the name __proto__");
+  return value;
+}, variables);
+
+export const signingSecret = requiredText("Secret", 1000);
+
+/** CEL; what it means is checked when it is saved. */
+export const filterExpression = requiredText("Filter expression", 1000);
+
+/** What a new trigger is made of. Null: the default of the specification, or none. */
+export const newTrigger = z.object({
+  type: requiredText("Type", 100),
+  label: triggerLabel,
   enabled: z.boolean(),
-  message: text(longestText).nullable(),
-  commit: text(longestText).nullable(),
-  branch: text(longestText).nullable(),
+  ...buildText,
   environment,
-  /** Signing secret; null: deliveries are not verified. */
-  secret: text(longestText).min(1, "can't be blank").nullable(),
+  /** Null: every delivery builds. */
+  filter: filterExpression.nullable(),
+  /** Null: deliveries are not verified. */
+  secret: signingSecret.nullable(),
 });
 
 export type NewTrigger = z.infer<typeof newTrigger>;
+
+/** What is absent stays. */
+export interface TriggerChange extends Partial<Omit<NewTrigger, "secret">> {
+  /** Null: deliveries are no longer verified. Without a secret the present one stays. */
+  verification?: { secret?: string } | null;
+}

@@ -64,7 +64,7 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
   const type = found && findTriggerType(services.config.issueTracker, found.trigger.type);
   if (!found || !type) throw new DeliveryRefusal("not_found");
   const { trigger, organizationId, deliveriesPerHour } = found;
-  if (!trigger.enabled) throw new DeliveryRefusal("disabled");
+  if (!trigger.enabled) throw new DeliveryRefusal("disabled", { triggerId: trigger.id });
   return {
     id: trigger.id,
     version: trigger.version,

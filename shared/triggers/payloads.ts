@@ -3,16 +3,15 @@ import { inBatches } from "../db/in-batches.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../services.ts";
 import { idempotentSince } from "./delivery.ts";
+import { deleteDeliveriesBelow, deleteIdempotencyKeysBefore } from "./delivery-store.ts";
 import {
-  deleteDeliveriesBelow,
-  deleteIdempotencyKeysBefore,
   deletePayloads,
   findPayload,
   hasPayload,
   listOldestPayloads,
   listPayloadsBelow,
   sumPayloadBytes,
-} from "./store.ts";
+} from "./payload-store.ts";
 
 const dayMs = 86_400_000;
 const rowsAtOnce = 200;

@@ -1,3 +1,4 @@
+import type { RefusalCause } from "../db/schema.ts";
 import { Refusal } from "../refusal.ts";
 
 /** Why a delivery can be refused: what the caller reads, and the cause that is counted (spec §7.3). */
@@ -18,17 +19,27 @@ const vocabulary = {
   rate_limited: [429, "Too many deliveries"],
   invalid_json: [400, "Payload is not valid JSON"],
   too_deep: [400, "Payload is nested too deeply"],
-} as const;
-
-export type RefusalCause = keyof typeof vocabulary;
+} as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
 /** A delivery that is refused. It leaves no record, but is counted by cause. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
+  /** The trigger that refused it, where its caller cannot know. */
+  readonly triggerId: string | undefined;
 
-  constructor(cause: RefusalCause, more: { message?: string; headers?: Record<string, string> } = {}) {
+  constructor(
+    cause: RefusalCause,
+    more: { message?: string; headers?: Record<string, string>; triggerId?: string } = {},
+  ) {
     const [status, text] = vocabulary[cause];
     super(status, more.message ?? text, more.headers ? { headers: more.headers } : {});
     this.refusalCause = cause;
+    this.triggerId = more.triggerId;
   }
+}
+
+/** 413, with the limit as it is set. */
+export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
+  const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
+  return new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes} MB` });
 }

@@ -1,11 +1,9 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, sql, sum } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import type { DeliveryReason, DeliveryStatus, Tables } from "../db/schema.ts";
+import type { Tables } from "../db/schema.ts";
+import { type PageOfIds, within } from "./page-of-ids-store.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
-export type Delivery = Tables["deliveries"]["$inferSelect"];
-export type Payload = Tables["payloads"]["$inferSelect"];
-type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
 /** The trigger that a token leads to, with what a delivery must know of its organization. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {
@@ -37,15 +35,44 @@ export async function listTriggersById(tx: Tx, ids: string[]): Promise<Trigger[]
   return tx.select().from(tx.tables.triggers).where(inArray(tx.tables.triggers.id, ids));
 }
 
-export async function findOrganizationOfTrigger(tx: Tx, id: string) {
-  const { triggers, pipelines, organizations } = tx.tables;
-  const [found] = await tx
-    .select({ organization: organizations })
+/** A trigger of a pipeline, unless it is deleted. */
+export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
+  const { triggers } = db.tables;
+  const [found] = await db
+    .select()
+    .from(triggers)
+    .where(and(eq(triggers.id, id), eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
+  return found;
+}
+
+/** A trigger, whosever it is, with the pipeline and organization that it belongs to. */
+export async function findTriggerWithOwners(db: Db, id: string) {
+  const { triggers, pipelines, organizations } = db.tables;
+  const [found] = await db
+    .select({ trigger: triggers, pipeline: pipelines, organization: organizations })
     .from(triggers)
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .innerJoin(organizations, eq(organizations.id, pipelines.organizationId))
-    .where(eq(triggers.id, id));
-  return found?.organization;
+    .where(and(eq(triggers.id, id), isNull(triggers.deletedAt)));
+  return found;
+}
+
+/** The trigger that a delivery came to, even if it is deleted by now. */
+export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise<Trigger | undefined> {
+  const { triggers, deliveries } = db.tables;
+  const [found] = await db
+    .select({ trigger: triggers })
+    .from(deliveries)
+    .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
+    .where(eq(deliveries.id, deliveryId));
+  return found?.trigger;
+}
+
+/** Whether there is or was a trigger of this id. */
+export async function hasTriggerId(tx: Tx, id: string): Promise<boolean> {
+  const { triggers } = tx.tables;
+  const found = await tx.select({ id: triggers.id }).from(triggers).where(eq(triggers.id, id));
+  return found.length > 0;
 }
 
 export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): Promise<Trigger[]> {
@@ -55,6 +82,18 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
     .from(triggers)
     .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)))
     .orderBy(asc(triggers.id));
+}
+
+/** The triggers of a page, and one more at its far end if there is one. */
+export async function listTriggersPage(db: Db, pipelineId: string, page: PageOfIds): Promise<Trigger[]> {
+  const { triggers } = db.tables;
+  const rows = await db
+    .select()
+    .from(triggers)
+    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt), within(triggers.id, page)))
+    .orderBy(page.before ? asc(triggers.id) : desc(triggers.id))
+    .limit(page.limit + 1);
+  return page.before ? rows.reverse() : rows;
 }
 
 /** What the pipelines of these triggers are called, by the triggers' ids; of deleted ones too. */
@@ -76,7 +115,7 @@ export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {
 export async function updateIfPresent(
   tx: Tx,
   id: string,
-  change: Partial<Pick<Trigger, "enabled" | "deletedAt">> & Pick<Trigger, "updatedAt" | "updatedById">,
+  change: Partial<Trigger> & Pick<Trigger, "updatedAt" | "updatedById">,
 ): Promise<Trigger | undefined> {
   const { triggers } = tx.tables;
   const [changed] = await tx
@@ -98,154 +137,4 @@ export async function deleteTriggersOfPipeline(
     .update(triggers)
     .set({ deletedAt: now, updatedAt: now, updatedById: userId, version: sql`${triggers.version} + 1` })
     .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
-}
-
-export async function findIdempotencyKey(
-  db: Db | Tx,
-  triggerId: string,
-  key: string,
-): Promise<IdempotencyKey | undefined> {
-  const { idempotencyKeys } = db.tables;
-  const [found] = await db
-    .select()
-    .from(idempotencyKeys)
-    .where(and(eq(idempotencyKeys.triggerId, triggerId), eq(idempotencyKeys.key, key)));
-  return found;
-}
-
-/** Take a key that nobody has, or whose time is over. Of racing takers exactly one gets it. */
-export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: Date): Promise<boolean> {
-  const { idempotencyKeys } = tx.tables;
-  const claimed = await tx
-    .insert(idempotencyKeys)
-    .values(claim)
-    .onConflictDoUpdate({
-      target: [idempotencyKeys.triggerId, idempotencyKeys.key],
-      set: { deliveryId: claim.deliveryId, createdAt: claim.createdAt },
-      setWhere: lte(idempotencyKeys.createdAt, freeSince),
-    })
-    .returning();
-  return claimed.length > 0;
-}
-
-/** Keys taken before a time; those of at most `limit` different times. Returns how many went. */
-export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { idempotencyKeys } = tx.tables;
-  const old = tx
-    .select({ createdAt: idempotencyKeys.createdAt })
-    .from(idempotencyKeys)
-    .where(lt(idempotencyKeys.createdAt, time))
-    .orderBy(asc(idempotencyKeys.createdAt))
-    .limit(limit);
-  const gone = await tx
-    .delete(idempotencyKeys)
-    .where(inArray(idempotencyKeys.createdAt, old))
-    .returning({ key: idempotencyKeys.key });
-  return gone.length;
-}
-
-/** waiting → decided. A delivery that is decided already is not returned: its job ran before. */
-export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliveryStatus): Promise<Delivery[]> {
-  const { deliveries } = tx.tables;
-  return tx
-    .update(deliveries)
-    .set({ status })
-    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status)))
-    .returning();
-}
-
-/** Change the outcome within the transaction that decided it. */
-export async function setOutcome(
-  tx: Tx,
-  ids: string[],
-  outcome: { status: DeliveryStatus; reason: DeliveryReason },
-): Promise<void> {
-  await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
-}
-
-/** Waiting deliveries whose job was sent before `sentBefore`, marked as sent anew; at most `limit`. */
-export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit: number): Promise<string[]> {
-  const { deliveries } = tx.tables;
-  const stranded = await tx
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(and(isNull(deliveries.status), lt(deliveries.enqueuedAt, sentBefore)))
-    .orderBy(asc(deliveries.enqueuedAt))
-    .limit(limit);
-  if (stranded.length === 0) return [];
-  const ids = stranded.map((row) => row.id);
-  const reclaimed = await tx
-    .update(deliveries)
-    .set({ enqueuedAt: now })
-    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status), lt(deliveries.enqueuedAt, sentBefore)))
-    .returning({ id: deliveries.id });
-  return reclaimed.map((row) => row.id).sort();
-}
-
-export async function findPayload(db: Db, deliveryId: string): Promise<Payload | undefined> {
-  const { payloads } = db.tables;
-  const [found] = await db.select().from(payloads).where(eq(payloads.deliveryId, deliveryId));
-  return found;
-}
-
-export async function hasPayload(db: Db, deliveryId: string): Promise<boolean> {
-  const { payloads } = db.tables;
-  const found = await db
-    .select({ id: payloads.deliveryId })
-    .from(payloads)
-    .where(eq(payloads.deliveryId, deliveryId));
-  return found.length > 0;
-}
-
-/** Decided deliveries' payloads with ids below this one, oldest first. */
-export async function listPayloadsBelow(db: Db, id: string, limit: number) {
-  const { payloads, deliveries } = db.tables;
-  return db
-    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
-    .from(payloads)
-    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(and(lt(payloads.deliveryId, id), isNotNull(deliveries.status)))
-    .orderBy(asc(payloads.deliveryId))
-    .limit(limit);
-}
-
-/** Bytes of payload that each organization keeps. */
-export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string; bytes: number }[]> {
-  const { payloads } = db.tables;
-  const rows = await db
-    .select({ organizationId: payloads.organizationId, bytes: sum(payloads.size).mapWith(Number) })
-    .from(payloads)
-    .groupBy(payloads.organizationId);
-  return rows.map((row) => ({ organizationId: row.organizationId, bytes: row.bytes ?? 0 }));
-}
-
-/** The oldest payloads of an organization that may be evicted. */
-export async function listOldestPayloads(db: Db, organizationId: string, limit: number) {
-  const { payloads, deliveries } = db.tables;
-  return db
-    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
-    .from(payloads)
-    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(and(eq(payloads.organizationId, organizationId), isNotNull(deliveries.status)))
-    .orderBy(asc(payloads.deliveryId))
-    .limit(limit);
-}
-
-export async function deletePayloads(tx: Tx, deliveryIds: string[]): Promise<void> {
-  await tx.delete(tx.tables.payloads).where(inArray(tx.tables.payloads.deliveryId, deliveryIds));
-}
-
-/** Decided deliveries with ids below this one, with their payloads; at most `limit`. */
-export async function deleteDeliveriesBelow(tx: Tx, id: string, limit: number): Promise<number> {
-  const { deliveries } = tx.tables;
-  const old = tx
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(and(lt(deliveries.id, id), isNotNull(deliveries.status)))
-    .limit(limit);
-  const gone = await tx
-    .delete(deliveries)
-    .where(inArray(deliveries.id, old))
-    .returning({ id: deliveries.id });
-  return gone.length;
 }

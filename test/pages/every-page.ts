@@ -1,8 +1,10 @@
 import type { Page } from "playwright-core";
 import { createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
+import type { Actor } from "../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
 import { cancelBuild } from "../../shared/builds/builds.ts";
 import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
+import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { createPipeline, defaultStep } from "../../shared/builds/pipelines.ts";
 import { newId } from "../../shared/ids.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
@@ -10,10 +12,11 @@ import type { Cluster } from "../../shared/queues/cluster-store.ts";
 import { createCluster } from "../../shared/queues/clusters.ts";
 import { pauseDispatch } from "../../shared/queues/dispatch.ts";
 import { createQueue, type NewQueue, updateQueue } from "../../shared/queues/queues.ts";
-import { createTrigger } from "../../shared/triggers/triggers.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
 import { press } from "../helpers/browser.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { addApplication, type Pages } from "../helpers/pages.ts";
+import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
 const deviceAgent = "deploy-cli/2.3.1 (linux; x64) node/24.21.0";
@@ -22,10 +25,10 @@ const deviceAgent = "deploy-cli/2.3.1 (linux; x64) node/24.21.0";
 export type Exhibits = Awaited<ReturnType<typeof exhibit>>;
 
 /** A page to look at, and how to get there. */
-interface Look {
+export interface Look<On = Exhibits> {
   name: string;
   as: "ada" | "bob" | "nobody";
-  visit: (page: Page, exhibits: Exhibits) => Promise<unknown>;
+  visit: (page: Page, exhibits: On) => Promise<unknown>;
 }
 
 const at = (path: string) => (page: Page) => page.goto(path);
@@ -170,6 +173,7 @@ export const everyPage: Look[] = [
   { name: "a queue, hosted", as: "ada", visit: (page, { queues }) => page.goto(queues.hosted) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...triggerLooks,
 ];
 
 /** Make what the pages then show. */
@@ -177,6 +181,7 @@ export async function exhibit(pages: Pages) {
   return {
     ...(await requests(pages)),
     ...(await furnish(pages)),
+    triggers: await exhibitTriggers(pages),
     app: await connectedApp(pages),
     token: await ownToken(pages),
   };
@@ -253,7 +258,7 @@ async function furnish(pages: Pages) {
       { command: "./deploy.sh production", agents: { queue: "deploy" } },
     ],
   });
-  await buildsOf(pages, site);
+  await buildsOf(pages, actor, { pipeline: site });
   await cancelBuild(services, actor, site, 2);
   await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
   await fanOutDispatchPause(services, main.id);
@@ -281,31 +286,32 @@ async function longWords(pages: Pages, cluster: Cluster): Promise<void> {
   const command = "npm ci\nnpm test -- --all";
   const steps = [{ label: "Test", command, agents: { queue: key } }];
   const long = { clusterId: cluster.id, defaultBranch: "main", name: "Long words", steps };
-  const { slug } = await createPipeline(pages.services, actor, long);
-  await buildsOf(pages, { slug, branch: "feature/what-somebody-thought-of-on-a-friday-afternoon" });
+  const pipeline = await createPipeline(pages.services, actor, long);
+  await buildsOf(pages, actor, {
+    pipeline,
+    branch: "feature/what-somebody-thought-of-on-a-friday-afternoon",
+  });
 }
 
 /** Three builds that webhooks made. */
 async function buildsOf(
   pages: Pages,
-  { slug, branch = "main" }: { slug: string; branch?: string },
+  actor: Actor,
+  { pipeline, branch = "main" }: { pipeline: Pipeline; branch?: string },
 ): Promise<void> {
-  const { token } = await createTrigger(
-    pages.services,
-    { organization: "globex", pipeline: slug },
-    {
-      type: "webhook",
-      label: "Site",
-      enabled: true,
-      message: "Publish what the editors changed: prices, opening hours and the map of all branches",
-      commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
-      branch,
-      environment: { SITE_REGION: "eu-central" },
-      secret: null,
-    },
-  );
+  const created = await createTrigger(pages.services, actor, pipeline, {
+    type: "webhook",
+    label: "Site",
+    enabled: true,
+    message: "Publish what the editors changed: prices, opening hours and the map of all branches",
+    commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
+    branch,
+    environment: { SITE_REGION: "eu-central" },
+    filter: null,
+    secret: null,
+  });
   const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;
-  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${token}`, payload);
+  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${created?.token}`, payload);
 }
 
 async function ownToken({ services, ada, acme, clock }: Pages): Promise<string> {

@@ -55,6 +55,7 @@ describeOnEachDatabase("the pages of an organization", (database) => {
     });
     const trigger = await acme.trigger(
       {
+        label: evil("hook"),
         message: evil("message"),
         branch: evil("branch"),
         commit: evil("commit"),
@@ -91,6 +92,13 @@ describeOnEachDatabase("the pages of an organization", (database) => {
     await shows(`${paths.pipelines}/evil`, ["pipeline", "message", "branch", "default", "label", "command"]);
     const build = ["message", "branch", "commit", "value", "label", "command", "key", "payload", "note"];
     await shows(`${paths.pipelines}/evil/builds/1`, build);
+    const triggers = `${paths.pipelines}/evil/triggers`;
+    const hook = `${triggers}/${trigger.id}`;
+    await shows(triggers, ["pipeline", "hook"]);
+    await shows(`${triggers}/new`, ["pipeline"]);
+    await shows(hook, ["pipeline", "hook", "message", "branch", "commit"]);
+    await shows(`${hook}/edit`, ["hook", "message", "branch", "commit"]);
+    for (const page of ["setup", "delete", "replace"]) await shows(`${hook}/${page}`, ["hook"]);
     const again = await ada.post(`${of}/pause`, { note: evil("again") });
     assert.doesNotMatch(again.text, /<script>/);
     const long = await ada.post(`${at}/queues/new`, {
@@ -101,5 +109,23 @@ describeOnEachDatabase("the pages of an organization", (database) => {
     });
     assert.equal(long.status, 422);
     assert.doesNotMatch(long.text, /<script>/);
+    const fields = {
+      id: evil("id"),
+      label: evil("label"),
+      branch: evil("branch"),
+      environment: evil("environment"),
+      environment_choice: "replace",
+      filter: evil("filter"),
+      type: evil("type"),
+    };
+    for (const form of [`${triggers}/new`, `${hook}/edit`]) {
+      const refused = await ada.post(form, fields);
+      assert.equal(refused.status, 422);
+      assert.doesNotMatch(refused.text, /<script>|<img src=x|<\/textarea><\/title>/);
+    }
+    const made = { ...fields, type: "webhook", environment: "", filter: "" };
+    const created = await ada.post(`${triggers}/new`, made);
+    assert.match(created.text, /label'&quot;>&lt;\/pre>/);
+    assert.doesNotMatch(created.text, /<script>/);
   });
 });

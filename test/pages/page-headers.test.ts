@@ -46,7 +46,6 @@ describeOnEachDatabase("every page", (database) => {
       `/oauth/device/${user_code}/result`,
       "/user/connected-apps",
       "/user/api-access-tokens",
-      "/user/api-access-tokens/new",
       "/user/password",
     ]) {
       assertPage(await ada.get(path), 200, path);
@@ -67,6 +66,32 @@ describeOnEachDatabase("every page", (database) => {
     );
     assert.match(text, /<script type="module" src="\/assets\/[^"]*live[^"]*"><\/script>/);
     assert.equal(text.match(/<script/g)?.length, 1);
+  });
+
+  it("runs the script that sends a form once, where the answer is shown once", async () => {
+    const ada = await pages.visitor(pages.ada);
+    const { headers, text } = await ada.get("/user/api-access-tokens/new");
+    const policy = expected["content-security-policy"];
+    assert.equal(
+      headers.get("content-security-policy"),
+      policy.replace("style-src", "script-src 'self'; style-src"),
+    );
+    assert.match(text, /<script type="module" src="\/assets\/once\.js[^"]*"><\/script>/);
+    assert.equal(text.match(/<script/g)?.length, 1);
+  });
+
+  it("runs the script of a button that copies, which may ask nobody for anything", async () => {
+    const ada = await pages.visitor(pages.ada);
+    const form = { type: "webhook", label: "Hook", enabled: "1" };
+    const answer = await ada.post("/organizations/acme/pipelines/web/triggers/new", form);
+    const policy = expected["content-security-policy"];
+    assert.equal(answer.status, 200);
+    assert.equal(
+      answer.headers.get("content-security-policy"),
+      policy.replace("style-src", "script-src 'self'; style-src"),
+    );
+    assert.match(answer.text, /<script type="module" src="\/assets\/copy\.js[^"]*"><\/script>/);
+    assert.equal(answer.text.match(/<script/g)?.length, 1);
   });
 
   it("is like that when it says what went wrong, too", async () => {

@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import fc from "fast-check";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { type Api, openApi } from "./api.ts";
+import { freshDelivery } from "./every-operation.ts";
 
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
@@ -16,6 +17,10 @@ const leaf = fc.constantFrom(
     '"default"',
     '"main"',
     '"prefer-different"',
+    '"webhook"',
+    '"github"',
+    '"hmac"',
+    '"webhook.payload.a == 1"',
     '"LINUX_AMD64_4X16"',
     '"WINDOWS_AMD64_2X8"',
   ],
@@ -32,6 +37,8 @@ const leaf = fc.constantFrom(
 const name = fc.constantFrom(
   ...["name", "key", "description", "retry_agent_affinity", "hostedAgents", "instanceShape", "agentImageRef"],
   ...["dispatch_paused_note", "note", "default_queue_id", "emoji", "color", "slug", "cluster_id"],
+  ...["type", "enabled", "build", "message", "commit", "branch", "environment", "filter", "expression"],
+  ...["verification", "strategy", "secret", "delivery_id"],
   ...["default_branch", "steps", "command", "label", "agents", "queue", "response", "id"],
   ...[
     "__proto__",
@@ -45,25 +52,52 @@ const name = fc.constantFrom(
     "\ud800",
   ],
 );
-const { object } = fc.letrec<{ value: string; object: string; list: string }>((tie) => ({
+const { value, object } = fc.letrec<{ value: string; object: string; list: string }>((tie) => ({
   value: fc.oneof({ depthSize: "small" }, { weight: 4, arbitrary: leaf }, tie("object"), tie("list")),
   object: fc
     .array(fc.tuple(name, tie("value")), { maxLength: 6 })
     .map((members) => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",")}}`),
   list: fc.array(tie("value"), { maxLength: 3 }).map((values) => `[${values.join(",")}]`),
 }));
-const body = fc.oneof({ weight: 9, arbitrary: object }, leaf, fc.json(), fc.string());
+/** A trigger with something odd in a place that exists. */
+const membersOf = (...names: string[]) =>
+  fc
+    .dictionary(fc.constantFrom(...names), value, { maxKeys: 2 })
+    .map((members) => `{${Object.entries(members).map(([key, text]) => `${JSON.stringify(key)}:${text}`)}}`);
+const trigger = fc
+  .record(
+    {
+      label: value,
+      enabled: value,
+      build: fc.oneof(membersOf("message", "commit", "branch", "environment"), value),
+      filter: membersOf("expression"),
+      verification: membersOf("strategy", "secret"),
+      delivery_id: value,
+    },
+    { requiredKeys: [] },
+  )
+  .map((members) => `{${Object.entries(members).map(([key, text]) => `"${key}":${text}`)}}`);
+const body = fc.oneof(
+  { weight: 6, arbitrary: object },
+  { weight: 3, arbitrary: trigger },
+  leaf,
+  fc.json(),
+  fc.string(),
+);
 
 describeOnAllDatabasesAtOnce("any body of any write", (database) => {
   let api: Api;
   let writes: [method: string, path: string][];
+  let triggers: string;
 
   before(async () => {
     api = await openApi(database, { QUEUES_PER_CLUSTER: "100000" });
     const { cluster } = api.acme;
     const hosted = await api.newQueue({ hostedAgents: { instanceShape: "LINUX_AMD64_2X4" } });
     const queue = `${api.queues}/${(await api.newQueue()).id}`;
-    await api.features({ custom_agent_images: true });
+    await api.features({ custom_agent_images: true, webhook_filtering: true });
+    const { slug, trigger, delivery } = await freshDelivery(api);
+    triggers = `/pipelines/${slug}/triggers`;
     writes = [
       ["POST", "/clusters"],
       ["PATCH", `/clusters/${cluster.id}`],
@@ -74,13 +108,17 @@ describeOnAllDatabasesAtOnce("any body of any write", (database) => {
       ["POST", `${queue}/resume_dispatch`],
       ["POST", "/pipelines"],
       ["PATCH", `/pipelines/${(await api.newPipeline()).slug}`],
+      ["POST", triggers],
+      ["PATCH", `${triggers}/${trigger}`],
+      ["POST", `${triggers}/${trigger}/filter/test`],
+      ["POST", `${triggers}/${trigger}/deliveries/${delivery}/rebuild`],
     ];
   });
   after(() => api.close());
 
   it("is done or refused, with a sentence, and never a fault of ours", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(8), body, async (at, raw) => {
+      fc.asyncProperty(fc.nat(writes.length - 1), body, async (at, raw) => {
         const [method, path] = writes[at] as [string, string];
         const headers = { "Content-Type": "application/json" };
 
@@ -93,7 +131,7 @@ describeOnAllDatabasesAtOnce("any body of any write", (database) => {
         if (status >= 400) assert.equal("response" in answer.body, false);
         assert.equal(({} as { isAdmin?: unknown }).isAdmin, undefined);
       }),
-      { numRuns: 200, interruptAfterTimeLimit: 40_000 },
+      { numRuns: 300, interruptAfterTimeLimit: 40_000 },
     );
   });
 
@@ -103,5 +141,9 @@ describeOnAllDatabasesAtOnce("any body of any write", (database) => {
       assert.equal(status, 200);
       assert.ok(body.length > 0);
     }
+    const { status, body } = await api.send("GET", triggers);
+    assert.equal(status, 200);
+    for (const { url } of body.items)
+      assert.equal((await api.send("GET", url.split("/acme")[1])).status, 200);
   });
 });

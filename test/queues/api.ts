@@ -85,6 +85,15 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
     send,
     /** The path of the cluster's queues, below that of the organization. */
     queues,
+    /** What paths name where a test names nothing else. */
+    present: {
+      cluster: acme.cluster.id,
+      queue: acme.queue.id,
+      slug: "web",
+      number: "1",
+      trigger: unknownId,
+      delivery: unknownId,
+    },
     newCluster: (body: object = {}) => make("/clusters", { name: unique("Cluster"), ...body }),
     newQueue: (body: object = {}, cluster: string = acme.cluster.id) =>
       make(`/clusters/${cluster}/queues`, { key: unique("queue"), ...body }),

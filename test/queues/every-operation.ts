@@ -1,7 +1,12 @@
 import type { Scope } from "../../shared/accounts/scopes.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { post } from "../helpers/http.ts";
 import { type Api, pipelineBody, unique } from "./api.ts";
 
-type Parameters = Partial<Record<"cluster" | "queue" | "slug" | "number", string>>;
+type Parameters = Partial<Api["present"]>;
+
+/** The groups of operations that the table has in full. */
+export const tags = ["Clusters", "Queues", "Pipelines", "Builds", "Pipeline triggers (public preview)"];
 
 /** One operation as a caller uses it, with a body that succeeds. */
 export interface Example {
@@ -22,14 +27,33 @@ export interface Example {
 const clusters = { scope: "read_clusters", status: 200 } as const;
 const pipelines = { scope: "read_pipelines", status: 200 } as const;
 const admins = { scope: "write_clusters", needsAdmin: true } as const;
+const writers = { scope: "write_pipelines" } as const;
 const cluster = "/clusters/:cluster";
 const queue = `${cluster}/queues/:queue`;
 const pipeline = "/pipelines/:slug";
+const triggers = `${pipeline}/triggers`;
+const trigger = `${triggers}/:trigger`;
+const delivery = `${trigger}/deliveries/:delivery`;
 
 const freshQueue = async ({ newQueue }: Api) => ({ queue: (await newQueue()).id });
 const freshPipeline = async ({ newPipeline }: Api) => ({ slug: (await newPipeline()).slug });
 
-/** Every operation on clusters, queues, pipelines and builds. */
+const freshTrigger = async ({ send, newPipeline }: Api) => {
+  const { slug } = await newPipeline();
+  const body = { type: "webhook", label: "Fresh" };
+  const made = await send("POST", `/pipelines/${slug}/triggers`, { body });
+  return { slug, trigger: made.body.id as string, endpoint: made.body.endpoint_url as string };
+};
+
+/** A trigger with a delivery that is built and kept. */
+export async function freshDelivery(api: Api) {
+  const { endpoint, ...at } = await freshTrigger(api);
+  const { id } = (await post(api.world.url + new URL(endpoint).pathname, '{"a":1}')).body;
+  await openDeliveryBuilder(api.world.services).add(id);
+  return { ...at, delivery: id as string };
+}
+
+/** Every operation on clusters, queues, pipelines, builds, triggers and deliveries. */
 export const everyOperation: Example[] = [
   { ...clusters, id: "listClusters", method: "GET", path: "/clusters" },
   {
@@ -148,6 +172,45 @@ export const everyOperation: Example[] = [
       return { slug, number: "1" };
     },
   },
+
+  { ...pipelines, id: "listTriggers", method: "GET", path: triggers },
+  {
+    ...writers,
+    id: "createTrigger",
+    method: "POST",
+    path: triggers,
+    status: 201,
+    body: () => ({ type: "webhook", label: "New" }),
+    prepare: freshPipeline,
+  },
+  { ...pipelines, id: "getTrigger", method: "GET", path: trigger },
+  {
+    ...writers,
+    id: "updateTrigger",
+    method: "PATCH",
+    path: trigger,
+    status: 200,
+    body: () => ({ label: "Changed" }),
+  },
+  { ...writers, id: "deleteTrigger", method: "DELETE", path: trigger, status: 204, prepare: freshTrigger },
+  {
+    ...writers,
+    id: "testFilter",
+    method: "POST",
+    path: `${trigger}/filter/test`,
+    status: 200,
+    body: ({ present }) => ({ expression: "webhook.payload.a == 1", delivery_id: present.delivery }),
+  },
+  { ...pipelines, id: "listDeliveries", method: "GET", path: `${trigger}/deliveries` },
+  { ...pipelines, id: "getDelivery", method: "GET", path: delivery },
+  { ...pipelines, id: "getDeliveryRequest", method: "GET", path: `${delivery}/request` },
+  {
+    id: "rebuildDelivery",
+    method: "POST",
+    path: `${delivery}/rebuild`,
+    scope: "write_builds",
+    status: 201,
+  },
 ];
 
 /** What each path allows, as the Allow header tells it. */
@@ -164,6 +227,13 @@ export const allowed: Record<string, string> = {
   [`${pipeline}/builds`]: "GET, HEAD",
   [`${pipeline}/builds/:number`]: "GET, HEAD",
   [`${pipeline}/builds/:number/cancel`]: "PUT",
+  [triggers]: "GET, HEAD, POST",
+  [trigger]: "GET, HEAD, PATCH, DELETE",
+  [`${trigger}/filter/test`]: "POST",
+  [`${trigger}/deliveries`]: "GET, HEAD",
+  [delivery]: "GET, HEAD",
+  [`${delivery}/request`]: "GET, HEAD",
+  [`${delivery}/rebuild`]: "POST",
 };
 
 /** The path with what it names filled in: for each operation something that the call may use up. */
@@ -172,7 +242,7 @@ export async function pathOf(api: Api, { path, prepare }: Example): Promise<stri
 }
 
 /** The path with these parameters, and for the others what every organization of the tests has. */
-export function fill({ acme }: Api, path: string, given: Parameters = {}): string {
-  const all = { cluster: acme.cluster.id, queue: acme.queue.id, slug: "web", number: "1", ...given };
+export function fill({ present }: Api, path: string, given: Parameters = {}): string {
+  const all = { ...present, ...given };
   return path.replace(/:([a-z]+)/g, (_, name: keyof typeof all) => all[name]);
 }

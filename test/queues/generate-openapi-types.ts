@@ -6,7 +6,7 @@ import { describeApi } from "../../ingress/api/openapi.ts";
 import { restOperations } from "../../ingress/api/operations.ts";
 import { readConfig } from "../../shared/config.ts";
 import type { Services } from "../../shared/services.ts";
-import { type ApiDocument, describedQueues, fingerprint } from "./described-queues.ts";
+import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
 /**
  * Makes openapi-types.d.ts anew: `node --import tsx test/queues/generate-openapi-types.ts`. The generator needs an
@@ -15,7 +15,7 @@ import { type ApiDocument, describedQueues, fingerprint } from "./described-queu
 const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" });
 const document = describeApi(config, restOperations({ config } as Services)) as unknown as ApiDocument;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
-writeFileSync(join(folder, "document.json"), JSON.stringify(describedQueues(document)));
+writeFileSync(join(folder, "document.json"), JSON.stringify(clientDocument(document)));
 const packages = ["--package=openapi-typescript@7.13.0", "--package=typescript@5.9.3"];
 const command = ["openapi-typescript", "document.json", "--output", "types.d.ts"];
 execFileSync("npx", ["--yes", ...packages, "--", ...command], { cwd: folder, stdio: "inherit" });

@@ -6,8 +6,8 @@ import { restOperations } from "../../ingress/api/operations.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { get, request } from "../helpers/http.ts";
 import { type Api, openApi } from "./api.ts";
-import { type ApiDocument, fingerprint } from "./described-queues.ts";
-import { everyOperation } from "./every-operation.ts";
+import { type ApiDocument, fingerprint } from "./client-document.ts";
+import { everyOperation, tags } from "./every-operation.ts";
 
 describe("the document of the API", () => {
   let api: Api;
@@ -73,7 +73,6 @@ describe("the document of the API", () => {
       method,
       `/v2/organizations/{org}${path.replace(/:([a-z]+)/g, "{$1}")}`,
     ]);
-    const tags = ["Clusters", "Queues", "Pipelines", "Builds"];
     const ofDocument = described()
       .filter(({ operation }) => tags.includes(operation.tags[0] ?? ""))
       .map(({ method, path, operation }) => [operation.operationId, method, path]);
@@ -127,6 +126,13 @@ describe("the document of the API", () => {
     assert.deepEqual(hostedAgents?.anyOf[0]?.required, ["instanceShape"]);
     const { Cluster } = document.components.schemas as Record<string, { properties: Record<string, object> }>;
     assert.deepEqual(Cluster?.properties.created_by, { $ref: "#/components/schemas/User" });
+  });
+
+  it("marks triggers and deliveries as a public preview", () => {
+    const ofTriggers = described().filter(({ path }) => path.includes("/triggers"));
+    assert.equal(ofTriggers.length, 10);
+    for (const { operation } of ofTriggers)
+      assert.deepEqual(operation.tags, ["Pipeline triggers (public preview)"], operation.operationId);
   });
 
   it("describes every object by its members, not by itself", () => {

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import createClient from "openapi-fetch";
+import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { post } from "../helpers/http.ts";
 import { type Api, openApi } from "./api.ts";
 import type { paths } from "./openapi-types.d.ts";
 
 const collection = "/v2/organizations/{org}/clusters/{cluster}/queues";
 const member = "/v2/organizations/{org}/clusters/{cluster}/queues/{queue}";
+const triggers = "/v2/organizations/{org}/pipelines/{slug}/triggers";
+const trigger = `${triggers}/{trigger}` as const;
+const delivery = `${trigger}/deliveries/{delivery}` as const;
 
 describeOnAllDatabasesAtOnce("a client made of the API's document", (database) => {
   let api: Api;
@@ -16,11 +21,14 @@ describeOnAllDatabasesAtOnce("a client made of the API's document", (database) =
   });
   after(() => api.close());
 
-  it("drives all queue operations", async () => {
-    const client = createClient<paths>({
+  const open = () =>
+    createClient<paths>({
       baseUrl: api.world.url,
       headers: { Authorization: `Bearer ${api.adminToken}` },
     });
+
+  it("drives all queue operations", async () => {
+    const client = open();
     const path = { org: "acme", cluster: api.acme.cluster.id };
 
     const selfHosted = await client.POST(collection, {
@@ -65,5 +73,56 @@ describeOnAllDatabasesAtOnce("a client made of the API's document", (database) =
     assert.deepEqual([deleted.response.status, deleted.error], [204, undefined]);
     const gone = await client.GET(member, { params });
     assert.deepEqual([gone.response.status, gone.error?.message], [404, "No cluster queue found"]);
+  });
+
+  it("drives triggers and their deliveries", async () => {
+    const client = open();
+    const path = { org: "acme", slug: "web" };
+
+    const created = await client.POST(triggers, {
+      params: { path },
+      body: {
+        type: "github",
+        label: "Pushes",
+        build: { branch: "dev", environment: { COLOUR: "blue" } },
+        verification: { strategy: "hmac", secret: "s3cret" },
+      },
+    });
+    assert.equal(created.response.status, 201);
+    assert.deepEqual(created.data?.build.environment_variables, ["COLOUR"]);
+    const endpoint = new URL(created.data?.endpoint_url ?? "");
+    const params = { path: { ...path, trigger: created.data?.id ?? "" } };
+    const patched = await client.PATCH(trigger, {
+      params,
+      body: { build: { message: "From outside" }, verification: null, filter: null },
+    });
+    assert.deepEqual([patched.data?.build.message, patched.data?.verification], ["From outside", null]);
+    const read = await client.GET(trigger, { params });
+    assert.deepEqual(read.data, patched.data);
+    const listed = await client.GET(triggers, { params: { path, query: { per_page: 1 } } });
+    assert.deepEqual([listed.data?.items, listed.data?.links.next], [[read.data], undefined]);
+
+    const { id } = (await post(api.world.url + endpoint.pathname, '{"a":1}')).body;
+    await openDeliveryBuilder(api.world.services).add(id);
+    const deliveries = await client.GET(`${trigger}/deliveries`, { params });
+    assert.deepEqual(
+      deliveries.data?.items.map(({ status, builds }) => [status, builds.length]),
+      [["build_created", 1]],
+    );
+    const of = { params: { path: { ...params.path, delivery: id } } };
+    const one = await client.GET(delivery, of);
+    assert.deepEqual(one.data, deliveries.data?.items[0]);
+    const request = await client.GET(`${delivery}/request`, of);
+    assert.deepEqual(request.data?.payload, { a: 1 });
+    const rebuilt = await client.POST(`${delivery}/rebuild`, of);
+    assert.deepEqual(
+      rebuilt.data?.builds.map(({ number }) => number),
+      [1, 2],
+    );
+
+    const deleted = await client.DELETE(trigger, { params });
+    assert.deepEqual([deleted.response.status, deleted.error], [204, undefined]);
+    const gone = await client.GET(trigger, { params });
+    assert.deepEqual([gone.response.status, gone.error?.message], [404, "No pipeline trigger found"]);
   });
 });

@@ -64,6 +64,17 @@ describe("a sliding window in memory", () => {
     assert.equal((await take()).admitted, true);
   });
 
+  it("can be looked at without taking a slot", async () => {
+    const windows = memoryWindows(clockAt(1_700_000_000_000));
+    const window = { name: "w", subject: "s", limit: 2, windowMs };
+    assert.equal((await windows.peek(window)).remaining, 2);
+    await windows.take(window);
+    for (let look = 0; look < 3; look++) assert.equal((await windows.peek(window)).remaining, 1);
+    await windows.take(window);
+    const { admitted, remaining } = await windows.peek(window);
+    assert.deepEqual([admitted, remaining], [false, 0]);
+  });
+
   it("stays right when the clock is set back", async () => {
     const clock = clockAt(1_700_000_000_000);
     const windows = memoryWindows(clock);

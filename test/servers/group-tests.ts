@@ -1,9 +1,13 @@
-import { statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What a file costs beside its tests is counted as so many bytes of them. */
+/** What a file costs beside its tests, and what waiting for a browser or for whole processes costs, in bytes of them. */
 const bytesOfAFile = 3000;
+const bytesOf: [helper: string, bytes: number][] = [
+  ["/helpers/browser.ts", 30_000],
+  ["/helpers/processes.ts", 30_000],
+];
 
 /**
  * Loading what every test file imports takes longer than many files run, so files share processes: each group is a
@@ -14,15 +18,14 @@ const bytesOfAFile = 3000;
 export function groupTests(files: string[], count: number, folder: string): string[] {
   if (files.length <= count) return files;
   const groups = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
-  const bySize = files
-    .map((file) => ({ file, size: statSync(file).size + bytesOfAFile }))
-    .sort((a, b) => b.size - a.size);
+  const bySize = files.map((file) => ({ file, size: weigh(file) })).sort((a, b) => b.size - a.size);
   for (const { file, size } of bySize) {
     const smallest = groups.reduce((least, group) => (group.size < least.size ? group : least));
     smallest.files.push(file);
     smallest.size += size;
   }
 
+  groups.sort((a, b) => b.size - a.size); // the longest must not begin last
   return groups.map((group, index) => {
     const file = join(folder, `group-${index + 1}.test.mts`);
     const imports = group.files
@@ -31,4 +34,11 @@ export function groupTests(files: string[], count: number, folder: string): stri
     writeFileSync(file, imports.join(""));
     return file;
   });
+}
+
+/** How long a file takes, roughly. */
+function weigh(file: string): number {
+  const text = readFileSync(file, "utf8");
+  const waiting = bytesOf.map(([helper, bytes]) => (text.includes(helper) ? bytes : 0));
+  return waiting.reduce((sum, bytes) => sum + bytes, text.length + bytesOfAFile);
 }

@@ -168,7 +168,7 @@ describeOnEachDatabase("a delivery's build", (database) => {
   it("is still made when the trigger is deleted after its webhook was accepted", async () => {
     const trigger = await acme.trigger({ branch: "kept" });
     const id = await deliver(trigger.path);
-    await deleteTrigger(world.services, trigger.id);
+    await deleteTrigger(world.services, acme.operator, trigger);
 
     assert.equal((await built(id)).branch, "kept");
   });

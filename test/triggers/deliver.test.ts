@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import { issueToken } from "../../shared/tokens.ts";
-import { deleteTrigger, disableTrigger, enableTrigger } from "../../shared/triggers/triggers.ts";
+import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { type Answer, post, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -189,10 +189,10 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       const both = [world.url, other.url].map((url) => url + toggled.path);
       for (const url of both) assert.equal((await post(url, "{}")).status, 201);
 
-      await disableTrigger(world.services, toggled.id);
+      await updateTrigger(world.services, acme.operator, toggled, { enabled: false });
       for (const url of both) await assertRefused(post(url, "{}"), 403, "Pipeline trigger is disabled");
 
-      await enableTrigger(other.services, toggled.id);
+      await updateTrigger(other.services, acme.operator, toggled, { enabled: true });
       for (const url of both) assert.equal((await post(url, "{}")).status, 201);
     });
 
@@ -202,7 +202,7 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       for (const url of [world.url, other.url])
         assert.equal((await post(url + doomed.path, "{}")).status, 201);
 
-      await deleteTrigger(world.services, doomed.id);
+      await deleteTrigger(world.services, acme.operator, doomed);
 
       for (const url of [world.url, other.url]) {
         await assertRefused(post(url + doomed.path, "{}"), 404, "Pipeline trigger not found");
@@ -222,7 +222,7 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       };
 
       const senders = Array.from({ length: 10 }, sender);
-      await disableTrigger(world.services, raced.id);
+      await updateTrigger(world.services, acme.operator, raced, { enabled: false });
       isDisabled = true;
       await Promise.all(senders);
 
@@ -459,9 +459,9 @@ describeOnEachDatabase("POST /deliver/:token", (database) => {
       assert.equal((await again()).status, 201);
       assert.equal((await again()).headers.get("idempotent-replayed"), "true");
 
-      await disableTrigger(world.services, doomed.id);
+      await updateTrigger(world.services, acme.operator, doomed, { enabled: false });
       await assertRefused(again(), 403, "Pipeline trigger is disabled");
-      await deleteTrigger(world.services, doomed.id);
+      await deleteTrigger(world.services, acme.operator, doomed);
       await assertRefused(again(), 404, "Pipeline trigger not found");
     });
 

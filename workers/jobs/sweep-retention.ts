@@ -4,16 +4,18 @@ import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { sweepRetention } from "../../shared/jobs/contracts.ts";
 import { purgeTokens } from "../../shared/oauth/retention.ts";
 import { purgeDeliveries } from "../../shared/triggers/payloads.ts";
+import { purgeRefused } from "../../shared/triggers/refused.ts";
 import { defineWorkerJob } from "../job.ts";
 
 export const sweepRetentionJob = defineWorkerJob(sweepRetention, (services) => async () => {
   const builds = await purgeBuilds(services);
   const deliveries = await purgeDeliveries(services);
+  const refused = await purgeRefused(services);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);
   services.log.info(
-    { builds, deliveries, auditEvents, tokens, sessions },
+    { builds, deliveries, refused, auditEvents, tokens, sessions },
     "swept what is past its retention",
   );
 });

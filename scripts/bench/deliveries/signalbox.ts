@@ -5,7 +5,7 @@ import { endpointUrl } from "../../../shared/paths.ts";
 import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/services.ts";
-import { createTrigger } from "../../../shared/triggers/triggers.ts";
+import { createTrigger } from "../../../shared/triggers/create.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";
@@ -47,8 +47,10 @@ async function createEndpoint(services: Services): Promise<{ url: string; pipeli
     commit: null,
     branch: null,
     environment: {},
+    filter: null,
     secret: null,
   };
-  const { token } = await createTrigger(services, { organization, pipeline: slug }, trigger);
-  return { url: endpointUrl(services.config, token), pipelineId: pipeline.id };
+  const made = await createTrigger(services, operator, pipeline, trigger);
+  if (!made) throw new Error("A new id was taken already.");
+  return { url: endpointUrl(services.config, made.token), pipelineId: pipeline.id };
 }

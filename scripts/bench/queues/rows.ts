@@ -12,7 +12,7 @@ import { createCluster } from "../../../shared/queues/clusters.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services.ts";
-import { createTrigger } from "../../../shared/triggers/triggers.ts";
+import { createTrigger } from "../../../shared/triggers/create.ts";
 
 export interface Seed {
   organization: string;
@@ -109,25 +109,23 @@ async function createToken(services: Services): Promise<string> {
 
 async function createEndpoint(services: Services, operator: Actor, cluster: Cluster): Promise<string> {
   const pipeline = "deliveries";
-  await createPipeline(services, operator, {
+  const created = await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: pipeline,
     name: pipeline,
     steps: [defaultStep],
   });
-  const { token } = await createTrigger(
-    services,
-    { organization, pipeline },
-    {
-      type: "webhook",
-      label: "Bench",
-      enabled: true,
-      message: null,
-      commit: null,
-      branch: null,
-      environment: {},
-      secret: null,
-    },
-  );
-  return endpointUrl(services.config, token);
+  const made = await createTrigger(services, operator, created, {
+    type: "webhook",
+    label: "Bench",
+    enabled: true,
+    message: null,
+    commit: null,
+    branch: null,
+    environment: {},
+    filter: null,
+    secret: null,
+  });
+  if (!made) throw new Error("A new id was taken already.");
+  return endpointUrl(services.config, made.token);
 }

@@ -15,20 +15,21 @@ interface DescribedOperation {
   responses: Record<string, { headers: Record<string, unknown> }>;
 }
 
-/** The queue operations alone, with what they refer to: the part that the client of the tests is made of. */
-export function describedQueues(document: ApiDocument) {
+/** Queues, triggers and deliveries, with what they refer to: the part that the client of the tests is made of. */
+export function clientDocument(document: ApiDocument) {
   const paths = Object.fromEntries(
-    Object.entries(document.paths).filter(([path]) => path.includes("/queues")),
+    Object.entries(document.paths).filter(([path]) => /\/(queues|triggers)/.test(path)),
   );
-  const { headers, schemas } = document.components;
-  const { Queue, User, Problem } = schemas;
-  const info = { title: "Queues", version: "2" };
-  return { openapi: "3.1.0", info, paths, components: { schemas: { Queue, User, Problem }, headers } };
+  const { headers } = document.components;
+  const { Queue, PipelineTrigger, PipelineTriggerDelivery, User, Problem } = document.components.schemas;
+  const schemas = { Queue, PipelineTrigger, PipelineTriggerDelivery, User, Problem };
+  const info = { title: "Queues and triggers", version: "2" };
+  return { openapi: "3.1.0", info, paths, components: { schemas, headers } };
 }
 
 /** A mark of the document that types were made of. */
 export function fingerprint(document: ApiDocument): string {
   return createHash("sha256")
-    .update(JSON.stringify(describedQueues(document)))
+    .update(JSON.stringify(clientDocument(document)))
     .digest("hex");
 }

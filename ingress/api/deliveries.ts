@@ -1,0 +1,111 @@
+import { HTTPResponse } from "h3";
+import { listBuildsOfDeliveries } from "../../shared/builds/delivery-builds-store.ts";
+import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
+import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/services.ts";
+import { type Delivery, listDeliveriesPage } from "../../shared/triggers/delivery-store.ts";
+import { findPayload } from "../../shared/triggers/payload-store.ts";
+import { rebuildDelivery, requireDelivery } from "../../shared/triggers/rebuild.ts";
+import type { Trigger } from "../../shared/triggers/store.ts";
+import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "./cursors.ts";
+import {
+  deliveryRequestSchema,
+  deliverySchema,
+  presentDelivery,
+  presentDeliveryRequest,
+} from "./delivery-json.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { triggerOf } from "./triggers.ts";
+
+const tag = "Pipeline triggers (public preview)";
+const reading = { tag, scope: "read_pipelines" as const };
+
+/** What arrived at triggers. */
+export function deliveryOperations(services: Services): Operation[] {
+  const { db, config } = services;
+
+  const deliveryOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) => {
+    const at = await triggerOf(services, call);
+    return { ...at, delivery: await requireDelivery(db, at.trigger, call.parameter("delivery")) };
+  };
+  /** How deliveries of a trigger are shown. */
+  const presenter = async (
+    call: Pick<Call<unknown>, "caller">,
+    { pipeline, trigger }: { pipeline: Pipeline; trigger: Trigger },
+    deliveries: Delivery[],
+  ) => {
+    const builds = await listBuildsOfDeliveries(
+      db,
+      deliveries.map(({ id }) => id),
+    );
+    const buildsOf = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
+    const address = { org: call.caller.organization.slug, slug: pipeline.slug };
+    return (delivery: Delivery) =>
+      presentDelivery(config, { address, trigger, builds: buildsOf.get(delivery.id) ?? [] }, delivery);
+  };
+
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.deliveries,
+      id: "listDeliveries",
+      summary: "What a trigger accepted, newest first",
+      query: cursorQuery,
+      success: { status: 200, schema: cursorPageSchema(deliverySchema), description: "A page of deliveries" },
+      run: async (call) => {
+        const at = await triggerOf(services, call);
+        const page = readCursorPage(call.event);
+        const rows = await listDeliveriesPage(db, at.trigger.id, page);
+        const present = await presenter(call, at, rows);
+        return presentPage(call.event, page, rows, { base: config.baseUrl, present });
+      },
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.delivery,
+      id: "getDelivery",
+      summary: "A delivery",
+      success: { status: 200, schema: deliverySchema, description: "The delivery" },
+      run: async (call) => {
+        const { delivery, ...at } = await deliveryOf(call);
+        return (await presenter(call, at, [delivery]))(delivery);
+      },
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.deliveryRequest,
+      id: "getDeliveryRequest",
+      summary: "The request that a delivery came with",
+      success: { status: 200, schema: deliveryRequestSchema, description: "Headers and payload" },
+      run: async (call) => {
+        const { trigger, delivery } = await deliveryOf(call);
+        const payload = await findPayload(db, delivery.id);
+        return new HTTPResponse(presentDeliveryRequest(config, trigger, delivery, payload), {
+          headers: { "content-type": "application/json;charset=UTF-8", "cache-control": "private, no-store" },
+        });
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["POST"],
+      path: patterns.rebuild,
+      id: "rebuildDelivery",
+      summary: "Build a kept delivery again, as its trigger is now and whatever its filter says",
+      success: { status: 201, schema: deliverySchema, description: "The delivery, with its new build" },
+      refusals: [
+        "The payload of this delivery is no longer kept",
+        "The delivery is still being processed",
+        "The pipeline cannot build: a step has no queue to run on",
+      ],
+      run: async (call) => {
+        const { delivery, ...at } = await deliveryOf(call);
+        await rebuildDelivery(services, call.actor, { ...at, delivery });
+        return (await presenter(call, at, [delivery]))(delivery);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { listUsersById } from "../../shared/accounts/store.ts";
+import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
+import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/services.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
+import { tryFilter } from "../../shared/triggers/filtering.ts";
+import type { Filters } from "../../shared/triggers/filters.ts";
+import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
+import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
+import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "./cursors.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { pipelineOf } from "./pipelines.ts";
+import { createTriggerBody, filterTestBody, updateTriggerBody } from "./trigger-body.ts";
+import { presentTrigger, triggerSchema, usersOfTrigger } from "./trigger-json.ts";
+
+const tag = "Pipeline triggers (public preview)";
+const reading = { tag, scope: "read_pipelines" as const };
+const writing = { tag, scope: "write_pipelines" as const };
+
+export function triggerOperations(services: Services, filters: Filters): Operation[] {
+  const { db, config, cipher } = services;
+
+  /** How triggers of a pipeline are shown. */
+  const presenter = async (call: Pick<Call<unknown>, "caller">, pipeline: Pipeline, triggers: Trigger[]) => {
+    const users = await listUsersById(db, triggers.flatMap(usersOfTrigger));
+    const context = { config, cipher, org: call.caller.organization.slug, pipeline, users };
+    return (trigger: Trigger, token?: string) => presentTrigger(context, trigger, token);
+  };
+  const presentOne = async (
+    call: Pick<Call<unknown>, "caller">,
+    pipeline: Pipeline,
+    trigger: Trigger,
+    token?: string,
+  ) => (await presenter(call, pipeline, [trigger]))(trigger, token);
+
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.triggers,
+      id: "listTriggers",
+      summary: "The triggers of a pipeline, newest first",
+      query: cursorQuery,
+      success: { status: 200, schema: cursorPageSchema(triggerSchema), description: "A page of triggers" },
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const page = readCursorPage(call.event);
+        const rows = await listTriggersPage(db, pipeline.id, page);
+        const present = await presenter(call, pipeline, rows);
+        return presentPage(call.event, page, rows, { base: config.baseUrl, present: (row) => present(row) });
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.triggers,
+      id: "createTrigger",
+      summary: "Create a trigger; its URL is in this answer only",
+      body: { schema: createTriggerBody },
+      success: { status: 201, schema: triggerSchema, description: "The new trigger, with endpoint_url" },
+      refusals: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers"],
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const created = await createTrigger(services, call.actor, pipeline, await call.readBody());
+        if (!created) throw new Error("A new id was taken already.");
+        return presentOne(call, pipeline, created.trigger, created.token);
+      },
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.trigger,
+      id: "getTrigger",
+      summary: "A trigger",
+      success: { status: 200, schema: triggerSchema, description: "The trigger" },
+      run: async (call) => {
+        const { pipeline, trigger } = await triggerOf(services, call);
+        return presentOne(call, pipeline, trigger);
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["PATCH"],
+      path: patterns.trigger,
+      id: "updateTrigger",
+      summary: "Change a trigger; what is absent stays, and so does its type",
+      body: { schema: updateTriggerBody },
+      success: { status: 200, schema: triggerSchema, description: "The changed trigger" },
+      refusals: ["Validation failed: …"],
+      run: async (call) => {
+        const { pipeline, trigger } = await triggerOf(services, call);
+        const updated = await updateTrigger(services, call.actor, trigger, await call.readBody());
+        return presentOne(call, pipeline, updated);
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["DELETE"],
+      path: patterns.trigger,
+      id: "deleteTrigger",
+      summary: "Delete a trigger: its URL answers 404 at once",
+      success: { status: 204, description: "The trigger is gone" },
+      run: async (call) => {
+        const { trigger } = await triggerOf(services, call);
+        await deleteTrigger(services, call.actor, trigger);
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.filterTest,
+      id: "testFilter",
+      summary: "Try a filter on a delivery that came earlier",
+      body: { schema: filterTestBody },
+      success: {
+        status: 200,
+        schema: z.object({
+          result: z.boolean().nullable().meta({ description: "Whether it would build; null: an error" }),
+          error: z.string().optional(),
+        }),
+        description: "What the filter says of the delivery",
+      },
+      refusals: ["Validation failed: …", "The delivery's payload is no longer kept"],
+      run: async (call) => {
+        const { trigger } = await triggerOf(services, call);
+        const { expression, delivery_id } = await call.readBody();
+        const tried = { expression, deliveryId: delivery_id };
+        const outcome = await tryFilter(services, filters, trigger, tried);
+        return "error" in outcome ? { result: null, error: outcome.error } : { result: outcome.verdict };
+      },
+    }),
+  ];
+}
+
+/**
+ * The trigger that the path names, and its pipeline.
+ * @throws Refusal 404
+ */
+export async function triggerOf(
+  services: Services,
+  call: Pick<Call<unknown>, "caller" | "parameter">,
+): Promise<{ pipeline: Pipeline; trigger: Trigger }> {
+  const pipeline = await pipelineOf(services, call);
+  return { pipeline, trigger: await requireTrigger(services.db, pipeline, call.parameter("trigger")) };
+}

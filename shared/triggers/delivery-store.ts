@@ -1,0 +1,156 @@
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { DeliveryReason, DeliveryStatus, Tables } from "../db/schema.ts";
+import { type PageOfIds, within } from "./page-of-ids-store.ts";
+
+export type Delivery = Tables["deliveries"]["$inferSelect"];
+type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
+
+/** The deliveries of a page, and one more at its far end if there is one. */
+export async function listDeliveriesPage(db: Db, triggerId: string, page: PageOfIds): Promise<Delivery[]> {
+  const { deliveries } = db.tables;
+  const rows = await db
+    .select()
+    .from(deliveries)
+    .where(and(eq(deliveries.triggerId, triggerId), within(deliveries.id, page)))
+    .orderBy(page.before ? asc(deliveries.id) : desc(deliveries.id))
+    .limit(page.limit + 1);
+  return page.before ? rows.reverse() : rows;
+}
+
+/** The newest delivery of each of these triggers that has one. */
+export async function listLastDeliveries(db: Db, triggerIds: string[]): Promise<Map<string, Delivery>> {
+  const { deliveries, triggers } = db.tables;
+  const last = db
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(eq(deliveries.triggerId, triggers.id))
+    .orderBy(desc(deliveries.id))
+    .limit(1);
+  const rows = await db
+    .select({ delivery: deliveries })
+    .from(triggers)
+    .innerJoin(deliveries, eq(deliveries.id, last))
+    .where(inArray(triggers.id, triggerIds));
+  return new Map(rows.map(({ delivery }) => [delivery.triggerId, delivery]));
+}
+
+export async function findDelivery(
+  db: Db | Tx,
+  triggerId: string,
+  id: string,
+): Promise<Delivery | undefined> {
+  const { deliveries } = db.tables;
+  const [found] = await db
+    .select()
+    .from(deliveries)
+    .where(and(eq(deliveries.id, id), eq(deliveries.triggerId, triggerId)));
+  return found;
+}
+
+/** The waiting ones of these deliveries whose trigger has a filter. */
+export async function listFilteredDeliveries(db: Db, ids: string[]) {
+  const { deliveries, triggers } = db.tables;
+  return db
+    .select({ delivery: deliveries, filter: triggers.filter })
+    .from(deliveries)
+    .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
+    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status), isNotNull(triggers.filter)));
+}
+
+export async function findIdempotencyKey(
+  db: Db | Tx,
+  triggerId: string,
+  key: string,
+): Promise<IdempotencyKey | undefined> {
+  const { idempotencyKeys } = db.tables;
+  const [found] = await db
+    .select()
+    .from(idempotencyKeys)
+    .where(and(eq(idempotencyKeys.triggerId, triggerId), eq(idempotencyKeys.key, key)));
+  return found;
+}
+
+/** Take a key that nobody has, or whose time is over. Of racing takers exactly one gets it. */
+export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: Date): Promise<boolean> {
+  const { idempotencyKeys } = tx.tables;
+  const claimed = await tx
+    .insert(idempotencyKeys)
+    .values(claim)
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.triggerId, idempotencyKeys.key],
+      set: { deliveryId: claim.deliveryId, createdAt: claim.createdAt },
+      setWhere: lte(idempotencyKeys.createdAt, freeSince),
+    })
+    .returning();
+  return claimed.length > 0;
+}
+
+/** Keys taken before a time; those of at most `limit` different times. Returns how many went. */
+export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { idempotencyKeys } = tx.tables;
+  const old = tx
+    .select({ createdAt: idempotencyKeys.createdAt })
+    .from(idempotencyKeys)
+    .where(lt(idempotencyKeys.createdAt, time))
+    .orderBy(asc(idempotencyKeys.createdAt))
+    .limit(limit);
+  const gone = await tx
+    .delete(idempotencyKeys)
+    .where(inArray(idempotencyKeys.createdAt, old))
+    .returning({ key: idempotencyKeys.key });
+  return gone.length;
+}
+
+/** waiting → decided. A delivery that is decided already is not returned: its job ran before. */
+export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliveryStatus): Promise<Delivery[]> {
+  const { deliveries } = tx.tables;
+  return tx
+    .update(deliveries)
+    .set({ status })
+    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status)))
+    .returning();
+}
+
+/** Change the outcome within the transaction that decided it. */
+export async function setOutcome(
+  tx: Tx,
+  ids: string[],
+  outcome: { status: DeliveryStatus; reason: DeliveryReason },
+): Promise<void> {
+  await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
+}
+
+/** Waiting deliveries whose job was sent before `sentBefore`, marked as sent anew; at most `limit`. */
+export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit: number): Promise<string[]> {
+  const { deliveries } = tx.tables;
+  const stranded = await tx
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(and(isNull(deliveries.status), lt(deliveries.enqueuedAt, sentBefore)))
+    .orderBy(asc(deliveries.enqueuedAt))
+    .limit(limit);
+  if (stranded.length === 0) return [];
+  const ids = stranded.map((row) => row.id);
+  const reclaimed = await tx
+    .update(deliveries)
+    .set({ enqueuedAt: now })
+    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status), lt(deliveries.enqueuedAt, sentBefore)))
+    .returning({ id: deliveries.id });
+  return reclaimed.map((row) => row.id).sort();
+}
+
+/** Decided deliveries with ids below this one, with their payloads; at most `limit`. */
+export async function deleteDeliveriesBelow(tx: Tx, id: string, limit: number): Promise<number> {
+  const { deliveries } = tx.tables;
+  const old = tx
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(and(lt(deliveries.id, id), isNotNull(deliveries.status)))
+    .limit(limit);
+  const gone = await tx
+    .delete(deliveries)
+    .where(inArray(deliveries.id, old))
+    .returning({ id: deliveries.id });
+  return gone.length;
+}

@@ -1,0 +1,34 @@
+import type { Organization } from "../accounts/store.ts";
+import type { Window, WindowState } from "../redis/sliding-window.ts";
+import type { Services } from "../services.ts";
+import { DeliveryRefusal } from "./refusals.ts";
+
+export const deliveriesWindowMs = 3_600_000;
+
+/** Deliveries of all triggers of an organization in any hour (spec §8). */
+export function deliveriesWindow(of: { organizationId: string; deliveriesPerHour: number }): Window {
+  return {
+    name: "deliveries",
+    subject: of.organizationId,
+    limit: of.deliveriesPerHour,
+    windowMs: deliveriesWindowMs,
+  };
+}
+
+/** How much of its hourly limit an organization has used. */
+export function deliveriesUsed(
+  { windows }: Services,
+  { id, deliveriesPerHour }: Organization,
+): Promise<WindowState> {
+  return windows.peek(deliveriesWindow({ organizationId: id, deliveriesPerHour }));
+}
+
+/** @throws DeliveryRefusal 429 for a window that had no room */
+export function requireAdmitted({ admitted, limit, resetMs }: WindowState): void {
+  if (admitted) return;
+  const reset = Math.max(1, Math.ceil(resetMs / 1000));
+  throw new DeliveryRefusal("rate_limited", {
+    message: `The organization has reached its limit of ${limit} deliveries an hour. Please wait ${reset} seconds.`,
+    headers: { "Retry-After": String(reset) },
+  });
+}

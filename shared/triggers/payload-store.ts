@@ -1,0 +1,63 @@
+import { and, asc, eq, inArray, isNotNull, lt, sum } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Payload = Tables["payloads"]["$inferSelect"];
+
+export async function findPayload(db: Db, deliveryId: string): Promise<Payload | undefined> {
+  const { payloads } = db.tables;
+  const [found] = await db.select().from(payloads).where(eq(payloads.deliveryId, deliveryId));
+  return found;
+}
+
+export async function listPayloads(db: Db, deliveryIds: string[]): Promise<Payload[]> {
+  const { payloads } = db.tables;
+  return db.select().from(payloads).where(inArray(payloads.deliveryId, deliveryIds));
+}
+
+export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boolean> {
+  const { payloads } = db.tables;
+  const found = await db
+    .select({ id: payloads.deliveryId })
+    .from(payloads)
+    .where(eq(payloads.deliveryId, deliveryId));
+  return found.length > 0;
+}
+
+/** Decided deliveries' payloads with ids below this one, oldest first. */
+export async function listPayloadsBelow(db: Db, id: string, limit: number) {
+  const { payloads, deliveries } = db.tables;
+  return db
+    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
+    .from(payloads)
+    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
+    .where(and(lt(payloads.deliveryId, id), isNotNull(deliveries.status)))
+    .orderBy(asc(payloads.deliveryId))
+    .limit(limit);
+}
+
+/** Bytes of payload that each organization keeps. */
+export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string; bytes: number }[]> {
+  const { payloads } = db.tables;
+  const rows = await db
+    .select({ organizationId: payloads.organizationId, bytes: sum(payloads.size).mapWith(Number) })
+    .from(payloads)
+    .groupBy(payloads.organizationId);
+  return rows.map((row) => ({ organizationId: row.organizationId, bytes: row.bytes ?? 0 }));
+}
+
+/** The oldest payloads of an organization that may be evicted. */
+export async function listOldestPayloads(db: Db, organizationId: string, limit: number) {
+  const { payloads, deliveries } = db.tables;
+  return db
+    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
+    .from(payloads)
+    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
+    .where(and(eq(payloads.organizationId, organizationId), isNotNull(deliveries.status)))
+    .orderBy(asc(payloads.deliveryId))
+    .limit(limit);
+}
+
+export async function deletePayloads(tx: Tx, deliveryIds: string[]): Promise<void> {
+  await tx.delete(tx.tables.payloads).where(inArray(tx.tables.payloads.deliveryId, deliveryIds));
+}

@@ -1,0 +1,73 @@
+import { type Actor, recordAct } from "../accounts/audit.ts";
+import { createBuilds } from "../builds/create.ts";
+import { listBuildsOfDeliveries } from "../builds/delivery-builds-store.ts";
+import type { Build } from "../builds/store.ts";
+import type { Db } from "../db/database.ts";
+import { isId } from "../ids.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../services.ts";
+import { type Delivery, findDelivery } from "./delivery-store.ts";
+import { hasPayload } from "./payload-store.ts";
+import { planBuild } from "./plan.ts";
+import { listTriggersById, type Trigger } from "./store.ts";
+
+/**
+ * Build a kept delivery again, as its trigger is now and whatever its filter says: somebody asks for it by hand.
+ * The steps read the same payload.
+ * @param expected for a form, which may be sent twice: which rebuild of the delivery it asks for. When that is there
+ * already, it is returned.
+ * @throws Refusal 404, 422
+ */
+export async function rebuildDelivery(
+  services: Services,
+  actor: Actor,
+  { trigger, delivery }: { trigger: Trigger; delivery: Delivery },
+  expected?: number,
+): Promise<Build> {
+  const { db, cipher, clock, events } = services;
+  const now = clock.now();
+  const { build, changed } = await db.transaction(async (tx) => {
+    await tx.hold(tx.tables.deliveries, [delivery.id], "change");
+    const present = await findDelivery(tx, trigger.id, delivery.id);
+    const [plan] = (await listTriggersById(tx, [trigger.id])).map((row) => planBuild(row, cipher));
+    if (!present || !plan) throw notFound("delivery");
+    if (present.status === null) throw new Refusal(422, "The delivery is still being processed");
+    if (!(await hasPayload(tx, delivery.id)))
+      throw new Refusal(422, "The payload of this delivery is no longer kept");
+
+    const earlier = await listBuildsOfDeliveries(tx, [delivery.id]);
+    const same = earlier.find(({ rebuild }) => rebuild === expected);
+    if (same) return { build: same, changed: [] };
+    const request = {
+      ...plan,
+      deliveryId: delivery.id,
+      rebuild: nextRebuild(earlier),
+      creatorId: actor.userId,
+    };
+    const created = await createBuilds(tx, [request], now);
+    const [built] = created.builds;
+    if (!built) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
+    const subject = `#${built.number}`;
+    await recordAct(
+      tx,
+      actor,
+      { action: "created", subjectType: "build", subjectId: built.id, subject },
+      now,
+    );
+    return { build: built, changed: created.changed };
+  });
+  events.publish([...changed, `trigger:${trigger.id}`]);
+  return build;
+}
+
+/** The number of the rebuild that comes next, of a delivery with these builds. */
+export function nextRebuild(builds: { rebuild: number }[]): number {
+  return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
+}
+
+/** @throws Refusal 404 */
+export async function requireDelivery(db: Db, trigger: Trigger, id: string): Promise<Delivery> {
+  const delivery = isId(id) ? await findDelivery(db, trigger.id, id) : undefined;
+  if (!delivery) throw notFound("delivery");
+  return delivery;
+}

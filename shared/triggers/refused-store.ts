@@ -1,0 +1,39 @@
+import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type RefusedDeliveries = Tables["refusedDeliveries"]["$inferSelect"];
+
+/** Add to the counts of their triggers, hours and causes. */
+export async function addRefused(tx: Tx, counts: RefusedDeliveries[]): Promise<void> {
+  const { refusedDeliveries } = tx.tables;
+  for (const row of counts) {
+    await tx
+      .insert(refusedDeliveries)
+      .values(row)
+      .onConflictDoUpdate({
+        target: [refusedDeliveries.triggerId, refusedDeliveries.hour, refusedDeliveries.cause],
+        set: { count: sql`${refusedDeliveries.count} + ${row.count}` },
+      });
+  }
+}
+
+/** What a trigger refused since an hour, the latest first. */
+export async function listRefused(db: Db, triggerId: string, since: Date): Promise<RefusedDeliveries[]> {
+  const { refusedDeliveries } = db.tables;
+  return db
+    .select()
+    .from(refusedDeliveries)
+    .where(and(eq(refusedDeliveries.triggerId, triggerId), gte(refusedDeliveries.hour, since)))
+    .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
+}
+
+/** Counts of hours before this time. Returns how many went. */
+export async function deleteRefusedBefore(tx: Tx, time: Date): Promise<number> {
+  const { refusedDeliveries } = tx.tables;
+  const gone = await tx
+    .delete(refusedDeliveries)
+    .where(lt(refusedDeliveries.hour, time))
+    .returning({ hour: refusedDeliveries.hour });
+  return gone.length;
+}

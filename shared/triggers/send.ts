@@ -1,0 +1,96 @@
+import { createHmac, randomUUID } from "node:crypto";
+import type { Organization } from "../accounts/store.ts";
+import type { StoredHeader } from "../db/schema.ts";
+import { Refusal } from "../refusal.ts";
+import type { Services } from "../services.ts";
+import { storeArrivals } from "./delivery.ts";
+import { deliveriesWindow, requireAdmitted } from "./limit.ts";
+import { findPayloadProblem } from "./payload-problem.ts";
+import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
+import type { Trigger } from "./store.ts";
+import { findTriggerType, isSignedBy, type TriggerType } from "./types.ts";
+
+const contentType = "application/json";
+
+/**
+ * A delivery by hand, to see what a trigger does: with the headers and the signature of its sender, and through the
+ * checks and the limit that a sender meets. Only its URL is not used, since nobody knows that any more.
+ * @returns the delivery's id
+ * @throws DeliveryRefusal 403, 413, 429, 400
+ */
+export async function sendDelivery(
+  services: Services,
+  { trigger, organization }: { trigger: Trigger; organization: Organization },
+  { body, event }: { body: Buffer; event?: string | undefined },
+): Promise<string> {
+  const { config, cipher, windows } = services;
+  const type = findTriggerType(config.issueTracker, trigger.type);
+  if (!type) throw new DeliveryRefusal("not_found");
+  if (!trigger.enabled) throw new DeliveryRefusal("disabled");
+  if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
+  const secret = trigger.secretSealed === null ? undefined : cipher.decrypt(trigger.secretSealed);
+  const headers = senderHeaders(type, { body, secret, event });
+  requireSignature(type, secret, headers, body);
+
+  const window = deliveriesWindow({
+    organizationId: organization.id,
+    deliveriesPerHour: organization.deliveriesPerHour,
+  });
+  requireAdmitted(await windows.take(window));
+  let isKept = false;
+  try {
+    const problem = findPayloadProblem(body, config.maxPayloadDepth);
+    if (problem) throw new DeliveryRefusal(problem);
+    const { acceptances, asked } = await storeArrivals(services, [
+      {
+        trigger: { id: trigger.id, version: trigger.version, organizationId: organization.id },
+        contentType,
+        externalId: headers.get(type.deliveryIdHeader ?? "") ?? null,
+        headers: stored(headers, type),
+        idempotencyKey: undefined,
+        body,
+      },
+    ]);
+    const [acceptance] = acceptances;
+    isKept = acceptance?.outcome === "accepted";
+    if (acceptance?.outcome !== "accepted")
+      throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
+    await asked; // who sends by hand wants to see the build
+    return acceptance.id;
+  } finally {
+    if (!isKept) await windows.giveBack(window);
+  }
+}
+
+/** What the sender of this type would send beside the body. */
+function senderHeaders(
+  { eventHeader, deliveryIdHeader, signature, sampleEvent }: TriggerType,
+  { body, secret, event }: { body: Buffer; secret: string | undefined; event: string | undefined },
+): Map<string, string> {
+  const headers = new Map([
+    ["User-Agent", "Signalbox-Test"],
+    ["Content-Type", contentType],
+    ["Content-Length", String(body.length)],
+  ]);
+  if (deliveryIdHeader) headers.set(deliveryIdHeader, randomUUID());
+  if (eventHeader) headers.set(eventHeader, event ?? sampleEvent ?? "test");
+  if (signature && secret !== undefined)
+    headers.set(signature.header, signature.prefix + createHmac("sha256", secret).update(body).digest("hex"));
+  return headers;
+}
+
+function requireSignature(
+  { signature }: TriggerType,
+  secret: string | undefined,
+  headers: Map<string, string>,
+  body: Buffer,
+): void {
+  if (!signature || secret === undefined) return;
+  if (!isSignedBy(secret, body, headers.get(signature.header) ?? "", signature.prefix))
+    throw new DeliveryRefusal("invalid_signature");
+}
+
+/** Signatures are never stored. */
+function stored(headers: Map<string, string>, { signature }: TriggerType): StoredHeader[] {
+  return [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]);
+}

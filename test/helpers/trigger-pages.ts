@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { createPipeline } from "../../shared/builds/pipelines.ts";
+import {
+  deleteTriggersOfPipeline,
+  findTrigger,
+  listTriggersOfPipeline,
+} from "../../shared/triggers/store.ts";
+import type { TestDatabase } from "./databases.ts";
+import type { Answer } from "./http.ts";
+import { startQueuePages } from "./queue-pages.ts";
+
+type Fields = Record<string, string>;
+export type TriggerPages = Awaited<ReturnType<typeof startTriggerPages>>;
+
+/** Where the triggers of acme's pipeline are. */
+export const triggersPath = "/organizations/acme/pipelines/web/triggers";
+
+/** What the form of a new trigger is sent with. */
+export const form = {
+  type: "webhook",
+  label: "Nightly",
+  branch: "main",
+  commit: "HEAD",
+  message: "Triggered build",
+  enabled: "1",
+};
+
+/** The pages of an installation where Bob is a member of acme, who is no admin: all of this is his to do. */
+export async function startTriggerPages(database: TestDatabase) {
+  const pages = await startQueuePages(database);
+  const { services, actor, acme, clock } = pages;
+  const member = await pages.visitor(pages.bob);
+  const pipelineId = acme.pipeline.id;
+  return {
+    ...pages,
+    /** Bob, without a browser. */
+    member,
+    /** The triggers that the pipeline has. */
+    present: () => listTriggersOfPipeline(services.db, pipelineId),
+    find: async (id: string) =>
+      (await findTrigger(services.db, pipelineId, id)) ?? assert.fail("There is no such trigger."),
+    /** Ten are the most that a pipeline can have. */
+    clear: () =>
+      services.db.transaction((tx) =>
+        deleteTriggersOfPipeline(tx, pipelineId, { now: clock.now(), userId: actor.userId }),
+      ),
+    /** The form as a page of ours has it, with these fields filled in. */
+    newForm: async (fields: Fields = {}): Promise<Fields & { id: string }> => ({
+      ...form,
+      id: hiddenId(await member.get(`${triggersPath}/new`)),
+      ...fields,
+    }),
+    /** Where the triggers of a pipeline of its own are. */
+    async ofOwn(slug: string) {
+      const steps = [{ command: "make" }];
+      await createPipeline(services, actor, { clusterId: acme.cluster.id, name: slug, slug, steps });
+      return `/organizations/acme/pipelines/${slug}/triggers`;
+    },
+  };
+}
+
+/** What a page says, with its markup. */
+export function read({ text }: Pick<Answer, "text">): string {
+  return text
+    .replaceAll("&#39;", "'")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&lt;", "<")
+    .replaceAll("&amp;", "&");
+}
+
+/** The id that a form makes something under. */
+export function hiddenId({ text }: Answer): string {
+  return /name="id" value="([^"]+)"/.exec(text)?.[1] ?? "";
+}
+
+/** The URL that a page shows; empty when it shows none. */
+export function shownUrl({ text }: Answer): string {
+  return /<textarea id="endpoint-url"[^>]*>([^<]*)</.exec(text)?.[1] ?? "";
+}
+
+/** The form came back for this reason. */
+export function assertRefused(answer: Answer, reason: string): void {
+  assert.equal(answer.status, 422, reason);
+  const shown = /id="form-error">(.*?)<\/p>/s.exec(read(answer))?.[1];
+  assert.equal(shown, reason);
+}

@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import { readWebhookPayload } from "../../shared/triggers/payloads.ts";
+import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
+
+describeOnAllDatabasesAtOnce("the operator's command for triggers", (database) => {
+  let world: World;
+  let folder: string;
+
+  before(async () => {
+    world = await startWorld(database, { MAX_PAYLOAD_BYTES: "100000" });
+    await setUpOrganization(world);
+    await world.startWorkers();
+    folder = mkdtempSync(join(tmpdir(), "signalbox-payloads-"));
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await world.close();
+  });
+
+  async function run(args: string[], input: string) {
+    let [stdout, stderr] = ["", ""];
+    const code = await runAdmin(["trigger", ...args], {
+      env: {
+        SECRET_KEY: secretKey,
+        DATABASE_URL: world.config.databaseUrl,
+        REDIS_URL: world.config.redisUrl,
+        REDIS_PREFIX: world.config.redisPrefix,
+        WEBHOOK_URL: "https://hooks.example.com",
+        MAX_PAYLOAD_BYTES: "100000",
+      },
+      stdin: Readable.from([input]),
+      write: (text) => (stdout += text),
+      complain: (text) => (stderr += text),
+    });
+    return { stdout, stderr, code };
+  }
+  /** The JSON object that a command prints. */
+  const admin = async (...args: string[]) => {
+    const { stdout, stderr, code } = await run(args, "");
+    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+    return JSON.parse(stdout);
+  };
+  /** The one sentence that a refused command says. */
+  const refused = async (args: string[], input = "") => {
+    const { stdout, stderr, code } = await run(args, input);
+    assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
+    assert.match(stderr, /^[^\n]+\n$/);
+    return stderr.trim();
+  };
+  const payload = (text: string | Buffer) => {
+    const file = join(folder, "payload.json");
+    writeFileSync(file, text);
+    return ["--file", file];
+  };
+  const at = ["--org", "acme", "--pipeline", "web"];
+  const create = (...args: string[]) => admin("create", ...at, "--label", "Made here", ...args);
+  const postTo = async (endpointUrl: string, body = "{}") =>
+    (await post(world.url + new URL(endpointUrl).pathname, body)).status;
+  const remove = async (...ids: string[]) => {
+    for (const id of ids) await admin("delete", id);
+  };
+
+  it("sends a delivery as the sender would, signed, and it is built from exactly these bytes", async () => {
+    const text = '{ "n": 9007199254740993, "n": 1 }\n';
+    for (const [type, header] of [
+      ["webhook", undefined],
+      ["github", "X-GitHub-Delivery"],
+      ["linear", "Linear-Delivery"],
+    ] as const) {
+      const { id } = await create("--type", type, ...(header ? ["--secret", "s3cret"] : []));
+
+      const sent = await admin("send", id, ...payload(text));
+
+      assert.deepEqual(Object.keys(sent), ["id"]);
+      const build = await eventually("the build", () => buildOfDelivery(world, sent.id));
+      assert.equal(await readWebhookPayload(world.services, build), text);
+      const delivery = await findDelivery(world, sent.id);
+      assert.deepEqual([delivery?.triggerId, delivery?.contentType], [id, "application/json"]);
+      assert.match(String(delivery?.externalId), header ? /^[0-9a-f-]{36}$/ : /^null$/);
+      await remove(id);
+    }
+  });
+
+  it("names the event that it is told, and keeps no signature", async () => {
+    const { id } = await create("--type", "github", "--secret", "s3cret");
+
+    const sent = await admin("send", id, ...payload("[]"), "--event", "release");
+
+    const { db } = world.services;
+    const { payloads } = db.tables;
+    const [row] = await db.select().from(payloads).where(eq(payloads.deliveryId, sent.id));
+    const headers = Object.fromEntries(row?.headers ?? []);
+    assert.equal(headers["X-GitHub-Event"], "release");
+    assert.equal(headers["X-Hub-Signature-256"], null);
+    assert.deepEqual(
+      Object.keys(headers).sort(),
+      ["Content-Length", "Content-Type", "User-Agent", "X-GitHub-Delivery", "X-GitHub-Event"]
+        .concat("X-Hub-Signature-256")
+        .sort(),
+    );
+    await remove(id);
+  });
+
+  it("sends what comes on standard input", async () => {
+    const { id } = await create("--type", "webhook");
+
+    const { stdout, code } = await run(["send", id, "--file", "-"], '{"from":"a pipe"}');
+
+    assert.equal(code, 0);
+    const build = await eventually("the build", () => buildOfDelivery(world, JSON.parse(stdout).id));
+    assert.equal(await readWebhookPayload(world.services, build), '{"from":"a pipe"}');
+    await remove(id);
+  });
+
+  it("says in one sentence what it cannot send", async () => {
+    const { id } = await create("--type", "webhook");
+    const disabled = await create("--type", "webhook", "--disabled");
+    const send = (file: string[], to = id) => refused(["send", to, ...file]);
+    const before = (await world.services.db.select().from(world.services.db.tables.deliveries)).length;
+
+    assert.equal(await send(payload("{}"), disabled.id), "Pipeline trigger is disabled");
+    for (const bad of ["", "{", "{}x", "\ufeff{}", Buffer.from([0x22, 0xff, 0x22])])
+      assert.equal(await send(payload(bad)), "Payload is not valid JSON");
+    assert.equal(await send(payload("[".repeat(900))), "Payload is nested too deeply");
+    assert.equal(await send(payload(`"${"x".repeat(99_999)}"`)), "Payload is larger than 0.1 MB");
+    const missing = join(folder, "nothing.json");
+    assert.equal(await send(["--file", missing]), `${missing} cannot be read`);
+    assert.equal(await send(["--file", folder]), `${folder} cannot be read`);
+    assert.match(await send([]), /required option '--file/);
+    assert.match(await refused(["send", "x", "--file", missing]), /It must be an id/);
+    const unknown = "00000000-0000-7000-8000-000000000000";
+    assert.equal(await send(payload("{}"), unknown), "No pipeline trigger found");
+
+    const after = (await world.services.db.select().from(world.services.db.tables.deliveries)).length;
+    assert.equal(after, before);
+    await remove(id, disabled.id);
+  });
+
+  it("sends within the organization's limit, and what is refused costs nothing", async () => {
+    const small = await setUpOrganization(world, "small", 2);
+    const { id } = await small.trigger();
+
+    for (let at = 0; at < 3; at++) await refused(["send", id, ...payload("{")]);
+    await admin("send", id, ...payload("{}"));
+    await admin("send", id, ...payload("{}"));
+
+    assert.match(await refused(["send", id, ...payload("{}")]), /limit of 2 deliveries an hour/);
+  });
+
+  it("disables, enables, lists and deletes", async () => {
+    const { endpoint_url, ...made } = await create("--type", "webhook");
+    assert.match(endpoint_url, /^https:\/\/hooks\.example\.com\/deliver\/sbtr_\w{49}$/);
+    assert.deepEqual(made, { id: made.id, type: "webhook", label: "Made here", enabled: true });
+
+    assert.deepEqual(await admin("disable", made.id), { ...made, enabled: false });
+    assert.equal(await postTo(endpoint_url), 403);
+    assert.deepEqual(await admin("list", ...at), { triggers: [{ ...made, enabled: false }] });
+    assert.deepEqual(await admin("enable", made.id), made);
+    assert.equal(await postTo(endpoint_url), 201);
+    assert.deepEqual(await admin("delete", made.id), { ...made, deleted: true });
+    assert.equal(await postTo(endpoint_url), 404);
+    assert.deepEqual(await admin("list", ...at), { triggers: [] });
+    for (const verb of ["enable", "disable", "delete", "replace"])
+      assert.equal(await refused([verb, made.id]), "No pipeline trigger found");
+  });
+
+  it("replaces a trigger by a copy with a new URL, also when the pipeline is full", async () => {
+    const options = ["--type", "github", "--secret", "s3cret", "--env", "A=1", "--branch", "dev"];
+    const old = await create(...options, "--disabled");
+    const others = [];
+    for (let made = 1; made < 10; made++) others.push((await create("--type", "webhook")).id);
+
+    const { id, endpoint_url, ...rest } = await admin("replace", old.id);
+
+    assert.notEqual(id, old.id);
+    assert.notEqual(endpoint_url, old.endpoint_url);
+    assert.deepEqual(rest, { type: "github", label: "Made here", enabled: false });
+    assert.equal(await postTo(old.endpoint_url), 404);
+    assert.equal(await postTo(endpoint_url), 403);
+    await admin("enable", id);
+    assert.equal(await postTo(endpoint_url), 401, "the signing secret is the same");
+    const sent = await admin("send", id, ...payload("{}"));
+    const build = await eventually("the build", () => buildOfDelivery(world, sent.id));
+    assert.deepEqual([build.branch, build.environment], ["dev", { A: "1" }]);
+    await remove(id, ...others);
+  });
+
+  it("creates with a filter where the organization has them", async () => {
+    const filter = ["--filter", "webhook.payload.a == 1"];
+    const hook = ["create", ...at, "--label", "x", "--type", "webhook", ...filter];
+    assert.match(await refused(hook), /Filters are not available to this organization/);
+
+    await updateOrganization(world.services, "acme", { features: { webhook_filtering: true } });
+    const { id } = await create("--type", "webhook", ...filter);
+
+    const { triggers } = world.services.db.tables;
+    const [row] = await world.services.db.select().from(triggers).where(eq(triggers.id, id));
+    assert.equal(row?.filter, "webhook.payload.a == 1");
+    const sent = await admin("send", id, ...payload('{"a":1}'));
+    await eventually("the build", () => buildOfDelivery(world, sent.id));
+    await remove(id);
+  });
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, it } from "node:test";
+import { sign } from "@octokit/webhooks-methods";
+import Sqlite from "better-sqlite3";
+import { Client } from "pg";
+import { DatabaseUnavailable } from "../../shared/db/database.ts";
+import { sendDelivery } from "../../shared/triggers/send.ts";
+import { findTriggerWithOwners } from "../../shared/triggers/store.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+
+const signingSecrets = ["signing-secret-number-one", "signing-secret-number-two"];
+const values = ["environment-value-number-one", "environment-value-number-two"];
+const credentials = ["header-credential-number-one"];
+
+describeOnEachDatabase("the secrets of triggers", (database) => {
+  let api: TriggerApi;
+  /** All that was answered. */
+  const answered: string[] = [];
+  const tokens: string[] = [];
+
+  const send = async (...[method, path, sent]: Parameters<TriggerApi["send"]>) => {
+    const answer = await api.send(method, path, sent);
+    answered.push(answer.text);
+    return answer;
+  };
+  const verifiedBy = (at: 0 | 1) => ({ strategy: "hmac", secret: signingSecrets[at] });
+
+  /** Everything that a trigger goes through, the refused included. Nothing is built: builds show their variables. */
+  before(async () => {
+    api = await openTriggerApi(database, { LOG_LEVEL: "debug" });
+    const body = {
+      type: "github",
+      label: "Secrets",
+      build: { environment: { A: values[0] } },
+      verification: verifiedBy(0),
+    };
+    const { body: made } = await api.send("POST", api.triggersAt(), { body });
+    tokens.push(made.endpoint_url.split("/").at(-1));
+    const path = `${api.triggersAt()}/${made.id}`;
+    await send("GET", path);
+    await send("GET", api.triggersAt());
+    await api.post(made, "{}", {
+      "X-Hub-Signature-256": await sign(signingSecrets[0] ?? "", "{}"),
+      Authorization: `Bearer ${credentials[0]}`,
+    });
+    const change = { build: { environment: { A: values[1] } }, verification: verifiedBy(1) };
+    await send("PATCH", path, { body: change });
+    await send("PATCH", path, { body: { ...change, type: "linear" } });
+    await send("PATCH", path, { body: { ...change, label: "" } });
+    await send("PATCH", path, { body: { ...change, x: 1 } });
+    await send("POST", api.triggersAt(), { body: { ...body, type: "webhook" } });
+    await api.post(made, "{}");
+    await api.post({ endpoint_url: `${made.endpoint_url}x` });
+
+    const { services } = api.world;
+    const found = await findTriggerWithOwners(services.db, made.id);
+    assert.ok(found);
+    const id = await sendDelivery(services, found, { body: Buffer.from("[]") });
+    await send("GET", `${path}/deliveries`);
+    await send("GET", `${path}/deliveries/${id}`);
+    await send("GET", `${path}/deliveries/${id}/request`);
+    await send("DELETE", path);
+    await api.post(made, "{}");
+  });
+  after(() => api.close());
+
+  const assertAbsent = (where: string, text: string) => {
+    for (const secret of [...signingSecrets, ...values, ...credentials, ...tokens]) {
+      assert.ok(!text.includes(secret), `${secret} is in ${where}`);
+      const encoded = Buffer.from(secret).toString("base64").replace(/=+$/, "");
+      assert.ok(!text.includes(encoded), `${secret} is in ${where}, encoded`);
+    }
+  };
+
+  it("are in no line of the log, at its most talkative", () => {
+    const all = api.world.logged.join("");
+    assert.equal(api.world.services.log.level, "debug");
+    assert.ok(all.includes("/deliver/[redacted]"));
+    assertAbsent("the log", all);
+  });
+
+  it("are in no log line of a fault in the middle of a change", async (t) => {
+    const { db } = api.world.services;
+    const failing = (error: Error) =>
+      t.mock.method(db, "transaction", async () => {
+        throw error;
+      });
+    const body = {
+      type: "github",
+      label: "Secrets",
+      build: { environment: { A: values[0] } },
+      verification: verifiedBy(0),
+    };
+    for (const [error, status] of [
+      [new Error("A fault of ours"), 500],
+      [new DatabaseUnavailable("away"), 503],
+    ] as const) {
+      const mock = failing(error);
+      const answer = await send("POST", api.triggersAt(), { body });
+      mock.mock.restore();
+      assert.equal(answer.status, status);
+    }
+    assert.ok(api.world.logged.some((line) => line.includes("A fault of ours")));
+    assertAbsent("the log", api.world.logged.join(""));
+  });
+
+  it("are in no answer but the one that made the trigger", () => {
+    assert.ok(answered.length > 10);
+    assertAbsent("an answer", answered.join("\n"));
+  });
+
+  it("are nowhere in the database in clear", async () => {
+    const url = api.world.config.databaseUrl;
+    const stored = database.dialect === "sqlite" ? bytesOfFiles(url) : await textOfAllColumns(url);
+    assert.ok(stored.includes("Secrets"), "the label is found, so the others would be");
+    assertAbsent("the database", stored);
+  });
+});
+
+/** All bytes of a SQLite database and its journal, which has been written into it. */
+function bytesOfFiles(url: string): string {
+  const file = url.slice("file:".length);
+  const db = new Sqlite(file);
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  db.close();
+  const files = readdirSync(dirname(file)).map((name) => readFileSync(join(dirname(file), name), "latin1"));
+  return files.join("\n");
+}
+
+/** All rows of all tables as Postgres writes them, with its bytes as text too. */
+async function textOfAllColumns(url: string): Promise<string> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const tables = await client.query("select tablename from pg_tables where schemaname = 'public'");
+  const texts = ["select convert_from(body, 'UTF8') as text from payloads"].concat(
+    tables.rows.map(({ tablename }) => `select "${tablename}"::text as text from "${tablename}"`),
+  );
+  const stored: string[] = [];
+  for (const query of texts) stored.push(...(await client.query(query)).rows.map(({ text }) => text));
+  await client.end();
+  return stored.join("\n");
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sign } from "@octokit/webhooks-methods";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import type { Answer } from "../helpers/http.ts";
+import { runSecondIngress } from "../helpers/processes.ts";
+import { ordinarySettings } from "../queues/api.ts";
+import { type MadeTrigger, openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+
+describeOnEachDatabase("triggers in two processes", (database) => {
+  let api: TriggerApi;
+  let second: Awaited<ReturnType<typeof runSecondIngress>>;
+
+  before(async () => {
+    api = await openTriggerApi(database, { DATABASE_POOL_SIZE: "20" });
+    second = await runSecondIngress(api.world, {
+      ...ordinarySettings,
+      WEBHOOK_URL: "https://hooks.example.com",
+    });
+    await api.send("GET", "/clusters", { url: second.url });
+  });
+  after(async () => {
+    await second.close();
+    await api.close();
+  });
+
+  /** A caller who is told to come back, because all is busy, does. */
+  async function patiently(send: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      const answer = await send();
+      if (answer.status !== 503) return answer;
+      await sleep(100);
+    }
+  }
+  /** The same call many times at once, to both processes in turn. */
+  const together = (times: number, call: (url: string) => Promise<Answer>) =>
+    Promise.all(
+      Array.from({ length: times }, (_, at) => patiently(() => call(at % 2 ? second.url : api.world.url))),
+    );
+  const tally = (answers: Answer[]) => {
+    const byAnswer = Map.groupBy(answers, ({ status, body }) => `${status} ${body?.message ?? ""}`);
+    return Object.fromEntries([...byAnswer].map(([answer, all]) => [answer, all.length]));
+  };
+  const fresh = async (body: object = {}) => {
+    const { slug } = await api.newPipeline();
+    const made = await api.newTrigger(body, slug);
+    return { ...made, path: `${api.triggersAt(slug)}/${made.id}` };
+  };
+  /** What both processes answer a webhook, the second one first. */
+  const bothAnswer = async (trigger: MadeTrigger, headers: Record<string, string> = {}) => [
+    (await api.post(trigger, "{}", headers, second.url)).status,
+    (await api.post(trigger, "{}", headers)).status,
+  ];
+
+  it("never become eleven, however many are created at once", async () => {
+    for (const present of [0, 9]) {
+      const { slug } = await api.newPipeline();
+      for (let made = 0; made < present; made++) await api.newTrigger({}, slug);
+      const body = { type: "webhook", label: "Racing" };
+
+      const answers = await together(20, (url) => api.send("POST", api.triggersAt(slug), { body, url }));
+
+      assert.deepEqual(tally(answers), {
+        "201 ": 10 - present,
+        "422 Pipeline has reached its limit of 10 triggers": 10 + present,
+      });
+      assert.equal((await api.send("GET", api.triggersAt(slug))).body.items.length, 10);
+    }
+  });
+
+  it("go once, of many deletes", async () => {
+    const { path } = await fresh();
+
+    const answers = await together(20, (url) => api.send("DELETE", path, { url }));
+
+    assert.deepEqual(tally(answers), { "204 ": 1, "404 No pipeline trigger found": 19 });
+  });
+
+  it("keep every part of changes that come at once", async () => {
+    const { path } = await fresh({ type: "github", verification: { strategy: "hmac", secret: "s" } });
+    const changes = [
+      { label: "Changed" },
+      { enabled: false },
+      { build: { message: "m" } },
+      { build: { commit: "c" } },
+      { build: { branch: "b" } },
+      { build: { environment: { A: "1" } } },
+      { verification: { strategy: "hmac", secret: "other-xy" } },
+    ];
+
+    const answers = await Promise.all(
+      changes.map((body, at) =>
+        patiently(() => api.send("PATCH", path, { body, url: at % 2 ? second.url : api.world.url })),
+      ),
+    );
+
+    assert.deepEqual(tally(answers), { "200 ": changes.length });
+    const { label, enabled, build, verification } = (await api.send("GET", path)).body;
+    assert.deepEqual(
+      { label, enabled, build, hint: verification.secret_hint.slice(-2) },
+      {
+        label: "Changed",
+        enabled: false,
+        build: { message: "m", commit: "c", branch: "b", environment_variables: ["A"] },
+        hint: "xy",
+      },
+    );
+  });
+
+  it("refuse and accept in both from the answer to a disable and an enable on", async () => {
+    const trigger = await fresh();
+    assert.deepEqual(await bothAnswer(trigger), [201, 201]);
+
+    for (const url of [api.world.url, second.url]) {
+      await api.send("PATCH", trigger.path, { body: { enabled: false }, url });
+      assert.deepEqual(await bothAnswer(trigger), [403, 403]);
+      await api.send("PATCH", trigger.path, { body: { enabled: true }, url });
+      assert.deepEqual(await bothAnswer(trigger), [201, 201]);
+    }
+  });
+
+  it("know a new secret in both at once, and one that is no longer asked for", async () => {
+    const trigger = await fresh({ type: "github", verification: { strategy: "hmac", secret: "old" } });
+    const by = async (secret: string) => ({ "X-Hub-Signature-256": await sign(secret, "{}") });
+    assert.deepEqual(await bothAnswer(trigger, await by("old")), [201, 201]);
+
+    await api.send("PATCH", trigger.path, { body: { verification: { strategy: "hmac", secret: "new" } } });
+    assert.deepEqual(await bothAnswer(trigger, await by("old")), [401, 401]);
+    assert.deepEqual(await bothAnswer(trigger, await by("new")), [201, 201]);
+
+    await api.send("PATCH", trigger.path, { body: { verification: null }, url: second.url });
+    assert.deepEqual(await bothAnswer(trigger), [201, 201]);
+    const again = { verification: { strategy: "hmac", secret: "third" } };
+    await api.send("PATCH", trigger.path, { body: again, url: second.url });
+    assert.deepEqual(await bothAnswer(trigger), [401, 401]);
+    assert.deepEqual(await bothAnswer(trigger, await by("third")), [201, 201]);
+  });
+
+  it("are gone in both from the answer to a delete on", async () => {
+    for (const url of [api.world.url, second.url]) {
+      const trigger = await fresh();
+      assert.deepEqual(await bothAnswer(trigger), [201, 201]);
+
+      assert.equal((await api.send("DELETE", trigger.path, { url })).status, 204);
+
+      assert.deepEqual(await bothAnswer(trigger), [404, 404]);
+      for (const from of [api.world.url, second.url])
+        assert.equal((await api.send("GET", trigger.path, { url: from })).status, 404);
+    }
+  });
+
+  it("let no replay of an Idempotency-Key past any of it", async () => {
+    const trigger = await fresh({ type: "github", verification: { strategy: "hmac", secret: "old" } });
+    const replay = async (secret: string) =>
+      bothAnswer(trigger, {
+        "X-Hub-Signature-256": await sign(secret, "{}"),
+        "Idempotency-Key": "the same",
+      });
+    const change = (body: object) => api.send("PATCH", trigger.path, { body });
+    assert.deepEqual(await replay("old"), [201, 201]);
+
+    await change({ enabled: false });
+    assert.deepEqual(await replay("old"), [403, 403]);
+    await change({ enabled: true });
+    assert.deepEqual(await replay("old"), [201, 201]);
+    await change({ verification: { strategy: "hmac", secret: "new" } });
+    assert.deepEqual(await replay("old"), [401, 401]);
+    assert.deepEqual(await replay("new"), [201, 201]);
+    await api.send("DELETE", trigger.path);
+    assert.deepEqual(await replay("new"), [404, 404]);
+  });
+});
