@@ -39,7 +39,7 @@ export async function startWorld(
     REDIS_URL: process.env.TEST_REDIS_URL,
     REDIS_PREFIX: `test-${randomUUID()}`,
     SECRET_KEY: secretKey,
-    SHUTDOWN_SECONDS: "5",
+    SHUTDOWN_SECONDS: "1",
     LOG_LEVEL: "debug",
     ...settings,
   };
