@@ -63,7 +63,6 @@ export function triggerOperations(services: Services, filters: Filters): Operati
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const created = await createTrigger(services, call.actor, pipeline, await call.readBody());
-        if (!created) throw new Error("A new id was taken already.");
         return presentOne(call, pipeline, created.trigger, created.token);
       },
     }),

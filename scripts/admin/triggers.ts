@@ -135,8 +135,7 @@ async function ownedTrigger({ db }: Services, id: string) {
 }
 
 /** A trigger that was just made, with its URL. */
-function shownOnce({ config }: Services, created: CreatedTrigger | undefined) {
-  if (!created) throw new Error("A new id was taken already.");
+function shownOnce({ config }: Services, created: CreatedTrigger) {
   return { ...summary(created.trigger), endpoint_url: endpointUrl(config, created.token) };
 }
 

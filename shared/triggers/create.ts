@@ -25,6 +25,19 @@ export interface CreatedTrigger {
  * @returns undefined when there is a trigger of that id already
  * @throws Refusal 404, 422
  */
+export function createTrigger(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  input: NewTrigger,
+): Promise<CreatedTrigger>;
+export function createTrigger(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  input: NewTrigger,
+  id: string,
+): Promise<CreatedTrigger | undefined>;
 export async function createTrigger(
   services: Services,
   actor: Actor,
@@ -58,6 +71,19 @@ export async function createTrigger(
  * @returns undefined when there is a trigger of that id already
  * @throws Refusal 404
  */
+export function replaceTrigger(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  of: Trigger,
+): Promise<CreatedTrigger>;
+export function replaceTrigger(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  of: Trigger,
+  id: string,
+): Promise<CreatedTrigger | undefined>;
 export async function replaceTrigger(
   services: Services,
   actor: Actor,

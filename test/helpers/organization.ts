@@ -70,7 +70,6 @@ export async function setUpOrganization(
         secret: null,
         ...input,
       });
-      if (!created) throw new Error("The trigger was there already.");
       const { trigger, token } = created;
       return { ...trigger, token, path: `/deliver/${token}` };
     },

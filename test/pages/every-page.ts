@@ -311,7 +311,7 @@ async function buildsOf(
     secret: null,
   });
   const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;
-  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${created?.token}`, payload);
+  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${created.token}`, payload);
 }
 
 async function ownToken({ services, ada, acme, clock }: Pages): Promise<string> {

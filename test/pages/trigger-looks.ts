@@ -102,7 +102,6 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
       secret: null,
       ...input,
     });
-    if (!made) throw new Error("The trigger was there already.");
     return made;
   };
   const { clusterId } = await requirePipeline(services.db, organization.id, "site");
