@@ -5,8 +5,9 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/delivery-store.ts";
 import { findPayload } from "../../shared/triggers/payload-store.ts";
-import { rebuildDelivery, requireDelivery } from "../../shared/triggers/rebuild.ts";
+import { rebuildDelivery } from "../../shared/triggers/rebuild.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
+import { requireDelivery } from "../../shared/triggers/triggers.ts";
 import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "./cursors.ts";
 import {
   deliveryRequestSchema,

@@ -2,9 +2,8 @@ import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Delivery } from "../../shared/triggers/delivery-store.ts";
-import { requireDelivery } from "../../shared/triggers/rebuild.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
-import { requireTrigger } from "../../shared/triggers/triggers.ts";
+import { requireDelivery, requireTrigger } from "../../shared/triggers/triggers.ts";
 import type { MemberRequest } from "./member-page.ts";
 import { pipelineOf } from "./pipeline-page.tsx";
 

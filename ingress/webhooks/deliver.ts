@@ -6,7 +6,7 @@ import { findReplayedDelivery } from "../../shared/triggers/delivery.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/intake.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/refusals.ts";
 import type { RefusedCounts } from "../../shared/triggers/refused.ts";
-import { isSignedBy } from "../../shared/triggers/types.ts";
+import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../body.ts";
 import { giveBackDelivery, limitDeliveries } from "../limits.ts";
 import { json, setHeader } from "../respond.ts";
@@ -22,6 +22,7 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
   const receive = async (event: H3Event, seen: { trigger?: EnabledTrigger }) => {
     const token = requireToken(event);
     const { headers } = event.req;
+    const headerOf = (name: string) => headers.get(name);
     let trigger = await intake.requireEnabledTrigger(token);
     seen.trigger = trigger;
     const contentType = requireJson(headers);
@@ -31,7 +32,7 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
     /** What is remembered of a trigger may be a second old: before it decides anything, its row is asked. */
     const refresh = async () => {
       trigger = await intake.requireEnabledTrigger(token, { fresh: true });
-      requireSignature(trigger, headers, body);
+      requireSignature(trigger, headerOf, body);
     };
     const check = async (rule: (trigger: EnabledTrigger) => void | Promise<void>): Promise<void> => {
       try {
@@ -43,7 +44,7 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
       }
     };
 
-    await check((current) => requireSignature(current, headers, body));
+    await check((current) => requireSignature(current, headerOf, body));
     const idempotencyKey = readIdempotencyKey(headers);
     const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
     if (first) {
@@ -92,12 +93,6 @@ function requireToken(event: H3Event): string {
   const token = event.url.pathname.slice("/deliver/".length);
   if (!isWellFormedToken("trigger", token)) throw new DeliveryRefusal("invalid_token");
   return token;
-}
-
-function requireSignature({ type, secret }: EnabledTrigger, headers: Headers, body: Buffer): void {
-  if (secret === undefined || !type.signature) return;
-  const given = headers.get(type.signature.header) ?? "";
-  if (!isSignedBy(secret, body, given, type.signature.prefix)) throw new DeliveryRefusal("invalid_signature");
 }
 
 function replayed(event: H3Event, id: string): HTTPResponse {

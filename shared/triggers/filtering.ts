@@ -1,11 +1,11 @@
-import { isId } from "../ids.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
-import { type Delivery, findDelivery, listFilteredDeliveries } from "./delivery-store.ts";
+import { type Delivery, listFilteredDeliveries } from "./delivery-store.ts";
 import { compileFilter, type FilterOutcome } from "./filter.ts";
 import type { Filters } from "./filters.ts";
 import { findPayload, listPayloads, type Payload } from "./payload-store.ts";
 import type { Trigger } from "./store.ts";
+import { requireDelivery } from "./triggers.ts";
 
 /** What the filter of its trigger says of a delivery. */
 export interface Judgement {
@@ -75,8 +75,7 @@ export async function tryFilter(
   trigger: Trigger,
   { expression, deliveryId }: { expression: string; deliveryId: string },
 ): Promise<FilterOutcome> {
-  const delivery = isId(deliveryId) ? await findDelivery(db, trigger.id, deliveryId) : undefined;
-  if (!delivery) throw notFound("delivery");
+  const delivery = await requireDelivery(db, trigger, deliveryId);
   const compiled = compileFilter(expression);
   if ("problem" in compiled) return { error: compiled.problem };
   const payload = await findPayload(db, delivery.id);

@@ -2,8 +2,6 @@ import { type Actor, recordAct } from "../accounts/audit.ts";
 import { createBuilds } from "../builds/create.ts";
 import { listBuildsOfDeliveries } from "../builds/delivery-builds-store.ts";
 import type { Build } from "../builds/store.ts";
-import type { Db } from "../db/database.ts";
-import { isId } from "../ids.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
 import { type Delivery, findDelivery } from "./delivery-store.ts";
@@ -63,11 +61,4 @@ export async function rebuildDelivery(
 /** The number of the rebuild that comes next, of a delivery with these builds. */
 export function nextRebuild(builds: { rebuild: number }[]): number {
   return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
-}
-
-/** @throws Refusal 404 */
-export async function requireDelivery(db: Db, trigger: Trigger, id: string): Promise<Delivery> {
-  const delivery = isId(id) ? await findDelivery(db, trigger.id, id) : undefined;
-  if (!delivery) throw notFound("delivery");
-  return delivery;
 }

@@ -8,7 +8,7 @@ import { deliveriesWindow, requireAdmitted } from "./limit.ts";
 import { findPayloadProblem } from "./payload-problem.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 import type { Trigger } from "./store.ts";
-import { findTriggerType, isSignedBy, type TriggerType } from "./types.ts";
+import { findTriggerType, requireSignature, type TriggerType } from "./types.ts";
 
 const contentType = "application/json";
 
@@ -30,7 +30,7 @@ export async function sendDelivery(
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = trigger.secretSealed === null ? undefined : cipher.decrypt(trigger.secretSealed);
   const headers = senderHeaders(type, { body, secret, event });
-  requireSignature(type, secret, headers, body);
+  requireSignature({ type, secret }, (name) => headers.get(name), body);
 
   const window = deliveriesWindow({
     organizationId: organization.id,
@@ -77,17 +77,6 @@ function senderHeaders(
   if (signature && secret !== undefined)
     headers.set(signature.header, signature.prefix + createHmac("sha256", secret).update(body).digest("hex"));
   return headers;
-}
-
-function requireSignature(
-  { signature }: TriggerType,
-  secret: string | undefined,
-  headers: Map<string, string>,
-  body: Buffer,
-): void {
-  if (!signature || secret === undefined) return;
-  if (!isSignedBy(secret, body, headers.get(signature.header) ?? "", signature.prefix))
-    throw new DeliveryRefusal("invalid_signature");
 }
 
 /** Signatures are never stored. */

@@ -4,6 +4,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../services.ts";
+import { type Delivery, findDelivery } from "./delivery-store.ts";
 import type { TriggerChange } from "./input.ts";
 import { columnsOf, requireFitting } from "./settings.ts";
 import { findTrigger, type Trigger, updateIfPresent } from "./store.ts";
@@ -88,6 +89,13 @@ export async function requireTrigger(db: Db, pipeline: Pipeline, id: string): Pr
   const trigger = isId(id) ? await findTrigger(db, pipeline.id, id) : undefined;
   if (!trigger) throw notFound("pipeline trigger");
   return trigger;
+}
+
+/** @throws Refusal 404 */
+export async function requireDelivery(db: Db, trigger: Trigger, id: string): Promise<Delivery> {
+  const delivery = isId(id) ? await findDelivery(db, trigger.id, id) : undefined;
+  if (!delivery) throw notFound("delivery");
+  return delivery;
 }
 
 export function recordOfTrigger(

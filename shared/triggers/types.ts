@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { DeliveryRefusal } from "./refusals.ts";
 
 /** What builds are like when the trigger does not say (spec §2.6). */
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
@@ -70,8 +71,23 @@ export function shownHeaders(issueTracker: string, name: string): Set<string> {
   return new Set(shown.flatMap((header) => header?.toLowerCase() ?? []));
 }
 
+/**
+ * Deliveries of a trigger with a secret must be signed with it.
+ * @param given the value of a header
+ * @throws DeliveryRefusal 401
+ */
+export function requireSignature(
+  { type: { signature }, secret }: { type: TriggerType; secret: string | undefined },
+  given: (header: string) => string | null | undefined,
+  body: Buffer,
+): void {
+  if (secret === undefined || !signature) return;
+  if (!isSignedBy(secret, body, given(signature.header) ?? "", signature.prefix))
+    throw new DeliveryRefusal("invalid_signature");
+}
+
 /** Whether the header's value is the HMAC-SHA256 of exactly these bytes. Takes the same time for any wrong value. */
-export function isSignedBy(secret: string, body: Buffer, given: string, prefix: string): boolean {
+function isSignedBy(secret: string, body: Buffer, given: string, prefix: string): boolean {
   const hex = given.slice(prefix.length);
   if (!given.startsWith(prefix) || !/^[0-9a-f]{64}$/i.test(hex)) return false;
   return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(hex, "hex"));
