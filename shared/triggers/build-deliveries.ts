@@ -64,19 +64,24 @@ async function decideAndBuild(
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger, cipher)]));
   const requests: BuildRequest[] = [];
-  const outcomes = new Outcomes();
+  const outcomes: Outcome[] = [];
   for (const delivery of deliveries) {
     const reason = reasonNotToRun(triggerOf.get(delivery.triggerId), judgements.get(delivery.id));
-    if (reason) outcomes.add("not_run", reason, delivery.id);
+    if (reason) outcomes.push({ id: delivery.id, status: "not_run", reason });
     else requests.push(requestBuild(delivery, planOf));
   }
 
   const { builds, refused, changed } = await createBuilds(tx, requests, clock.now());
-  for (const { deliveryId } of refused) outcomes.add("failed", "build_creation_failed", deliveryId ?? "");
-  await outcomes.store(tx);
+  for (const { deliveryId } of refused)
+    outcomes.push({ id: deliveryId ?? "", status: "failed", reason: "build_creation_failed" });
+  await storeOutcomes(tx, outcomes);
   const watched = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
-    counts: { build_created: builds.length, ...outcomes.counts() },
+    counts: {
+      build_created: builds.length,
+      not_run: countOf(outcomes, "not_run"),
+      failed: countOf(outcomes, "failed"),
+    },
     changed: [...changed, ...watched],
   };
 }
@@ -100,23 +105,21 @@ function requestBuild(delivery: Delivery, planOf: Map<string, ReturnType<typeof 
   return { ...plan, deliveryId: delivery.id };
 }
 
-/** What became of the deliveries of a group that make no build. */
-class Outcomes {
-  readonly #idsOf = new Map<string, { status: DeliveryStatus; reason: DeliveryReason; ids: string[] }>();
+/** Why a delivery makes no build. */
+interface Outcome {
+  id: string;
+  status: DeliveryStatus;
+  reason: DeliveryReason;
+}
 
-  add(status: DeliveryStatus, reason: DeliveryReason, id: string): void {
-    const same = this.#idsOf.get(reason) ?? { status, reason, ids: [] };
-    same.ids.push(id);
-    this.#idsOf.set(reason, same);
+async function storeOutcomes(tx: Tx, outcomes: Outcome[]): Promise<void> {
+  for (const [reason, alike] of Map.groupBy(outcomes, (outcome) => outcome.reason)) {
+    const [{ status }] = alike as [Outcome];
+    const ids = alike.map(({ id }) => id);
+    await setOutcome(tx, ids, { status, reason });
   }
+}
 
-  async store(tx: Tx): Promise<void> {
-    for (const { status, reason, ids } of this.#idsOf.values()) await setOutcome(tx, ids, { status, reason });
-  }
-
-  counts(): Record<string, number> {
-    const counts: Record<string, number> = {};
-    for (const { status, ids } of this.#idsOf.values()) counts[status] = (counts[status] ?? 0) + ids.length;
-    return counts;
-  }
+function countOf(outcomes: Outcome[], status: DeliveryStatus): number {
+  return outcomes.filter((outcome) => outcome.status === status).length;
 }
