@@ -7,6 +7,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services.ts";
 import type { Bodies } from "../body.ts";
 import type { Visitor } from "../session.ts";
+import { readFormId } from "./form-id.ts";
 import { CsrfField, Field, FormError, Select } from "./form-parts.tsx";
 import { type Shown, type SignedInRequest, signedInAction, signedInPage } from "./page.ts";
 
@@ -63,11 +64,10 @@ export function createToken(services: Services, bodies: Bodies) {
   });
 }
 
-function readDraft(form: URLSearchParams, { clock }: Services): Draft {
-  const id = form.get("id") ?? "";
+function readDraft(form: URLSearchParams, services: Services): Draft {
   const days = form.get("days") ?? defaultLifetime;
   return {
-    id: isId(id) ? id : newId(clock.now()),
+    id: readFormId(services, form),
     description: (form.get("description") ?? "").trim(),
     organizationId: form.get("organization") ?? "",
     scopes: form.getAll("scopes"),

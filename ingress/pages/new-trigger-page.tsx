@@ -1,11 +1,12 @@
 import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
-import { isId, newId } from "../../shared/ids.ts";
+import { newId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services.ts";
 import { createTrigger, mostTriggersPerPipeline } from "../../shared/triggers/create.ts";
 import { findTrigger, listTriggersOfPipeline } from "../../shared/triggers/store.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../body.ts";
+import { readFormId } from "./form-id.ts";
 import { CsrfField } from "./form-parts.tsx";
 import { type MemberRequest, memberAction, memberPage, orProblem } from "./member-page.ts";
 import type { Shown } from "./page.ts";
@@ -39,12 +40,11 @@ export function newTriggerPage(services: Services) {
 
 /** POST there: the answer shows the URL, this once. */
 export function addTrigger(services: Services, bodies: Bodies) {
-  const { db, clock } = services;
+  const { db } = services;
   return memberAction(services, bodies, async (request, form) => {
     const pipeline = await pipelineOf(services, request);
     const draft = readDraft(form);
-    const given = form.get("id") ?? "";
-    const id = isId(given) ? given : newId(clock.now());
+    const id = readFormId(services, form);
     const read = toNewTrigger(draft);
     const outcome =
       "problem" in read

@@ -6,6 +6,7 @@ import { replaceTrigger } from "../../shared/triggers/create.ts";
 import { findTrigger } from "../../shared/triggers/store.ts";
 import type { Bodies } from "../body.ts";
 import { confirmation } from "./confirmation.tsx";
+import { readFormId } from "./form-id.ts";
 import { memberAction, memberPage } from "./member-page.ts";
 import { pipelineOf } from "./pipeline-page.tsx";
 import { pathOfTrigger, triggerOf } from "./trigger-at.ts";
@@ -29,11 +30,10 @@ export function replaceTriggerPage(services: Services) {
 
 /** POST …/replace {id}: the answer shows the new URL, this once. */
 export function replaceTriggerForm(services: Services, bodies: Bodies) {
-  const { db, clock } = services;
+  const { db } = services;
   return memberAction(services, bodies, async (request, form) => {
     const pipeline = await pipelineOf(services, request);
-    const given = form.get("id") ?? "";
-    const id = isId(given) ? given : newId(clock.now());
+    const id = readFormId(services, form);
     const [old, copy] = await Promise.all(
       [request.parameter("trigger"), id].map((each) =>
         isId(each) ? findTrigger(db, pipeline.id, each) : undefined,
