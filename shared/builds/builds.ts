@@ -1,6 +1,6 @@
 import { type Actor, recordAct } from "../accounts/audit.ts";
 import { listAuditEvents } from "../accounts/audit-store.ts";
-import type { Db } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
@@ -78,13 +78,7 @@ export async function cancelBuild(
     const changed = await cancelBuildIfUnfinished(tx, build.id, now);
     if (!changed) return false;
     await cancelUnfinishedJobs(tx, build.id, now);
-    const subject = `${pipeline.slug} #${number}`;
-    await recordAct(
-      tx,
-      actor,
-      { action: "canceled", subjectType: "build", subjectId: build.id, subject },
-      now,
-    );
+    await recordOfBuild(tx, actor, { build, pipeline }, "canceled", now);
     return true;
   });
   if (!canceled) throw new Refusal(422, "Build cannot be canceled: it has finished already");
@@ -111,4 +105,15 @@ export async function purgeBuilds({ db, clock, config }: Services): Promise<numb
   const ofDeleted = await listDeletedPipelineIds(db);
   const gone = await inBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, ofDeleted, limit));
   return gone + (await inBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
+}
+
+export function recordOfBuild(
+  tx: Tx,
+  actor: Actor,
+  { build: { id, number }, pipeline: { slug } }: Pick<BuildDetails, "build" | "pipeline">,
+  action: string,
+  now: Date,
+): Promise<void> {
+  const subject = `${slug} #${number}`;
+  return recordAct(tx, actor, { action, subjectType: "build", subjectId: id, subject }, now);
 }

@@ -1,6 +1,8 @@
-import { type Actor, recordAct } from "../accounts/audit.ts";
+import type { Actor } from "../accounts/audit.ts";
+import { recordOfBuild } from "../builds/builds.ts";
 import { createBuilds } from "../builds/create.ts";
 import { listBuildsOfDeliveries } from "../builds/delivery-builds-store.ts";
+import type { Pipeline } from "../builds/pipeline-store.ts";
 import type { Build } from "../builds/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services.ts";
@@ -19,7 +21,7 @@ import { listTriggersById, type Trigger } from "./store.ts";
 export async function rebuildDelivery(
   services: Services,
   actor: Actor,
-  { trigger, delivery }: { trigger: Trigger; delivery: Delivery },
+  { pipeline, trigger, delivery }: { pipeline: Pipeline; trigger: Trigger; delivery: Delivery },
   expected?: number,
 ): Promise<Build> {
   const { db, cipher, clock, events } = services;
@@ -45,13 +47,7 @@ export async function rebuildDelivery(
     const created = await createBuilds(tx, [request], now);
     const [built] = created.builds;
     if (!built) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
-    const subject = `#${built.number}`;
-    await recordAct(
-      tx,
-      actor,
-      { action: "created", subjectType: "build", subjectId: built.id, subject },
-      now,
-    );
+    await recordOfBuild(tx, actor, { build: built, pipeline }, "created", now);
     return { build: built, changed: created.changed };
   });
   events.publish([...changed, `trigger:${trigger.id}`]);
