@@ -1,7 +1,7 @@
 import { H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
-import type { Services } from "../shared/services.ts";
-import { openFilters } from "../shared/triggers/filters.ts";
+import type { Services } from "../shared/runtime/services.ts";
+import { openFilters } from "../shared/triggers/filter/evaluator.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import type { RefusedCounts } from "../shared/triggers/refused.ts";
@@ -10,17 +10,17 @@ import { describeApi, openapi } from "./api/openapi.ts";
 import { type Operation, operationHandler } from "./api/operation.ts";
 import { restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
-import { type Bodies, openBodies } from "./body.ts";
-import { renderErrors } from "./errors.ts";
-import { healthz, readyz } from "./health.ts";
+import { type Bodies, openBodies } from "./http/body.ts";
+import { renderErrors } from "./http/errors.ts";
+import { healthz, readyz } from "./http/health.ts";
+import { requestHooks } from "./http/request-context.ts";
+import { restRoute, route } from "./http/routing.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
 import { introspect } from "./oauth/introspect.ts";
 import { metadata } from "./oauth/metadata.ts";
 import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
 import { pages } from "./pages/routes.ts";
-import { requestHooks } from "./request-context.ts";
-import { restRoute, route } from "./routing.ts";
 import { deliver } from "./webhooks/deliver.ts";
 
 /**

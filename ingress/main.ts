@@ -1,5 +1,5 @@
-import "../shared/node-version.ts";
-import { runProcess } from "../shared/process.ts";
+import "../shared/runtime/node-version.ts";
+import { runProcess } from "../shared/runtime/process.ts";
 import { startIngress } from "./server.ts";
 
 await runProcess("ingress", async (services) => {

@@ -2,10 +2,10 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
-import type { Services } from "../shared/services.ts";
+import type { Services } from "../shared/runtime/services.ts";
 import { openRefusedCounts } from "../shared/triggers/refused.ts";
 import { createApp } from "./app.ts";
-import { answerClientErrors } from "./client-error.ts";
+import { answerClientErrors } from "./http/client-error.ts";
 
 export interface Ingress {
   /** Where it listens, without a trailing slash. */

@@ -1,4 +1,4 @@
-import "../shared/node-version.ts";
+import "../shared/runtime/node-version.ts";
 import { runAdmin } from "./admin/run.ts";
 
 process.exitCode = await runAdmin(process.argv.slice(2), {

@@ -1,6 +1,6 @@
-import "../shared/node-version.ts";
+import "../shared/runtime/node-version.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock } from "../shared/clock.ts";
+import { systemClock } from "../shared/runtime/clock.ts";
 import { runLogin } from "./login/run.ts";
 
 const interrupted = new AbortController();

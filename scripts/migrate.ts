@@ -1,6 +1,6 @@
-import "../shared/node-version.ts";
-import { ConfigError, readConfig } from "../shared/config.ts";
+import "../shared/runtime/node-version.ts";
 import { migrate } from "../shared/db/migrate.ts";
+import { ConfigError, readConfig } from "../shared/runtime/config.ts";
 
 try {
   const { databaseUrl } = readConfig(process.env);

@@ -1,13 +1,13 @@
-import "../shared/node-version.ts";
+import "../shared/runtime/node-version.ts";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkSecretKey } from "../shared/accounts/secret-key-check.ts";
-import { type Config, privateRedisSocket, readConfig } from "../shared/config.ts";
 import { migrate } from "../shared/db/migrate.ts";
-import { createLog } from "../shared/log.ts";
 import { patterns } from "../shared/paths.ts";
-import { openServices } from "../shared/services.ts";
+import { type Config, privateRedisSocket, readConfig } from "../shared/runtime/config.ts";
+import { createLog } from "../shared/runtime/log.ts";
+import { checkSecretKey } from "../shared/runtime/secret-key-check.ts";
+import { openServices } from "../shared/runtime/services.ts";
 import { type Demo, findOrMakeDemo } from "./seed.ts";
 import { claimPort, localUrl, waitUntilReady } from "./start/address.ts";
 import { banner } from "./start/banner.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import type { Config } from "./runtime/config.ts";
 
 /**
  * Every address of the program: the patterns that route, and the builders of links in JSON, on pages and in

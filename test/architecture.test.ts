@@ -32,11 +32,14 @@ const capabilities: Record<string, string[]> = {
   accounts: [],
   oauth: ["accounts"],
   device: ["oauth", "accounts"],
-  queues: ["accounts"],
-  builds: ["queues", "accounts"],
-  triggers: ["builds", "queues", "accounts"],
+  clusters: ["accounts"],
+  queues: ["clusters", "accounts"],
+  pipelines: ["queues", "clusters", "accounts"],
+  builds: ["pipelines", "queues", "clusters", "accounts"],
+  dispatch: ["builds", "pipelines", "queues", "clusters", "accounts"],
+  triggers: ["dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
-const foundations = ["db", "redis", "jobs"];
+const foundations = ["crypto", "runtime", "db", "redis", "jobs"];
 const capabilityOf = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];
 
 describe("the house", () => {
@@ -94,7 +97,7 @@ describe("the house", () => {
       ["drizzle-orm", "better-sqlite3", "pg"],
       /^shared\/(db\/|[a-z]+\/([a-z-]+-)?store\.ts$)|^scripts\/bench\//,
     ],
-    [["ioredis"], /^shared\/(redis\/|jobs\/|services\.ts$)|^scripts\/(start|bench)/],
+    [["ioredis"], /^shared\/(redis\/|jobs\/|runtime\/services\.ts$)|^scripts\/(start|bench)/],
     [["bullmq"], /^(shared\/jobs\/|workers\/run\.ts$|scripts\/bench\/)/],
     [["h3", "srvx"], /^(ingress\/|scripts\/bench\/)/],
     [["preact", "preact-render-to-string"], /^ingress\/pages\//],
@@ -118,7 +121,7 @@ describe("the house", () => {
 
   it("makes Redis keys in one place", () => {
     const makers = files.filter((file) => /config\.redisPrefix|keyPrefix/.test(readFileSync(file, "utf8")));
-    assert.deepEqual(makers.sort(), ["shared/services.ts", "workers/run.ts"]);
+    assert.deepEqual(makers.sort(), ["shared/runtime/services.ts", "workers/run.ts"]);
   });
 
   it("has no default exports but those that a tool asks for", () => {

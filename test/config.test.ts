@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { ConfigError, readConfig, settings } from "../shared/config.ts";
+import { ConfigError, readConfig, settings } from "../shared/runtime/config.ts";
 
 const secretKey = { SECRET_KEY: "x".repeat(32) };
 

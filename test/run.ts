@@ -1,4 +1,4 @@
-import "../shared/node-version.ts";
+import "../shared/runtime/node-version.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";

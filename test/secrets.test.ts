@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { hashPassword, matchesPassword } from "../shared/accounts/passwords.ts";
-import { checkSecretKey, WrongSecretKey } from "../shared/accounts/secret-key-check.ts";
+import { createCipher } from "../shared/crypto/cipher.ts";
+import { hashPassword, matchesPassword } from "../shared/crypto/passwords.ts";
+import { hashToken, issueToken, isWellFormedToken } from "../shared/crypto/tokens.ts";
 import { isId, lowestIdAt, newId, newIds } from "../shared/ids.ts";
-import { createLog, describeError, redactTokens } from "../shared/log.ts";
-import { createCipher } from "../shared/secrets.ts";
-import { hashToken, issueToken, isWellFormedToken } from "../shared/tokens.ts";
+import { createLog, describeError, redactTokens } from "../shared/runtime/log.ts";
+import { checkSecretKey, WrongSecretKey } from "../shared/runtime/secret-key-check.ts";
 import { describeOnEachDatabase } from "./helpers/databases.ts";
 import { startWorld } from "./helpers/world.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openThread, TooLate } from "../shared/thread.ts";
+import { openThread, TooLate } from "../shared/runtime/thread.ts";
 
 const module = new URL("./helpers/odd-thread.ts", import.meta.url);
 

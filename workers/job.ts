@@ -1,5 +1,5 @@
 import type { JobContract } from "../shared/jobs/define.ts";
-import type { Services } from "../shared/services.ts";
+import type { Services } from "../shared/runtime/services.ts";
 
 /** A contract with the work that fulfils it. What `start` opens lives as long as the worker process. */
 export interface WorkerJob {

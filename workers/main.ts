@@ -1,6 +1,6 @@
-import "../shared/node-version.ts";
+import "../shared/runtime/node-version.ts";
 import { type QueueName, queueNames } from "../shared/jobs/define.ts";
-import { runProcess } from "../shared/process.ts";
+import { runProcess } from "../shared/runtime/process.ts";
 import { startWorkers } from "./run.ts";
 
 /** `workers/main.ts deliveries maintenance dispatch`: the queues to work on; without any, all of them. */

@@ -3,7 +3,7 @@ import { Worker } from "bullmq";
 import { type QueueName, queueNames } from "../shared/jobs/define.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
-import type { Services } from "../shared/services.ts";
+import type { Services } from "../shared/runtime/services.ts";
 import type { WorkerJob } from "./job.ts";
 import { createBuildsJob } from "./jobs/create-builds.ts";
 import { evictPayloadsJob } from "./jobs/evict-payloads.ts";

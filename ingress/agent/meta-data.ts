@@ -3,12 +3,12 @@ import { z } from "zod";
 import type { JobPrincipal } from "../../shared/builds/job-tokens.ts";
 import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads.ts";
-import type { Bodies } from "../body.ts";
-import { readJson } from "../json-body.ts";
-import { limitPayloadReads } from "../limits.ts";
-import { requireJob } from "../principal.ts";
+import { requireJob } from "../auth/principal.ts";
+import type { Bodies } from "../http/body.ts";
+import { readJson } from "../http/json-body.ts";
+import { limitPayloadReads } from "../http/limits.ts";
 
 /** What the id in the path names. */
 export type DataOwner = "job" | "build";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
-import * as field from "./fields.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import * as field from "./json/fields.ts";
 import { operation } from "./operation.ts";
 
 const accessTokenSchema = z

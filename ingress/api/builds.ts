@@ -8,11 +8,11 @@ import {
   requireBuild,
 } from "../../shared/builds/builds.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
 import { buildFilterQuery, readBuildFilter } from "./build-filter.ts";
-import { buildSchema, presentBuild } from "./build-json.ts";
+import { buildSchema, presentBuild } from "./json/build.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
-import { linkPages, pageQuery, readPage } from "./pagination.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";

@@ -1,16 +1,21 @@
 import { z } from "zod";
 import { listUsersById, type Organization, type User } from "../../shared/accounts/store.ts";
-import { clusterDependents, pipelinesOnDefault } from "../../shared/builds/dependents.ts";
-import type { Config } from "../../shared/config.ts";
+import {
+  createCluster,
+  deleteCluster,
+  requireCluster,
+  updateCluster,
+} from "../../shared/clusters/clusters.ts";
+import { type Cluster, countClusters, listClusters } from "../../shared/clusters/store.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import { type Cluster, countClusters, listClusters } from "../../shared/queues/cluster-store.ts";
-import { createCluster, deleteCluster, requireCluster, updateCluster } from "../../shared/queues/clusters.ts";
-import { clusterName, text } from "../../shared/queues/input.ts";
-import type { Services } from "../../shared/services.ts";
-import * as field from "./fields.ts";
-import { graphqlId } from "./graphql-id.ts";
+import { clusterDependents, pipelinesOnDefault } from "../../shared/pipelines/dependents.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { clusterName, text } from "../../shared/validation.ts";
+import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import * as field from "./json/fields.ts";
+import { graphqlId } from "./json/graphql-id.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
-import { linkPages, pageQuery, readPage } from "./pagination.ts";
 import { presentUser, userSchema } from "./users.ts";
 
 const clusterSchema = z

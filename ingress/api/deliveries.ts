@@ -1,20 +1,20 @@
 import { HTTPResponse } from "h3";
 import { listBuildsOfDeliveries } from "../../shared/builds/delivery-builds-store.ts";
-import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/delivery-store.ts";
 import { findPayload } from "../../shared/triggers/payload-store.ts";
 import { rebuildDelivery } from "../../shared/triggers/rebuild.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
-import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "./cursors.ts";
+import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";
 import {
   deliveryRequestSchema,
   deliverySchema,
   presentDelivery,
   presentDeliveryRequest,
-} from "./delivery-json.ts";
+} from "./json/delivery.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { triggerOf } from "./triggers.ts";
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import * as field from "./fields.ts";
+import * as field from "./json/fields.ts";
 import type { Operation } from "./operation.ts";
 
 // What answers of the REST API have in common, for its document.

@@ -1,8 +1,8 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
-import type { Config } from "../../shared/config.ts";
 import { patterns } from "../../shared/paths.ts";
-import { setHeader } from "../respond.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import { setHeader } from "../http/respond.ts";
 import { answerHeaders, describeAnswers } from "./openapi-answers.ts";
 import type { Operation } from "./operation.ts";
 import { describeRoot } from "./root.ts";

@@ -1,15 +1,15 @@
 import { defineHandler, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
+import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import type { TokenHolder } from "../../shared/accounts/token-store.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
-import type { Bodies } from "../body.ts";
-import { readJson } from "../json-body.ts";
-import { requireCaller } from "../principal.ts";
-import { json, noContent } from "../respond.ts";
-import { pathParameter } from "../routing.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { requireCaller } from "../auth/principal.ts";
+import type { Bodies } from "../http/body.ts";
+import { readJson } from "../http/json-body.ts";
+import { json, noContent } from "../http/respond.ts";
+import { pathParameter } from "../http/routing.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

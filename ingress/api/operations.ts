@@ -1,5 +1,5 @@
-import type { Services } from "../../shared/services.ts";
-import { type Filters, openFilters } from "../../shared/triggers/filters.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { type Filters, openFilters } from "../../shared/triggers/filter/evaluator.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/store.ts";
-import type { Config } from "../../shared/config.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
-import * as field from "./fields.ts";
-import { graphqlId } from "./graphql-id.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import * as field from "./json/fields.ts";
+import { graphqlId } from "./json/graphql-id.ts";
 import { operation } from "./operation.ts";
-import { linkPages, pageQuery, readPage } from "./pagination.ts";
 
 const organizationSchema = z
   .object({

@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import type { Organization } from "../../shared/accounts/store.ts";
-import { countPipelines, listPipelines, type Pipeline } from "../../shared/builds/pipeline-store.ts";
-import { createPipeline, requirePipeline, updatePipeline } from "../../shared/builds/pipelines.ts";
-import type { Config } from "../../shared/config.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import { pipelineName, requiredText, text } from "../../shared/queues/input.ts";
+import { deletePipeline } from "../../shared/pipelines/delete.ts";
+import { createPipeline, requirePipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";
+import { countPipelines, listPipelines, type Pipeline } from "../../shared/pipelines/store.ts";
 import { notFound } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
-import { deletePipeline } from "../../shared/triggers/delete-pipeline.ts";
-import * as field from "./fields.ts";
-import { graphqlId } from "./graphql-id.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { pipelineName, requiredText, text } from "../../shared/validation.ts";
+import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import * as field from "./json/fields.ts";
+import { graphqlId } from "./json/graphql-id.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
-import { linkPages, pageQuery, readPage } from "./pagination.ts";
 
 const stepSchema = z.object({
   label: z.string().optional(),

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { listUsersById, type Organization } from "../../shared/accounts/store.ts";
-import { queueDependents } from "../../shared/builds/dependents.ts";
+import { requireCluster } from "../../shared/clusters/clusters.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
-import { requireCluster } from "../../shared/queues/clusters.ts";
-import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
+import { queueDependents } from "../../shared/pipelines/dependents.ts";
 import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../shared/queues/queues.ts";
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { presentQueue, queueSchema, usersOfQueue } from "./json/queue.ts";
+import { createQueueBody, pauseBody, updateQueueBody } from "./json/queue-body.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
-import { linkPages, pageQuery, readPage } from "./pagination.ts";
-import { createQueueBody, pauseBody, updateQueueBody } from "./queue-body.ts";
-import { presentQueue, queueSchema, usersOfQueue } from "./queue-json.ts";
 
 const tag = "Queues";
 const reading = { tag, scope: "read_clusters" as const };

@@ -1,6 +1,6 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { referTo } from "./openapi-answers.ts";
 
 const rootSchema = z.object({

@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { listUsersById } from "../../shared/accounts/store.ts";
-import type { Pipeline } from "../../shared/builds/pipeline-store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import { tryFilter } from "../../shared/triggers/filtering.ts";
-import type { Filters } from "../../shared/triggers/filters.ts";
+import { tryFilter } from "../../shared/triggers/filter/deliveries.ts";
+import type { Filters } from "../../shared/triggers/filter/evaluator.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
-import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "./cursors.ts";
+import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";
+import { presentTrigger, triggerSchema, usersOfTrigger } from "./json/trigger.ts";
+import { createTriggerBody, filterTestBody, updateTriggerBody } from "./json/trigger-body.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
-import { createTriggerBody, filterTestBody, updateTriggerBody } from "./trigger-body.ts";
-import { presentTrigger, triggerSchema, usersOfTrigger } from "./trigger-json.ts";
 
 const tag = "Pipeline triggers (public preview)";
 const reading = { tag, scope: "read_pipelines" as const };

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { User } from "../../shared/accounts/store.ts";
-import type { Config } from "../../shared/config.ts";
 import { avatarUrl, patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
-import * as field from "./fields.ts";
-import { graphqlId } from "./graphql-id.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import * as field from "./json/fields.ts";
+import { graphqlId } from "./json/graphql-id.ts";
 import { operation } from "./operation.ts";
 
 /** The user object of spec §2.4. */

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import type { H3Event } from "h3";
+import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { findEnabledApplication } from "../../shared/oauth/applications.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Application } from "../../shared/oauth/store.ts";
-import type { Services } from "../../shared/services.ts";
-import { hashToken, isWellFormedToken } from "../../shared/tokens.ts";
-import { clientIp } from "../client-address.ts";
-import { limitClientFailures } from "../limits.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { clientIp } from "../http/client-address.ts";
+import { limitClientFailures } from "../http/limits.ts";
 import type { Form } from "./form.ts";
 
 /** Form parameters that authenticate a client. */

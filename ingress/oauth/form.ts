@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
-import type { Bodies } from "../body.ts";
+import type { Bodies } from "../http/body.ts";
 
 const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 const mostBytes = 64 * 1024;

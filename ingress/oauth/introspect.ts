@@ -2,8 +2,8 @@ import { defineHandler } from "h3";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Application } from "../../shared/oauth/store.ts";
 import { type ActiveToken, inspectToken } from "../../shared/oauth/tokens.ts";
-import type { Services } from "../../shared/services.ts";
-import type { Bodies } from "../body.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import type { Bodies } from "../http/body.ts";
 import { clientParameters, requireConfidentialClient } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
 

@@ -1,8 +1,8 @@
 import { defineHandler } from "h3";
 import { scopes } from "../../shared/accounts/scopes.ts";
-import type { Config } from "../../shared/config.ts";
 import { patterns } from "../../shared/paths.ts";
-import { setHeader } from "../respond.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import { setHeader } from "../http/respond.ts";
 import { deviceGrantType } from "./token.ts";
 
 const secretMethods = ["client_secret_basic", "client_secret_post"];

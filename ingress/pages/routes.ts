@@ -1,54 +1,54 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services.ts";
-import type { Filters } from "../../shared/triggers/filters.ts";
-import type { Bodies } from "../body.ts";
-import { liveEvents } from "../live.ts";
-import type { Handlers } from "../routing.ts";
-import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./access-tokens.tsx";
-import { asset } from "./assets.ts";
-import { auditPage } from "./audit-page.tsx";
-import { avatar } from "./avatar.tsx";
-import { backToBuild, buildPage, cancelBuildForm, payloadFile } from "./build-page.tsx";
-import { clusterPage } from "./cluster-page.tsx";
-import { addCluster, clustersPage } from "./clusters-page.tsx";
+import type { Services } from "../../shared/runtime/services.ts";
+import type { Filters } from "../../shared/triggers/filter/evaluator.ts";
+import type { Bodies } from "../http/body.ts";
+import type { Handlers } from "../http/routing.ts";
+import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./account/access-tokens.tsx";
 import {
   connectedAppPage,
   revokeApplication,
   revokeApplicationPage,
   revokeConnectedApp,
   revokeConnectedAppPage,
-} from "./connected-app.tsx";
-import { connectedAppsPage } from "./connected-apps.tsx";
-import { backToDelivery, buildAgain, deliveryPage, deliveryPayloadFile } from "./delivery-page.tsx";
-import { type ApiDocument, docsPage } from "./docs-page.tsx";
-import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./edit-cluster-page.tsx";
-import { editQueuePage, saveQueue } from "./edit-queue-page.tsx";
-import { editTriggerPage, saveTrigger } from "./edit-trigger-page.tsx";
-import { enterCode, enterCodePage } from "./enter-code.tsx";
-import { filterPage, tryOrSaveFilter } from "./filter-page.tsx";
-import { home } from "./home.tsx";
-import { createToken, newAccessTokenPage } from "./new-access-token.tsx";
-import { addQueue, newQueuePage } from "./new-queue-page.tsx";
-import { addTrigger, newTriggerPage } from "./new-trigger-page.tsx";
-import { passwordPage, savePassword } from "./password.tsx";
-import { pipelinePage } from "./pipeline-page.tsx";
-import { pipelinesPage } from "./pipelines-page.tsx";
-import { backToQueue, deleteQueuePage, pauseQueue, removeQueue, resumeQueue } from "./queue-actions.tsx";
-import { queuePage } from "./queue-page.tsx";
-import { replaceTriggerForm, replaceTriggerPage } from "./replace-trigger-page.tsx";
-import { deviceResultPage, reviewDevice, reviewDevicePage } from "./review-device.tsx";
-import { sendDeliveryPage, sendTestDelivery } from "./send-delivery.tsx";
-import { signIn, signInPage, signOut } from "./sign-in.tsx";
+} from "./account/connected-app.tsx";
+import { connectedAppsPage } from "./account/connected-apps.tsx";
+import { createToken, newAccessTokenPage } from "./account/new-access-token.tsx";
+import { passwordPage, savePassword } from "./account/password.tsx";
+import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
+import { backToBuild, buildPage, cancelBuildForm, payloadFile } from "./builds/show.tsx";
+import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./clusters/edit.tsx";
+import { addCluster, clustersPage } from "./clusters/list.tsx";
+import { clusterPage } from "./clusters/show.tsx";
+import { backToDelivery, buildAgain, deliveryPage, deliveryPayloadFile } from "./deliveries/show.tsx";
+import { enterCode, enterCodePage } from "./device/enter-code.tsx";
+import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
+import { auditPage } from "./organization/audit.tsx";
+import { home } from "./organization/home.tsx";
+import { pipelinesPage } from "./pipelines/list.tsx";
+import { pipelinePage } from "./pipelines/show.tsx";
+import { backToQueue, deleteQueuePage, pauseQueue, removeQueue, resumeQueue } from "./queues/actions.tsx";
+import { editQueuePage, saveQueue } from "./queues/edit.tsx";
+import { addQueue, newQueuePage } from "./queues/new.tsx";
+import { queuePage } from "./queues/show.tsx";
 import {
   backToTrigger,
   deleteTriggerPage,
   disableTrigger,
   enableTrigger,
   removeTrigger,
-} from "./trigger-actions.tsx";
-import { triggerPage } from "./trigger-page.tsx";
-import { triggerSetupPage } from "./trigger-setup-page.tsx";
-import { triggersPage } from "./triggers-page.tsx";
+} from "./triggers/actions.tsx";
+import { editTriggerPage, saveTrigger } from "./triggers/edit.tsx";
+import { filterPage, tryOrSaveFilter } from "./triggers/filter.tsx";
+import { triggersPage } from "./triggers/list.tsx";
+import { addTrigger, newTriggerPage } from "./triggers/new.tsx";
+import { replaceTriggerForm, replaceTriggerPage } from "./triggers/replace.tsx";
+import { sendDeliveryPage, sendTestDelivery } from "./triggers/send.tsx";
+import { triggerSetupPage } from "./triggers/setup.tsx";
+import { triggerPage } from "./triggers/show.tsx";
+import { asset } from "./ui/assets.ts";
+import { avatar } from "./ui/avatar.tsx";
+import { type ApiDocument, docsPage } from "./ui/docs.tsx";
+import { liveEvents } from "./ui/live.ts";
 
 /** Every address that people see in a browser, and what answers there. */
 export function pages(

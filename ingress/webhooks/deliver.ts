@@ -1,15 +1,15 @@
 import { defineHandler, type H3Event, type HTTPResponse } from "h3";
+import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
-import { isWellFormedToken } from "../../shared/tokens.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { findReplayedDelivery } from "../../shared/triggers/delivery.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/intake.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/refusals.ts";
 import type { RefusedCounts } from "../../shared/triggers/refused.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
-import type { Bodies } from "../body.ts";
-import { giveBackDelivery, limitDeliveries } from "../limits.ts";
-import { json, setHeader } from "../respond.ts";
+import type { Bodies } from "../http/body.ts";
+import { giveBackDelivery, limitDeliveries } from "../http/limits.ts";
+import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
 import { openPayloadChecks } from "./payload-checks.ts";
 

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { StoredHeader } from "../../shared/db/schema.ts";
 import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
-import { nodeRequest } from "../node.ts";
+import { nodeRequest } from "../http/node.ts";
 
 const longestIdempotencyKey = 255;
 const longestExternalId = 255;

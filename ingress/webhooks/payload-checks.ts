@@ -1,4 +1,4 @@
-import { openThread } from "../../shared/thread.ts";
+import { openThread } from "../../shared/runtime/thread.ts";
 import { findPayloadProblem, type PayloadProblem } from "../../shared/triggers/payload-problem.ts";
 import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
 import type { PayloadQuestion } from "./payload-thread.ts";

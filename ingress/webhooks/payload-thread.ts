@@ -1,4 +1,4 @@
-import { answerQuestions } from "../../shared/thread.ts";
+import { answerQuestions } from "../../shared/runtime/thread.ts";
 import { findPayloadProblem } from "../../shared/triggers/payload-problem.ts";
 
 export interface PayloadQuestion {

@@ -7,7 +7,7 @@ import {
 } from "../../shared/oauth/applications.ts";
 import { type Application, listApplications } from "../../shared/oauth/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { type Act, noun, parsePositive } from "./command.ts";
 
 const minutesPerHour = 60;

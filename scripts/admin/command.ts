@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isId } from "../../shared/ids.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 
 /** Runs a command's work with open services and prints the object that it returns. */
 export type Act = (command: (services: Services, stdin: Readable) => Promise<unknown>) => Promise<void>;

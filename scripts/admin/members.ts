@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { createAccessToken, revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { listMembers } from "../../shared/accounts/store.ts";
-import { listAccessTokens } from "../../shared/accounts/token-store.ts";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { type Act, noun, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
 

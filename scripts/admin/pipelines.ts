@@ -7,11 +7,11 @@ import {
 } from "../../shared/accounts/organizations.ts";
 import { requireBuild } from "../../shared/builds/builds.ts";
 import { issueReadingToken } from "../../shared/builds/job-tokens.ts";
-import { countPipelines, listPipelines } from "../../shared/builds/pipeline-store.ts";
-import { createPipeline, defaultStep, requirePipeline } from "../../shared/builds/pipelines.ts";
-import { requireCluster } from "../../shared/queues/clusters.ts";
+import { requireCluster } from "../../shared/clusters/clusters.ts";
+import { createPipeline, defaultStep, requirePipeline } from "../../shared/pipelines/pipelines.ts";
+import { countPipelines, listPipelines } from "../../shared/pipelines/store.ts";
 import { notFound, validationFailed } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { type Act, noun, parseId, parsePositive } from "./command.ts";
 
 export function pipelineCommands(act: Act): Command[] {

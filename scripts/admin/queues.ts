@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findOrganizationById } from "../../shared/accounts/store.ts";
-import { findClusterById, listClusters } from "../../shared/queues/cluster-store.ts";
-import { createCluster } from "../../shared/queues/clusters.ts";
-import { clusterName, problemsOf, queueKey } from "../../shared/queues/input.ts";
+import { createCluster } from "../../shared/clusters/clusters.ts";
+import { findClusterById, listClusters } from "../../shared/clusters/store.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { listQueues } from "../../shared/queues/store.ts";
 import { notFound, validationFailed } from "../../shared/refusal.ts";
+import { clusterName, problemsOf, queueKey } from "../../shared/validation.ts";
 import { type Act, noun, parseId } from "./command.ts";
 
 export function queueCommands(act: Act): Command[] {

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 import { Command, CommanderError } from "commander";
-import { checkSecretKey, WrongSecretKey } from "../../shared/accounts/secret-key-check.ts";
-import { ConfigError, readConfig } from "../../shared/config.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
-import { createLog } from "../../shared/log.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { openServices } from "../../shared/services.ts";
+import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
+import { createLog } from "../../shared/runtime/log.ts";
+import { checkSecretKey, WrongSecretKey } from "../../shared/runtime/secret-key-check.ts";
+import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
 import { applicationCommands } from "./applications.ts";
 import type { Act } from "./command.ts";

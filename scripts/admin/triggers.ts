@@ -2,16 +2,16 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
-import { requirePipeline } from "../../shared/builds/pipelines.ts";
 import { endpointUrl } from "../../shared/paths.ts";
-import { problemsOf } from "../../shared/queues/input.ts";
+import { requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { notFound, Refusal, validationFailed } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
 import { sendDelivery } from "../../shared/triggers/send.ts";
 import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
+import { problemsOf } from "../../shared/validation.ts";
 import { type Act, noun, parseId } from "./command.ts";
 
 export function triggerCommands(act: Act): Command[] {

@@ -1,4 +1,4 @@
-import "../../shared/node-version.ts";
+import "../../shared/runtime/node-version.ts";
 import { Command } from "commander";
 import { deliveriesBenchmark } from "./deliveries/command.ts";
 import { deviceBenchmark } from "./device/command.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readConfig } from "../../shared/config.ts";
 import { migrate } from "../../shared/db/migrate.ts";
-import { createLog } from "../../shared/log.ts";
-import { openServices, type Services } from "../../shared/services.ts";
+import { readConfig } from "../../shared/runtime/config.ts";
+import { createLog } from "../../shared/runtime/log.ts";
+import { openServices, type Services } from "../../shared/runtime/services.ts";
 import { freePort } from "./ports.ts";
 import type { ScratchRedis } from "./redis.ts";
 import type { Scratch } from "./scratch.ts";

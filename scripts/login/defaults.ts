@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ConfigError, settings } from "../../shared/config.ts";
+import { ConfigError, settings } from "../../shared/runtime/config.ts";
 
 /** The client id that the demo registers. */
 export const loginClientId = "signalbox-cli";

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { ConfigError } from "../../shared/config.ts";
+import { ConfigError } from "../../shared/runtime/config.ts";
 import { readDefaults } from "./defaults.ts";
 import { explain, Problem, RequestFailed } from "./failure.ts";
 import { showStatus, signOut } from "./session.ts";

@@ -1,5 +1,5 @@
-import type { Config } from "../../shared/config.ts";
 import { api, endpointUrl, patterns } from "../../shared/paths.ts";
+import type { Config } from "../../shared/runtime/config.ts";
 import { readDefaults } from "../login/defaults.ts";
 import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { privateRedisSocket } from "../../shared/config.ts";
 import { connectPatient } from "../../shared/redis/connect.ts";
+import { privateRedisSocket } from "../../shared/runtime/config.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 export interface PrivateRedis {

@@ -1,12 +1,8 @@
+import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { Refusal, validationFailed } from "../refusal.ts";
-import type { Services } from "../services.ts";
-import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
-import { recordAudit } from "./audit.ts";
-import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
-import { heldScopes, isScope } from "./scopes.ts";
-import { findRole, lockActiveRole } from "./store.ts";
+import type { Services } from "../runtime/services.ts";
 import {
   type AccessToken,
   findAccessToken,
@@ -15,7 +11,11 @@ import {
   recordUseIfLater,
   revokeAccessTokenIfActive,
   type TokenHolder,
-} from "./token-store.ts";
+} from "./access-token-store.ts";
+import { recordAudit } from "./audit.ts";
+import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
+import { heldScopes, isScope } from "./scopes.ts";
+import { findRole, lockActiveRole } from "./store.ts";
 import { requireUser } from "./users.ts";
 
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 import type { Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
 import type { Organization } from "./store.ts";
 

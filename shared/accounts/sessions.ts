@@ -1,8 +1,8 @@
+import { hashPassword, matchesPassword, nobodysPassword } from "../crypto/passwords.ts";
+import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
-import type { Services } from "../services.ts";
-import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
-import { hashPassword, matchesPassword, nobodysPassword } from "./passwords.ts";
+import type { Services } from "../runtime/services.ts";
 import {
   deleteExpiredSessions,
   deleteSession,

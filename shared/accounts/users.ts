@@ -1,12 +1,13 @@
 import { z } from "zod";
+import { hashPassword } from "../crypto/passwords.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Role } from "../db/schema.ts";
 import { newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
+import { revokeTokensOfMember } from "./access-token-store.ts";
 import { recordAudit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
-import { hashPassword } from "./passwords.ts";
 import { deleteSessionsOfUser } from "./session-store.ts";
 import {
   deactivateIfActive,
@@ -19,7 +20,6 @@ import {
   setRoleIfMember,
   type User,
 } from "./store.ts";
-import { revokeTokensOfMember } from "./token-store.ts";
 
 const shortestPassword = 10;
 /** scrypt reads any length, but nobody types more. */

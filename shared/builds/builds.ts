@@ -2,11 +2,11 @@ import { type Actor, recordAct } from "../accounts/audit.ts";
 import { listAuditEvents } from "../accounts/audit-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
+import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { deleteJobTokensExpiredBefore, listMetaData } from "./meta-data-store.ts";
-import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "./pipeline-store.ts";
 import {
   type Build,
   type BuildFilter,

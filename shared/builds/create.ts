@@ -1,8 +1,8 @@
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
+import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
+import { listAndHoldPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
-import { listAndHoldPipelines, type Pipeline, takeBuildNumbers } from "./pipeline-store.ts";
-import { type QueueOfStep, resolveStepQueues } from "./step-queues.ts";
 import type { Build, Job } from "./store.ts";
 
 /** What is to be built. */

@@ -1,5 +1,5 @@
-import type { Services } from "../services.ts";
-import { hashToken, issueToken, isWellFormedToken } from "../tokens.ts";
+import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
+import type { Services } from "../runtime/services.ts";
 import { findJobOfToken, insertJobToken } from "./meta-data-store.ts";
 import type { Build, Job } from "./store.ts";
 

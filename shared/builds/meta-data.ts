@@ -1,5 +1,5 @@
 import { excerpt, Refusal } from "../refusal.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import type { JobPrincipal } from "./job-tokens.ts";
 import { findMetaData, listMetaData, putMetaData } from "./meta-data-store.ts";
 

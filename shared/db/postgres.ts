@@ -14,6 +14,8 @@ export const postgresTables = defineSchema(kits.postgres);
 const connectTimeoutMs = 1000;
 const statementTimeoutMs = 2000;
 const idleTransactionTimeoutMs = 10_000;
+/** To give up on a COMMIT is not to know whether it happened: who is told to try again would meet their own work. */
+const commit = { text: "COMMIT", query_timeout: 10_000 };
 /**
  * A serialization failure, a deadlock, or a unique key that another transaction took since this one looked: it did
  * nothing and may be run again. The second time it sees who was first, and refuses as it does any later one.
@@ -56,7 +58,7 @@ export function openPostgres(
     try {
       await client.query("BEGIN");
       const result = await insideTransaction(() => work(transactionOn(client)));
-      await client.query("COMMIT");
+      await client.query(commit);
       return result;
     } catch (error) {
       broken = await client.query("ROLLBACK").then(

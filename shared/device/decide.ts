@@ -2,7 +2,7 @@ import { heldScopes } from "../accounts/scopes.ts";
 import { listMemberships, lockActiveRole, type Organization } from "../accounts/store.ts";
 import type { Application } from "../oauth/store.ts";
 import { Refusal } from "../refusal.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { rememberedMs, stateAt } from "./device-code.ts";
 import {
   approveIfPending,

@@ -1,5 +1,5 @@
 import { inBatches } from "../db/in-batches.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { redeemableMs, rememberedMs } from "./device-code.ts";
 import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
 

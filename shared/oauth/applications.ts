@@ -1,9 +1,9 @@
 import { nanoid } from "nanoid";
 import { nameProblems } from "../accounts/organizations.ts";
+import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
-import type { Services } from "../services.ts";
-import { hashToken, issueToken } from "../tokens.ts";
+import type { Services } from "../runtime/services.ts";
 import { type Application, findApplication, insertApplication, updateApplication } from "./store.ts";
 
 const clientIdPattern = /^[A-Za-z0-9._-]{1,100}$/;

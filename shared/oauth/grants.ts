@@ -1,10 +1,10 @@
+import { insertAccessToken } from "../accounts/access-token-store.ts";
 import { recordAudit } from "../accounts/audit.ts";
-import { insertAccessToken } from "../accounts/token-store.ts";
+import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound } from "../refusal.ts";
-import type { Services } from "../services.ts";
-import { hashToken, issueToken } from "../tokens.ts";
+import type { Services } from "../runtime/services.ts";
 import {
   type Application,
   deleteGrantsOfUser,

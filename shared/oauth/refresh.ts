@@ -1,9 +1,9 @@
 import { recordAudit } from "../accounts/audit.ts";
 import { heldScopes } from "../accounts/scopes.ts";
 import { lockActiveRole } from "../accounts/store.ts";
+import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
-import type { Services } from "../services.ts";
-import { hashToken, isWellFormedToken } from "../tokens.ts";
+import type { Services } from "../runtime/services.ts";
 import { audited, type IssuedTokens, issueTokens } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
 import { type Application, deleteGrant, findRefreshToken, lockGrant, rotateIfCurrent } from "./store.ts";

@@ -1,6 +1,6 @@
-import { deleteEndedAccessTokens } from "../accounts/token-store.ts";
+import { deleteEndedAccessTokens } from "../accounts/access-token-store.ts";
 import { inBatches } from "../db/in-batches.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./store.ts";
 
 /** How long after its end a token is kept: for lists, and to notice that a rotated refresh token is used again. */

@@ -1,8 +1,12 @@
+import {
+  findTokenHolder,
+  revokeAccessTokenIfActive,
+  type TokenHolder,
+} from "../accounts/access-token-store.ts";
 import { recordAudit } from "../accounts/audit.ts";
 import { heldScopes } from "../accounts/scopes.ts";
-import { findTokenHolder, revokeAccessTokenIfActive, type TokenHolder } from "../accounts/token-store.ts";
-import type { Services } from "../services.ts";
-import { hashToken, isWellFormedToken } from "../tokens.ts";
+import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
+import type { Services } from "../runtime/services.ts";
 import { audited } from "./grants.ts";
 import { type Application, deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./store.ts";
 

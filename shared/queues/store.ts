@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { mostRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import { mostRows } from "./cluster-store.ts";
 
 export type Queue = Tables["queues"]["$inferSelect"];
 

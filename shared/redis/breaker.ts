@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 
 const openMs = 1000;
 

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 
 export type RedisState = "ok" | "unavailable" | "wrong-eviction-policy";
 

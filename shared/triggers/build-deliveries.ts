@@ -1,11 +1,11 @@
 import { type BuildRequest, createBuilds } from "../builds/create.ts";
 import type { Tx } from "../db/database.ts";
-import { createGroupCommit, type GroupCommit } from "../db/group-commit.ts";
 import type { DeliveryReason, DeliveryStatus } from "../db/schema.ts";
-import type { Services } from "../services.ts";
+import { createGroupCommit, type GroupCommit } from "../runtime/batcher.ts";
+import type { Services } from "../runtime/services.ts";
 import { type Delivery, decideIfWaiting, setOutcome } from "./delivery-store.ts";
-import { type Judgement, judgeDeliveries } from "./filtering.ts";
-import { type Filters, openFilters } from "./filters.ts";
+import { type Judgement, judgeDeliveries } from "./filter/deliveries.ts";
+import { type Filters, openFilters } from "./filter/evaluator.ts";
 import { planBuild } from "./plan.ts";
 import { listTriggersById, type Trigger } from "./store.ts";
 

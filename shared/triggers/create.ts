@@ -1,10 +1,10 @@
 import type { Actor } from "../accounts/audit.ts";
-import { holdPipeline, type Pipeline } from "../builds/pipeline-store.ts";
+import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
+import { holdPipeline, type Pipeline } from "../pipelines/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../services.ts";
-import { hashToken, issueToken } from "../tokens.ts";
+import type { Services } from "../runtime/services.ts";
 import type { NewTrigger } from "./input.ts";
 import { columnsOf, requireFitting } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";

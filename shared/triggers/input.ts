@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { requiredText, text } from "../queues/input.ts";
+import { requiredText, text } from "../validation.ts";
 
 // What fields may hold, with the reason that is told when they hold something else (spec §2.6).
 

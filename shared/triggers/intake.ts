@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { createGroupCommit } from "../db/group-commit.ts";
-import type { Services } from "../services.ts";
-import { hashToken } from "../tokens.ts";
+import { hashToken } from "../crypto/tokens.ts";
+import { createGroupCommit } from "../runtime/batcher.ts";
+import type { Services } from "../runtime/services.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./delivery.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 import { findTriggerByToken } from "./store.ts";

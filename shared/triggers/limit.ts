@@ -1,6 +1,6 @@
 import type { Organization } from "../accounts/store.ts";
-import type { Window, WindowState } from "../redis/sliding-window.ts";
-import type { Services } from "../services.ts";
+import type { Window, WindowState } from "../redis/rate-limiter.ts";
+import type { Services } from "../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
 export const deliveriesWindowMs = 3_600_000;

@@ -1,7 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { inBatches } from "../db/in-batches.ts";
 import { lowestIdAt } from "../ids.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { idempotentSince } from "./delivery.ts";
 import { deleteDeliveriesBelow, deleteIdempotencyKeysBefore } from "./delivery-store.ts";
 import {

@@ -1,5 +1,5 @@
 import type { BuildRequest } from "../builds/create.ts";
-import type { Cipher } from "../secrets.ts";
+import type { Cipher } from "../crypto/cipher.ts";
 import { environmentOf } from "./settings.ts";
 import type { Trigger } from "./store.ts";
 import { buildDefaults } from "./types.ts";

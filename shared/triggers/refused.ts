@@ -1,5 +1,5 @@
 import type { RefusalCause } from "../db/schema.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { addRefused, deleteRefusedBefore, type RefusedDeliveries } from "./refused-store.ts";
 
 const flushEveryMs = 5000;

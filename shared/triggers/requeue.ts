@@ -1,5 +1,5 @@
 import { createBuilds } from "../jobs/contracts.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { reclaimStranded } from "./delivery-store.ts";
 
 /** A job that has not run after this long was probably lost. */

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { Organization } from "../accounts/store.ts";
 import type { StoredHeader } from "../db/schema.ts";
 import { Refusal } from "../refusal.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { storeArrivals } from "./delivery.ts";
 import { deliveriesWindow, requireAdmitted } from "./limit.ts";
 import { findPayloadProblem } from "./payload-problem.ts";

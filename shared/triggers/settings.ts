@@ -1,8 +1,8 @@
 import type { Actor } from "../accounts/audit.ts";
-import type { Config } from "../config.ts";
+import type { Cipher } from "../crypto/cipher.ts";
 import { validationFailed } from "../refusal.ts";
-import type { Cipher } from "../secrets.ts";
-import { compileFilter } from "./filter.ts";
+import type { Config } from "../runtime/config.ts";
+import { compileFilter } from "./filter/compile.ts";
 import type { TriggerChange } from "./input.ts";
 import type { Trigger } from "./store.ts";
 import { findTriggerType, triggerTypes } from "./types.ts";

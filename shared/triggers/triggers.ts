@@ -1,9 +1,9 @@
 import { type Actor, recordAct } from "../accounts/audit.ts";
-import type { Pipeline } from "../builds/pipeline-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
+import type { Pipeline } from "../pipelines/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../runtime/services.ts";
 import { type Delivery, findDelivery } from "./delivery-store.ts";
 import type { TriggerChange } from "./input.ts";
 import { columnsOf, requireFitting } from "./settings.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueReadingToken } from "../../shared/builds/job-tokens.ts";
+import { hashToken, issueToken } from "../../shared/crypto/tokens.ts";
 import { newId } from "../../shared/ids.ts";
-import { hashToken, issueToken } from "../../shared/tokens.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
 import { evictPayloads } from "../../shared/triggers/payloads.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { listAccessTokens } from "../../shared/accounts/token-store.ts";
 import { deactivateUser, removeMember } from "../../shared/accounts/users.ts";
 import { createBuilds } from "../../shared/builds/create.ts";
-import { createPipeline } from "../../shared/builds/pipelines.ts";
-import { issueToken } from "../../shared/tokens.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { get, request } from "../helpers/http.ts";

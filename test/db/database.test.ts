@@ -8,11 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { eq, sql } from "drizzle-orm";
 import { DatabaseUnavailable, type Db, isUniqueViolation } from "../../shared/db/database.ts";
-import { createGroupCommit } from "../../shared/db/group-commit.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 import { prepared } from "../../shared/db/prepared.ts";
 import { newId } from "../../shared/ids.ts";
+import { createGroupCommit } from "../../shared/runtime/batcher.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
 
@@ -27,7 +27,7 @@ const landed = {
   "postgres/0003_triggers": "f108f17bf71e211c",
 };
 
-const open = (url: string) => openDatabase({ url, poolSize: 5, timeoutMs: 5000, onError: () => {} });
+const open = (url: string) => openDatabase({ url, poolSize: 10, timeoutMs: 5000, onError: () => {} });
 
 describeOnEachDatabase("the database", (database) => {
   let db: Db;
@@ -98,9 +98,9 @@ describeOnEachDatabase("the database", (database) => {
         return changed?.value;
       });
     await put("lock", "free");
-    await Promise.all(Array.from({ length: 40 }, (_, at) => increment(at % 2 ? db : other)));
+    await Promise.all(Array.from({ length: 100 }, (_, at) => increment(at % 2 ? db : other)));
 
-    assert.equal(await read("counter"), "40");
+    assert.equal(await read("counter"), "100");
     await other.close();
   });
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addMember } from "../../shared/accounts/users.ts";
+import { createCipher } from "../../shared/crypto/cipher.ts";
+import { hashToken, issueToken } from "../../shared/crypto/tokens.ts";
 import {
   approve,
   claimUserCode,
@@ -14,8 +16,6 @@ import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
 import { newId } from "../../shared/ids.ts";
 import { disableApplication } from "../../shared/oauth/applications.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { createCipher } from "../../shared/secrets.ts";
-import { hashToken, issueToken } from "../../shared/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   approveClaimed,

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   allGrants,

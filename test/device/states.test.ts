@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { expireDeviceCodes } from "../../shared/device/expire.ts";
-import { issueToken } from "../../shared/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   allGrants,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../shared/clock.ts";
+import type { Clock } from "../../shared/runtime/clock.ts";
 
 /** A clock that goes on by itself, and that a test can move. */
 export interface TestClock extends Clock {

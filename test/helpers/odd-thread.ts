@@ -1,4 +1,4 @@
-import { answerQuestions } from "../../shared/thread.ts";
+import { answerQuestions } from "../../shared/runtime/thread.ts";
 
 /** A thread that does what it is told: "throw", "exit", "spin", "spin 40 ms", or else answer with what it was told. */
 answerQuestions(({ body }: { body: Uint8Array }) => {

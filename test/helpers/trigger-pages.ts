@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import {
   deleteTriggersOfPipeline,
   findTrigger,

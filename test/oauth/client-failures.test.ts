@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { createApplication } from "../../shared/oauth/applications.ts";
-import { issueToken } from "../../shared/tokens.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { startWorld, type World } from "../helpers/world.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { scopes } from "../../shared/accounts/scopes.ts";
-import { isWellFormedToken } from "../../shared/tokens.ts";
+import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { assertOAuthError, authorize, enterCode, setUpClient, type TestClient } from "../helpers/device.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";

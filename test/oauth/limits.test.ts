@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { issueToken } from "../../shared/tokens.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   assertLimited,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
-import { issueToken } from "../../shared/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   assertOAuthError,

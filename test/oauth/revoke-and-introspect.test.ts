@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { deactivateUser } from "../../shared/accounts/users.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
-import { issueToken } from "../../shared/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import {
   assertOAuthError,

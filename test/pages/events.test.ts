@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pauseDispatch, resumeDispatch } from "../../shared/queues/dispatch.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, request } from "../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../helpers/queue-pages.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { createPipeline } from "../../shared/builds/pipelines.ts";
-import { createCluster } from "../../shared/queues/clusters.ts";
+import { createCluster } from "../../shared/clusters/clusters.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue, updateQueue } from "../../shared/queues/queues.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";

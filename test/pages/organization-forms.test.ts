@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { findQueue } from "../../shared/queues/store.ts";
 import { buildWebhook } from "../helpers/builds.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { indent } from "../../ingress/pages/payload-view.tsx";
+import { indent } from "../../ingress/pages/builds/payload.tsx";
 
 const whole = (json: string) => indent(json, Number.POSITIVE_INFINITY).text;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startSession } from "../../shared/accounts/sessions.ts";
 import { deactivateUser, setPassword } from "../../shared/accounts/users.ts";
-import { issueToken } from "../../shared/tokens.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { password } from "../helpers/organization.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { requireOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
-import { createPipeline, defaultStep, requirePipeline } from "../../shared/builds/pipelines.ts";
+import { createPipeline, defaultStep, requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import type { NewTrigger } from "../../shared/triggers/input.ts";
 import { follow, press } from "../helpers/browser.ts";

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { z } from "zod";
 import type { Operation } from "../../ingress/api/operation.ts";
 import { restOperations } from "../../ingress/api/operations.ts";
-import { issueToken } from "../../shared/tokens.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
-import { assignNextJob, fanOutDispatchPause, sweepDispatchPauses } from "../../shared/builds/dispatch.ts";
+import { assignNextJob, fanOutDispatchPause, sweepDispatchPauses } from "../../shared/dispatch/fan-out.ts";
 import { sweepDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
-import type { Services } from "../../shared/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { type Api, openApi } from "./api.ts";

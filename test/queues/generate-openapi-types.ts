@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeApi } from "../../ingress/api/openapi.ts";
 import { restOperations } from "../../ingress/api/operations.ts";
-import { readConfig } from "../../shared/config.ts";
-import type { Services } from "../../shared/services.ts";
+import { readConfig } from "../../shared/runtime/config.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
 /**

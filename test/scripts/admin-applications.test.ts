@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { isWellFormedToken } from "../../shared/tokens.ts";
+import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { networkOf } from "../../ingress/client-address.ts";
+import { networkOf } from "../../ingress/http/client-address.ts";
 
 describe("networkOf", () => {
   it("is an IPv4 address itself", () => {

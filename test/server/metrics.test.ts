@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { startMetricsServer } from "../../shared/metrics-server.ts";
+import { startMetricsServer } from "../../shared/runtime/metrics-server.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { post, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { createPipeline } from "../../shared/builds/pipelines.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
 import { requeueStranded } from "../../shared/triggers/requeue.ts";

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { issueToken } from "../../shared/tokens.ts";
+import { issueToken } from "../../shared/crypto/tokens.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { type Answer, post, request } from "../helpers/http.ts";

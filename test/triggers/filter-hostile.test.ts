@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { compileFilter } from "../../shared/triggers/filter.ts";
-import { openFilters } from "../../shared/triggers/filters.ts";
+import { compileFilter } from "../../shared/triggers/filter/compile.ts";
+import { openFilters } from "../../shared/triggers/filter/evaluator.ts";
 import { questionOf } from "../helpers/filters.ts";
 
 const megabyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { compileFilter } from "../../shared/triggers/filter.ts";
+import { compileFilter } from "../../shared/triggers/filter/compile.ts";
 
 const write = "write webhook.id, webhook.created_at, webhook.payload, webhook.headers";
 const noMethod = (name: string) =>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { compileFilter } from "../../shared/triggers/filter.ts";
-import { evaluateFilter } from "../../shared/triggers/filter-evaluation.ts";
-import { contains } from "../../shared/triggers/filter-functions.ts";
+import { compileFilter } from "../../shared/triggers/filter/compile.ts";
+import { evaluateFilter } from "../../shared/triggers/filter/evaluate.ts";
+import { contains } from "../../shared/triggers/filter/functions.ts";
 import { questionOf } from "../helpers/filters.ts";
 
 /** Far above what any takes, far below what a runaway would. */

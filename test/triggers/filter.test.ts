@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { describe, it } from "node:test";
-import { compileFilter } from "../../shared/triggers/filter.ts";
-import { evaluateFilter } from "../../shared/triggers/filter-evaluation.ts";
+import { compileFilter } from "../../shared/triggers/filter/compile.ts";
+import { evaluateFilter } from "../../shared/triggers/filter/evaluate.ts";
 import { questionOf } from "../helpers/filters.ts";
 
 const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
-import { openFilters } from "../../shared/triggers/filters.ts";
+import { openFilters } from "../../shared/triggers/filter/evaluator.ts";
 import { deletePayloads } from "../../shared/triggers/payload-store.ts";
 import { updateTrigger } from "../../shared/triggers/triggers.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";

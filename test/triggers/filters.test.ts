@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openFilters } from "../../shared/triggers/filters.ts";
+import { openFilters } from "../../shared/triggers/filter/evaluator.ts";
 import { questionOf } from "../helpers/filters.ts";
 
 /** A minute of work or so: time proportional to the text, but also to a pattern that is as large as it may be. */

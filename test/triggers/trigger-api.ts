@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
-import { type Filters, openFilters } from "../../shared/triggers/filters.ts";
+import { type Filters, openFilters } from "../../shared/triggers/filter/evaluator.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { type Api, openApi } from "../queues/api.ts";

@@ -1,4 +1,4 @@
-import { fanOutDispatchPause } from "../../shared/builds/dispatch.ts";
+import { fanOutDispatchPause } from "../../shared/dispatch/fan-out.ts";
 import { fanOutDispatchPause as contract } from "../../shared/jobs/contracts.ts";
 import { defineWorkerJob } from "../job.ts";
 

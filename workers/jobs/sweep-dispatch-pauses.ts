@@ -1,4 +1,4 @@
-import { sweepDispatchPauses } from "../../shared/builds/dispatch.ts";
+import { sweepDispatchPauses } from "../../shared/dispatch/fan-out.ts";
 import { sweepDispatchPauses as contract } from "../../shared/jobs/contracts.ts";
 import { defineWorkerJob } from "../job.ts";
 

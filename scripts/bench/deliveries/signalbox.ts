@@ -1,10 +1,10 @@
 import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
-import { createPipeline, defaultStep } from "../../../shared/builds/pipelines.ts";
+import { createCluster } from "../../../shared/clusters/clusters.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
 import { endpointUrl } from "../../../shared/paths.ts";
-import { createCluster } from "../../../shared/queues/clusters.ts";
+import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
-import type { Services } from "../../../shared/services.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";

@@ -1,12 +1,12 @@
 import { createOrganization } from "../../../shared/accounts/organizations.ts";
 import { findOperator, insertMember } from "../../../shared/accounts/store.ts";
+import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import type { DeviceCode } from "../../../shared/device/store.ts";
 import { newUserCode } from "../../../shared/device/user-code.ts";
 import { newId } from "../../../shared/ids.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/services.ts";
-import { hashToken, issueToken } from "../../../shared/tokens.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { jobsAtOnce } from "../../../shared/builds/dispatch.ts";
+import { jobsAtOnce } from "../../../shared/dispatch/fan-out.ts";
 import { formatComparison } from "../comparison.ts";
 import { describeMachine } from "../machine.ts";
 import { positive, wholeNumber } from "../options.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, desc, eq, isNotNull, isNull } from "drizzle-orm";
-import type { Services } from "../../../shared/services.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { type Line, lineOf } from "../comparison.ts";
 import { untilListening } from "../ports.ts";

@@ -4,14 +4,14 @@ import type { Actor } from "../../../shared/accounts/audit.ts";
 import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
 import { createUser } from "../../../shared/accounts/users.ts";
 import { createBuilds } from "../../../shared/builds/create.ts";
-import { createPipeline, defaultStep } from "../../../shared/builds/pipelines.ts";
+import { createCluster } from "../../../shared/clusters/clusters.ts";
+import type { Cluster } from "../../../shared/clusters/store.ts";
 import { newIds } from "../../../shared/ids.ts";
 import { endpointUrl } from "../../../shared/paths.ts";
-import type { Cluster } from "../../../shared/queues/cluster-store.ts";
-import { createCluster } from "../../../shared/queues/clusters.ts";
+import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/services.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 
 export interface Seed {

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import type { Organization, User } from "../../../shared/accounts/store.ts";
+import type { BuildDetails } from "../../../shared/builds/builds.ts";
+import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { api, web } from "../../../shared/paths.ts";
+import type { Config } from "../../../shared/runtime/config.ts";
+import { pipelineSchema, presentPipeline } from "../pipelines.ts";
+import { presentUser, userSchema } from "../users.ts";
+import * as field from "./fields.ts";
+import { graphqlId } from "./graphql-id.ts";
+
+const jobSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    type: z.literal("script"),
+    name: z.string().nullable(),
+    state: z.enum(["scheduled", "assigned", "running", "passed", "failed", "canceled", "expired"]),
+    command: z.string(),
+    agent_query_rules: z.array(z.string()),
+    cluster_id: field.id,
+    cluster_queue_id: field.id,
+    web_url: field.url,
+    created_at: field.timestamp,
+    scheduled_at: field.timestamp,
+    started_at: field.timestamp.nullable(),
+    finished_at: field.timestamp.nullable(),
+    exit_status: z.int().nullable(),
+  })
+  .meta({ id: "Job" });
+
+export const buildSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    url: field.url,
+    web_url: field.url,
+    number: z.int(),
+    state: z.enum(["scheduled", "running", "passed", "failed", "canceled"]),
+    blocked: z.boolean(),
+    message: z.string(),
+    commit: z.string(),
+    branch: z.string(),
+    env: z.record(z.string(), z.string()),
+    source: z.string(),
+    creator: userSchema.nullable(),
+    created_at: field.timestamp,
+    scheduled_at: field.timestamp,
+    started_at: field.timestamp.nullable(),
+    finished_at: field.timestamp.nullable(),
+    meta_data: z.record(z.string(), z.string()),
+    pipeline: pipelineSchema,
+    jobs: z.array(jobSchema),
+  })
+  .meta({ id: "Build" });
+
+/** Whose builds are shown, and who made them. */
+export interface BuildContext {
+  config: Config;
+  organization: Organization;
+  users: ReadonlyMap<string, User>;
+}
+
+export function presentBuild(
+  { config, organization, users }: BuildContext,
+  { build, pipeline, jobs, metaData }: BuildDetails,
+) {
+  const address = { org: organization.slug, slug: pipeline.slug };
+  const webUrl = web.build(config, address, build.number);
+  const creator = users.get(build.creatorId ?? "");
+  return {
+    id: build.id,
+    graphql_id: graphqlId("Build", build.id),
+    url: api.build(config, address, build.number),
+    web_url: webUrl,
+    number: build.number,
+    state: build.state,
+    blocked: false,
+    message: build.message,
+    commit: build.commit,
+    branch: build.branch,
+    env: buildEnvironment(build, pipeline.slug, organization.slug),
+    source: build.source,
+    creator: creator ? presentUser(config, creator) : null,
+    created_at: build.createdAt,
+    scheduled_at: build.createdAt,
+    started_at: build.startedAt,
+    finished_at: build.finishedAt,
+    meta_data: metaData,
+    pipeline: presentPipeline(config, organization, pipeline),
+    jobs: jobs.map((each) => presentJob(each, webUrl)),
+  };
+}
+
+function presentJob({ job, queue }: BuildDetails["jobs"][number], buildWebUrl: string) {
+  return {
+    id: job.id,
+    graphql_id: graphqlId("Job", job.id),
+    type: "script",
+    name: job.label,
+    state: job.state,
+    command: job.command,
+    agent_query_rules: [`queue=${queue.key}`],
+    cluster_id: queue.clusterId,
+    cluster_queue_id: queue.id,
+    web_url: `${buildWebUrl}#${job.id}`,
+    created_at: job.createdAt,
+    scheduled_at: job.createdAt,
+    started_at: job.startedAt,
+    finished_at: job.finishedAt,
+    exit_status: job.exitStatus,
+  };
+}

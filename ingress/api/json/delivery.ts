@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { Build } from "../../../shared/builds/store.ts";
+import { api, type PipelineAddress } from "../../../shared/paths.ts";
+import type { Config } from "../../../shared/runtime/config.ts";
+import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
+import type { Payload } from "../../../shared/triggers/payload-store.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
+import { shownHeaders } from "../../../shared/triggers/types.ts";
+import * as field from "./fields.ts";
+
+export const deliverySchema = z
+  .object({
+    id: field.id,
+    url: field.url,
+    request_url: field.url,
+    received_at: field.timestamp,
+    content_type: z.string(),
+    external_id: z.string().nullable().meta({ description: "The sender's own id of it" }),
+    status: z
+      .enum(["build_created", "not_run", "failed"])
+      .nullable()
+      .meta({ description: "Null: it is still being processed" }),
+    reason: z.enum(["filter_mismatch", "filter_evaluation_failed", "build_creation_failed"]).nullable(),
+    builds: z.array(z.object({ id: field.id, number: z.int(), url: field.url })),
+  })
+  .meta({ id: "PipelineTriggerDelivery" });
+
+export const deliveryRequestSchema = z.object({
+  content_type: z.string(),
+  headers: z.array(
+    z.object({
+      name: z.string(),
+      value: z.string().nullable(),
+      redacted: z.boolean().meta({ description: "Whether there is a value that is not shown" }),
+    }),
+  ),
+  payload: z.unknown().meta({ description: "The JSON as it came; null once it is no longer kept" }),
+});
+
+/** @param of where the delivery is, and the builds that it made */
+export function presentDelivery(
+  config: Config,
+  of: { address: PipelineAddress; trigger: Trigger; builds: Build[] },
+  delivery: Delivery,
+) {
+  const url = api.delivery(config, of.address, of.trigger.id, delivery.id);
+  return {
+    id: delivery.id,
+    url,
+    request_url: `${url}/request`,
+    received_at: delivery.receivedAt,
+    content_type: delivery.contentType,
+    external_id: delivery.externalId,
+    status: delivery.status,
+    reason: delivery.reason,
+    builds: of.builds.map(({ id, number }) => ({ id, number, url: api.build(config, of.address, number) })),
+  };
+}
+
+/** As JSON text: the payload stands in it exactly as it came, because to parse it would change big numbers. */
+export function presentDeliveryRequest(
+  config: Config,
+  trigger: Trigger,
+  delivery: Delivery,
+  payload: Payload | undefined,
+): string {
+  const shown = shownHeaders(config.issueTracker, trigger.type);
+  const headers = (payload?.headers ?? []).map(([name, value]) =>
+    shown.has(name.toLowerCase()) && value !== null
+      ? { name, value, redacted: false }
+      : { name, value: null, redacted: true },
+  );
+  const body = payload?.body.toString("utf8") ?? "null";
+  return `{"content_type":${JSON.stringify(delivery.contentType)},"headers":${JSON.stringify(headers)},"payload":${body}}`;
+}

@@ -1,0 +1,64 @@
+import type { H3Event } from "h3";
+import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
+import { authenticate } from "../../shared/accounts/access-tokens.ts";
+import type { Scope } from "../../shared/accounts/scopes.ts";
+import { findJobPrincipal, type JobPrincipal } from "../../shared/builds/job-tokens.ts";
+import { notFound, Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { clientIp, userAgent } from "../http/client-address.ts";
+import { limitApiRequests } from "../http/limits.ts";
+import { pathParameter } from "../http/routing.ts";
+
+/**
+ * Who calls a REST endpoint, and may they. Checked in the order of the contract: 401, rate limit, 404 of the
+ * organization where the path names one, scope 403.
+ * @param scope undefined: any token will do
+ */
+export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
+  const caller = await requireTokenHolder(services, event);
+  await limitApiRequests(services, event, caller.token.id);
+  const org = pathParameter(event, "org");
+  if (org !== undefined && org !== caller.organization.slug) throw notFound("organization");
+  if (scope) requireScope(services, caller, scope);
+  return caller;
+}
+
+/** Who calls the agent API: the holder of a job's token. */
+export async function requireJob(services: Services, event: H3Event): Promise<JobPrincipal> {
+  const given = /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
+  const principal = given ? await findJobPrincipal(services, given) : undefined;
+  if (principal) return principal;
+  throw new Refusal(401, "Authentication required. Please supply a valid job token", {
+    headers: { "WWW-Authenticate": `Token realm="${services.config.serviceName}"` },
+  });
+}
+
+async function requireTokenHolder(services: Services, event: H3Event): Promise<TokenHolder> {
+  const given = /^Bearer +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
+  if (!given) throw unauthenticated(services, "");
+  const holder = await authenticate(services, given);
+  if (!holder) throw unauthenticated(services, ', error="invalid_token"');
+  services.usage.note(holder.token.id, {
+    at: services.clock.now(),
+    ip: clientIp(event),
+    userAgent: userAgent(event),
+  });
+  return holder;
+}
+
+function requireScope(services: Services, caller: TokenHolder, scope: Scope): void {
+  if (caller.token.scopes.includes(scope)) return;
+  throw new Refusal(403, `Your access token doesn't have the ${scope} scope`, {
+    headers: challenge(services, `, error="insufficient_scope", scope="${scope}"`),
+  });
+}
+
+function unauthenticated(services: Services, details: string): Refusal {
+  return new Refusal(401, "Authentication required. Please supply a valid API Access Token", {
+    headers: challenge(services, details),
+  });
+}
+
+function challenge({ config }: Services, details: string): Record<string, string> {
+  return { "WWW-Authenticate": `Bearer realm="${config.serviceName}"${details}` };
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage } from "node:http";
+import type { H3Event } from "h3";
+import { type Refusal, unavailable } from "../../shared/refusal.ts";
+import { nodeRequest } from "./node.ts";
+
+/** The caller hung up before the body was complete: nobody is left to answer. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
+/** A body in memory. Disposing of it gives its bytes back to the process's budget. */
+export interface HeldBody extends Disposable {
+  bytes: Buffer;
+}
+
+/** Reads bodies, and keeps count of the bytes of all that are held at once. */
+export interface Bodies {
+  /**
+   * The raw bytes of the request, as they came.
+   * @throws the refusal of `tooLarge` over `maxBytes`; 503 when the process holds too many; ClientGone
+   */
+  read(event: H3Event, maxBytes: number, tooLarge: () => Refusal): Promise<HeldBody>;
+}
+
+/** How long, and how much, of a refused body is read and thrown away, so that its sender gets to read the answer. */
+const discardMs = 1000;
+const discardFactor = 4;
+const retryAfterSeconds = 5;
+const smallChunkBytes = 1024;
+const mostSmallChunks = 1024;
+
+export function openBodies(maxBytesInFlight: number): Bodies {
+  const budget: Budget = { left: maxBytesInFlight };
+  return {
+    read: (event, maxBytes, tooLarge) =>
+      new Promise((resolve, reject) => {
+        new Reader(nodeRequest(event), { maxBytes, tooLarge, budget, resolve, reject }).start();
+      }),
+  };
+}
+
+interface Budget {
+  left: number;
+}
+
+interface Reading {
+  maxBytes: number;
+  tooLarge: () => Refusal;
+  budget: Budget;
+  resolve: (body: HeldBody) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * One body on its way in. Plain events on Node's stream are three times faster than `event.req.arrayBuffer()`,
+ * and methods cheaper than closures made for each request.
+ */
+class Reader implements HeldBody {
+  bytes: Buffer = Buffer.alloc(0);
+  readonly #request: IncomingMessage;
+  readonly #reading: Reading;
+  #chunks: Buffer[] = [];
+  #smallChunks = 0;
+  #size = 0;
+  #held = 0;
+  #refusal: Refusal | undefined;
+  #isDone = false;
+
+  constructor(request: IncomingMessage, reading: Reading) {
+    this.#request = request;
+    this.#reading = reading;
+  }
+
+  start(): void {
+    const request = this.#request;
+    if (request.destroyed) this.#gone();
+    request
+      .on("data", (chunk: Buffer) => this.#add(chunk))
+      .on("end", () => this.#end())
+      .on("close", () => this.#gone())
+      .on("error", () => this.#gone());
+    const { maxBytes, tooLarge } = this.#reading;
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) this.#refuse(tooLarge());
+  }
+
+  [Symbol.dispose](): void {
+    this.#reading.budget.left += this.#held;
+    this.#held = 0;
+  }
+
+  #add(chunk: Buffer): void {
+    if (this.#isDone) return;
+    const { maxBytes, tooLarge, budget } = this.#reading;
+    this.#size += chunk.length;
+    if (this.#refusal) {
+      if (this.#size > maxBytes * discardFactor) this.#fail(this.#refusal);
+      return;
+    }
+    if (this.#size > maxBytes) this.#refuse(tooLarge());
+    else if (budget.left < chunk.length) this.#refuse(unavailable(retryAfterSeconds));
+    else this.#keep(chunk);
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#reading.budget.left -= chunk.length;
+    this.#held += chunk.length;
+    this.#chunks.push(chunk);
+    if (chunk.length < smallChunkBytes) this.#smallChunks++;
+    if (this.#smallChunks === mostSmallChunks) this.#merge();
+  }
+
+  /** A body that comes byte by byte would otherwise cost a hundred times its size in buffers. */
+  #merge(): void {
+    const small = this.#chunks.splice(-mostSmallChunks);
+    this.#chunks.push(Buffer.concat(small));
+    this.#smallChunks = 0;
+  }
+
+  #end(): void {
+    if (this.#refusal) this.#fail(this.#refusal);
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const [first] = this.#chunks;
+    if (first) this.bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#reading.resolve(this);
+  }
+
+  /** From here on bytes are thrown away until the sender is through, or enough is enough. */
+  #refuse(refusal: Refusal): void {
+    this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
+    this.#chunks = [];
+    this[Symbol.dispose]();
+    setTimeout(() => this.#fail(refusal), discardMs).unref();
+  }
+
+  /** Every request closes in the end; only one that was not complete is news. */
+  #gone(): void {
+    if (!this.#isDone) this.#fail(new ClientGone("The client closed the connection"));
+  }
+
+  #fail(error: Error): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this[Symbol.dispose]();
+    this.#reading.reject(error);
+  }
+}

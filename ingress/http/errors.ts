@@ -1,0 +1,92 @@
+import { defineHandler, type H3Event, type HTTPError, type HTTPResponse } from "h3";
+import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
+import { type OAuthErrorCode, OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import { patterns } from "../../shared/paths.ts";
+import { Refusal, unavailable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { errorPage } from "../pages/ui/error-page.tsx";
+import { setPageHeaders } from "../pages/ui/page.ts";
+import { ClientGone } from "./body.ts";
+import { isOAuthPath, requestId } from "./request-context.ts";
+import { html, json, setHeader, setHeaders } from "./respond.ts";
+
+/** Seconds after which trying again makes sense when a part of ours is away. */
+const retryAfterSeconds = 5;
+/** Where callers are programs, so that every answer, errors too, is JSON. */
+const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|healthz|readyz)(\/|$)/;
+
+/** Whatever a handler throws, as the caller sees it. Only our own refusals speak; a bug says nothing but 500. */
+export function renderErrors(services: Services) {
+  return (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
+    setHeader(event, "X-Request-Id", requestId(event));
+    const refusal = toRefusal(services, error, event);
+    if (refusal instanceof DeliveryRefusal)
+      services.metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
+    setHeaders(event, refusal.headers);
+    if (isOAuthPath(event)) return oauthError(event, refusal);
+    if (programPaths.test(event.url.pathname))
+      return json(refusal.status, { message: refusal.message, ...refusal.details });
+    return pageOf(services, event, refusal);
+  };
+}
+
+async function pageOf(services: Services, event: H3Event, refusal: Refusal): Promise<HTTPResponse> {
+  setPageHeaders(event);
+  return html(refusal.status, await errorPage(services, event, refusal));
+}
+
+/** Unlike the sentence for people this one never changes: how long to wait is in the header. */
+const tooManyDescription = "Too many attempts: wait as long as Retry-After says";
+
+/**
+ * An OAuth endpoint that answers its refusals itself. Most polls are refused: what the framework makes of an error
+ * that is thrown costs a tenth of each.
+ */
+export function answeringRefusals(handler: (event: H3Event) => Promise<unknown>) {
+  return defineHandler(async (event) => {
+    try {
+      return await handler(event);
+    } catch (error) {
+      if (!(error instanceof OAuthRefusal)) throw error;
+      setHeaders(event, error.headers);
+      return oauthError(event, error);
+    }
+  });
+}
+
+/** The body of spec §2.3. Whatever is wrong on our side is 503, so that clients try again (spec §7.1). */
+function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
+  const { status, message } = refusal;
+  const error = refusal instanceof OAuthRefusal ? refusal.error : otherOAuthError(status, event.url.pathname);
+  if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
+  const error_description = status === 429 ? tooManyDescription : message;
+  return json(status >= 500 ? 503 : status, { error, error_description });
+}
+
+function otherOAuthError(status: number, path: string): OAuthErrorCode {
+  if (status === 429) return path.startsWith(patterns.token) ? "slow_down" : "server_error";
+  return status < 500 ? "invalid_request" : "server_error";
+}
+
+function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
+  const thrown = error.cause instanceof Error ? error.cause : error;
+  if (thrown instanceof Refusal) return thrown;
+  if (thrown instanceof ClientGone) return new Refusal(499, "Client closed the connection");
+  if (!error.unhandled) return ofFramework(error, event);
+
+  const id = requestId(event);
+  if (translateError(thrown) instanceof DatabaseUnavailable) {
+    services.log.error({ err: thrown, requestId: id }, "the database is unavailable");
+    return unavailable(retryAfterSeconds);
+  }
+  services.log.error({ err: thrown, requestId: id }, "unexpected error");
+  return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");
+}
+
+/** What no handler refuses: no route, or a path with a broken percent escape. */
+function ofFramework(error: HTTPError, event: H3Event): Refusal {
+  if (error.status === 404) return new Refusal(404, "Not Found");
+  if (event.url.pathname.startsWith("/deliver/")) return new DeliveryRefusal("invalid_token");
+  return new Refusal(error.status, "The address is malformed");
+}

@@ -1,0 +1,35 @@
+import { defineHandler } from "h3";
+import { checkDatabase } from "../../shared/db/health.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { json } from "./respond.ts";
+
+/** GET /healthz: this process is alive. */
+export function healthz() {
+  return defineHandler(() => ({ status: "ok" }));
+}
+
+/**
+ * GET /readyz: can this process do its work? 503 only without a migrated database; without Redis it still accepts
+ * webhooks, which is `degraded`.
+ */
+export function readyz(services: Services) {
+  return defineHandler(async () => {
+    const [{ database, migrations }, redis] = await Promise.all([
+      checkDatabase(services.db),
+      services.checkRedis(),
+    ]);
+    const isReady = database === "ok" && migrations === "ok";
+    const status = !isReady ? "unavailable" : redis === "ok" ? "ok" : "degraded";
+    return json(isReady ? 200 : 503, {
+      status,
+      ...(isReady ? {} : { message: notReady(database) }),
+      parts: { database, migrations, redis },
+    });
+  });
+}
+
+function notReady(database: string): string {
+  return database === "ok"
+    ? "The database is not migrated: run npm run migrate"
+    : "The database cannot be reached";
+}

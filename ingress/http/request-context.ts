@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { type H3Event, HTTPError } from "h3";
+import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { clientAddress, clientIp } from "./client-address.ts";
+import { setHeader, setHeaders } from "./respond.ts";
+
+const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Paths that go on with a secret, right or mistyped: the token of a trigger, the user code of a device. */
+const secretPath = /(\/deliver\/|\/device\/).*/i;
+
+const restHeaders = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers":
+    "Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Scope, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id",
+};
+
+/** On every answer of the OAuth endpoints, errors too (RFC 6749 §5.1). */
+const oauthHeaders = { "Cache-Control": "no-store", Pragma: "no-cache" };
+const oauthPaths = new Set<string>([
+  patterns.deviceAuthorization,
+  patterns.token,
+  patterns.revoke,
+  patterns.introspect,
+  patterns.oauthMetadata,
+  patterns.openidConfiguration,
+]);
+
+/** Whether the request is for one of the OAuth endpoints, whose errors have a shape of their own. */
+export function isOAuthPath(event: H3Event): boolean {
+  const path = event.url.pathname;
+  return oauthPaths.has(path) || (path.endsWith("/") && oauthPaths.has(path.slice(0, -1)));
+}
+
+/** The id of a request: the caller's own when it is sane, on every response and in every log line. */
+export function requestId(event: H3Event): string {
+  const known = event.context.requestId as string | undefined;
+  if (known) return known;
+  const given = event.req.headers.get("x-request-id");
+  const id = given !== null && saneRequestId.test(given) ? given : randomUUID();
+  event.context.requestId = id;
+  return id;
+}
+
+/** What happens before and after every request: its id, the headers of its surface, one log line, two metrics. */
+export function requestHooks(services: Services, isClosing: () => boolean) {
+  const addressOf = clientAddress(services.config.trustedProxies);
+  return {
+    onRequest(event: H3Event) {
+      event.context.startedAt = performance.now();
+      event.context.clientIp = addressOf(event);
+      setHeader(event, "X-Request-Id", requestId(event));
+      if (isClosing()) setHeader(event, "Connection", "close");
+      if (event.url.pathname.startsWith("/v2")) setHeaders(event, restHeaders);
+      else if (isOAuthPath(event)) setHeaders(event, oauthHeaders);
+      refuseMalformed(event);
+    },
+    onResponse(response: Response, event: H3Event) {
+      record(services, event, response.status);
+    },
+  };
+}
+
+/**
+ * Refuses a path with a broken percent escape, which handlers could not decode. Not below /v2: who calls there is
+ * asked for a token first, and a malformed name is one that is not found.
+ */
+function refuseMalformed({ url: { pathname } }: H3Event): void {
+  if (!pathname.includes("%") || pathname.startsWith("/v2/")) return;
+  try {
+    decodeURI(pathname);
+  } catch {
+    throw new HTTPError({ status: 400 });
+  }
+}
+
+function record(services: Services, event: H3Event, status: number): void {
+  const route = (event.context.matchedRoute as { route?: string } | undefined)?.route ?? "none";
+  const { method } = event.req;
+  const startedAt = event.context.startedAt as number | undefined;
+  const ms = startedAt === undefined ? 0 : performance.now() - startedAt;
+
+  services.metrics.requests.inc({ route, method: knownMethod(method), status });
+  services.metrics.requestSeconds.observe({ route }, ms / 1000);
+  services.log.info(
+    {
+      requestId: requestId(event),
+      method,
+      path: event.url.pathname.replace(secretPath, "$1[redacted]"),
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ip: clientIp(event),
+    },
+    "request",
+  );
+}
+
+/** Methods are a metric's label, so an invented one must not make a new series. */
+function knownMethod(method: string): string {
+  return /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : "other";
+}

@@ -1,0 +1,132 @@
+import { getRouterParam } from "h3";
+import { isId } from "../../../shared/ids.ts";
+import {
+  type ConnectedApp,
+  listConnectedApps,
+  requireConnectedApp,
+  revokeGrants,
+} from "../../../shared/oauth/grants.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Bodies } from "../../http/body.ts";
+import { confirmation } from "../ui/confirmation.tsx";
+import { withNotice } from "../ui/notices.ts";
+import { type SignedInRequest, signedInAction, signedInPage } from "../ui/page.ts";
+import { Time } from "../ui/times.tsx";
+import { Expiry } from "./connected-apps.tsx";
+import { ScopeList } from "./scope-list.tsx";
+
+/** GET /user/connected-apps/:id: everything about one grant (spec §1). */
+export function connectedAppPage(services: Services) {
+  return signedInPage(services, async (request) => {
+    const app = await requireConnectedApp(services, request.user.id, idOf(request));
+    return { title: app.application.name, content: <Details app={app} now={services.clock.now()} /> };
+  });
+}
+
+/** GET /user/connected-apps/:id/revoke: asks once. */
+export function revokeConnectedAppPage(services: Services) {
+  return signedInPage(services, async (request) => {
+    const { application, organization, grant } = await requireConnectedApp(
+      services,
+      request.user.id,
+      idOf(request),
+    );
+    return confirmation(request.visitor, {
+      title: `Revoke ${application.name}?`,
+      text: `It is signed out and can no longer act as you in ${organization.name}. Other sign-ins of it stay.`,
+      button: "Revoke",
+      path: pathTo(patterns.revokeConnectedApp, { id: grant.id }),
+      back: patterns.connectedApps,
+    });
+  });
+}
+
+/** POST /user/connected-apps/:id/revoke */
+export function revokeConnectedApp(services: Services, bodies: Bodies) {
+  return signedInAction(services, bodies, async (request) => {
+    await revokeGrants(services, request.user.id, { id: idOf(request) });
+    return withNotice(patterns.connectedApps, "access_revoked");
+  });
+}
+
+/** GET /user/connected-apps/applications/:id/revoke */
+export function revokeApplicationPage(services: Services) {
+  return signedInPage(services, async (request) => {
+    const apps = await listConnectedApps(services, request.user.id);
+    const of = apps.filter(({ application }) => application.id === idOf(request));
+    const [first] = of;
+    if (!first) throw notFound("authorized application");
+    const { application } = first;
+    return confirmation(request.visitor, {
+      title: `Revoke all access of ${application.name}?`,
+      text: `All ${of.length} of its sign-ins end, in every organization.`,
+      button: "Revoke all",
+      path: pathTo(patterns.revokeApplication, { id: application.id }),
+      back: patterns.connectedApps,
+    });
+  });
+}
+
+/** POST /user/connected-apps/applications/:id/revoke */
+export function revokeApplication(services: Services, bodies: Bodies) {
+  return signedInAction(services, bodies, async (request) => {
+    await revokeGrants(services, request.user.id, { applicationId: idOf(request) });
+    return withNotice(patterns.connectedApps, "access_revoked");
+  });
+}
+
+function Details({ app, now }: { app: ConnectedApp; now: Date }) {
+  const { grant, application, organization } = app;
+  return (
+    <>
+      <p class="back">
+        <a href={patterns.connectedApps}>Connected apps</a>
+      </p>
+      <h1>{application.name}</h1>
+      <div class="card">
+        <dl class="facts">
+          <dt>Organization</dt>
+          <dd>{organization.name}</dd>
+          <dt>Authorized</dt>
+          <dd>
+            <Time at={grant.createdAt} now={now} />
+          </dd>
+          <dt>Expiry</dt>
+          <dd>
+            <Expiry app={app} now={now} />
+          </dd>
+          <dt>Approved with</dt>
+          <dd class="agent">
+            {grant.approvedUserAgent ?? "unknown"}, IP address {grant.approvedIp || "unknown"}
+          </dd>
+          <dt>Last used</dt>
+          <dd>{grant.lastUsedAt ? <Time at={grant.lastUsedAt} now={now} /> : "never"}</dd>
+          {grant.lastUsedAt && (
+            <>
+              <dt>Last used by</dt>
+              <dd class="agent">
+                {grant.lastUserAgent ?? "a program that does not say its name"}, IP address{" "}
+                {grant.lastIp || "unknown"}
+              </dd>
+            </>
+          )}
+        </dl>
+        <h2>What it can do</h2>
+        <ScopeList scopes={grant.scopes} />
+        <p class="actions">
+          <a class="button danger" href={pathTo(patterns.revokeConnectedApp, { id: grant.id })}>
+            Revoke
+          </a>
+        </p>
+      </div>
+    </>
+  );
+}
+
+function idOf({ event }: SignedInRequest): string {
+  const id = getRouterParam(event, "id") ?? "";
+  if (!isId(id)) throw notFound("authorized application");
+  return id;
+}

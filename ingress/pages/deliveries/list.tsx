@@ -1,0 +1,79 @@
+import type { Build } from "../../../shared/builds/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
+import { sizeInWords } from "../builds/payload.tsx";
+import { State, Table } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+
+const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;
+const reasonWords = {
+  filter_mismatch: "the filter left it out",
+  filter_evaluation_failed: "the filter could not be evaluated",
+  build_creation_failed: "no build could be made: a step had no queue, or the pipeline was gone",
+} as const;
+
+/** What became of a delivery. */
+export function DeliveryState({ delivery: { status } }: { delivery: Delivery }) {
+  const word = status === null ? "in process" : statusWords[status];
+  return <State state={word} kind={status ?? "waiting"} />;
+}
+
+/** Why a delivery made no build; nothing when it did. */
+export function reasonInWords({ reason }: Delivery): string | undefined {
+  return reason === null ? undefined : reasonWords[reason];
+}
+
+/** Deliveries, and where each leads. */
+export function Deliveries({
+  deliveries,
+  builds,
+  parameters,
+  now,
+}: {
+  deliveries: Delivery[];
+  builds: Build[];
+  /** Of the addresses: organization, pipeline and trigger. */
+  parameters: Record<string, string>;
+  now: Date;
+}) {
+  const buildsOf = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
+  return (
+    <Table caption="Deliveries" columns={["Received", "Status", "Build", "Size"]}>
+      {deliveries.map((delivery) => (
+        <tr key={delivery.id}>
+          <th scope="row" class="described">
+            <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery: delivery.id })}>
+              <Time at={delivery.receivedAt} now={now} />
+            </a>
+            {delivery.externalId && <span>{delivery.externalId}</span>}
+          </th>
+          <td>
+            <DeliveryState delivery={delivery} />
+            {delivery.reason && <span class="reason">{reasonInWords(delivery)}</span>}
+          </td>
+          <td>
+            <BuildLinks builds={buildsOf.get(delivery.id) ?? []} parameters={parameters} />
+          </td>
+          <td class="number">{sizeInWords(delivery.size)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** `#4 #7` */
+export function BuildLinks({ builds, parameters }: { builds: Build[]; parameters: Record<string, string> }) {
+  return (
+    <>
+      {builds.map(({ id, number }) => (
+        <a
+          key={id}
+          class="build"
+          href={pathTo(patterns.buildPage, { ...parameters, number: String(number) })}
+        >
+          #{number}
+        </a>
+      ))}
+    </>
+  );
+}

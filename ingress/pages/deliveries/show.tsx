@@ -1,0 +1,193 @@
+import { HTTPResponse } from "h3";
+import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
+import { findPayload, type Payload } from "../../../shared/triggers/payload-store.ts";
+import { nextRebuild, rebuildDelivery } from "../../../shared/triggers/rebuild.ts";
+import { shownHeaders } from "../../../shared/triggers/types.ts";
+import type { Bodies } from "../../http/body.ts";
+import { seeOther } from "../../http/respond.ts";
+import { PayloadView, sizeInWords } from "../builds/payload.tsx";
+import { deliveryOf, pathOfTrigger } from "../triggers/load.ts";
+import { CsrfField, FormError } from "../ui/form.tsx";
+import { eventsPath } from "../ui/live.ts";
+import { type MemberRequest, memberAction, memberPage, orProblem } from "../ui/member-page.ts";
+import type { Shown } from "../ui/page.ts";
+import { Time } from "../ui/times.tsx";
+import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
+
+/** GET …/triggers/:trigger/deliveries/:delivery */
+export function deliveryPage(services: Services) {
+  return memberPage(services, (request) => show(services, request));
+}
+
+/** POST …/rebuild {rebuild}: leads to the build. */
+export function buildAgain(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request, form) => {
+    const at = await deliveryOf(services, request);
+    const expected = Number(form.get("rebuild") ?? Number.NaN);
+    const outcome = await orProblem(() => rebuildDelivery(services, request.actor, at, expected));
+    if ("problem" in outcome) return show(services, request, outcome.problem);
+    return pathTo(patterns.buildPage, {
+      org: request.organization.slug,
+      slug: at.pipeline.slug,
+      number: String(outcome.done.number),
+    });
+  });
+}
+
+/** GET of the address that takes that form only: who signs in after sending it comes back to here. */
+export function backToDelivery(services: Services) {
+  return memberPage(services, async (request) => {
+    const { trigger, delivery } = await deliveryOf(services, request);
+    return seeOther(pathOfTrigger(request, trigger, patterns.deliveryPage, delivery.id));
+  });
+}
+
+/** GET …/payload: the bytes as they came, as a file. */
+export function deliveryPayloadFile(services: Services) {
+  return memberPage(services, async (request) => {
+    const { delivery } = await deliveryOf(services, request);
+    const payload = await findPayload(services.db, delivery.id);
+    if (!payload) throw notFound("payload");
+    return payloadDownload(payload.body.toString("utf8"), `delivery-${delivery.id}.json`);
+  });
+}
+
+/** Somebody else's JSON: a browser must neither show nor guess it. */
+export function payloadDownload(payload: string, filename: string): HTTPResponse {
+  return new HTTPResponse(payload, {
+    headers: {
+      "content-type": "application/json",
+      "content-disposition": `attachment; filename="${filename}"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
+    },
+  });
+}
+
+async function show(services: Services, request: MemberRequest, problem?: string): Promise<Shown> {
+  const { db, clock, config } = services;
+  const { organization, visitor } = request;
+  const { pipeline, trigger, delivery } = await deliveryOf(services, request);
+  const builds = await listBuildsOfDeliveries(db, [delivery.id]);
+  const payload = await findPayload(db, delivery.id);
+  const path = (pattern: string) => pathOfTrigger(request, trigger, pattern, delivery.id);
+  const parameters = { org: organization.slug, slug: pipeline.slug };
+  const canTry = payload !== undefined && organization.features.includes("webhook_filtering");
+  return {
+    title: "Delivery",
+    status: problem ? 422 : 200,
+    within: { organization, section: "pipelines" },
+    // What answers a form stands at the form's address, which cannot be asked for again.
+    ...(problem ? {} : { events: eventsPath(services, visitor, [`trigger:${trigger.id}`]) }),
+    content: (
+      <>
+        <p class="back">
+          <a href={path(patterns.triggerPage)}>{trigger.label}</a>
+        </p>
+        <div class="heading">
+          <h1>
+            Delivery <DeliveryState delivery={delivery} />
+          </h1>
+          <div class="actions">
+            {canTry && (
+              <a class="button secondary" href={`${path(patterns.filterPage)}?delivery=${delivery.id}`}>
+                Try a filter
+              </a>
+            )}
+            {payload && delivery.status !== null && (
+              <form method="post" action={path(patterns.rebuildPage)}>
+                <CsrfField visitor={visitor} />
+                <input type="hidden" name="rebuild" value={nextRebuild(builds)} />
+                <button type="submit">Build again</button>
+              </form>
+            )}
+          </div>
+        </div>
+        {problem && <FormError>{problem}</FormError>}
+        <Facts delivery={delivery} builds={builds} parameters={parameters} now={clock.now()} />
+        {payload ? (
+          <>
+            <Headers payload={payload} shown={shownHeaders(config.issueTracker, trigger.type)} />
+            <PayloadView payload={payload.body.toString("utf8")} path={path(patterns.deliveryPayloadPage)} />
+          </>
+        ) : (
+          <p class="empty">Its request is no longer kept.</p>
+        )}
+      </>
+    ),
+  };
+}
+
+function Facts({
+  delivery,
+  builds,
+  parameters,
+  now,
+}: {
+  delivery: Delivery;
+  builds: Build[];
+  parameters: Record<string, string>;
+  now: Date;
+}) {
+  const reason = reasonInWords(delivery);
+  return (
+    <dl class="facts panel">
+      <dt>Received</dt>
+      <dd>
+        <Time at={delivery.receivedAt} now={now} />
+      </dd>
+      {builds.length > 0 && (
+        <>
+          <dt>{builds.length === 1 ? "Build" : "Builds"}</dt>
+          <dd>
+            <BuildLinks builds={builds} parameters={parameters} />
+          </dd>
+        </>
+      )}
+      {reason && (
+        <>
+          <dt>Why no build</dt>
+          <dd>{reason}</dd>
+        </>
+      )}
+      <dt>Size</dt>
+      <dd>{sizeInWords(delivery.size)}</dd>
+      <dt>Content type</dt>
+      <dd>{delivery.contentType}</dd>
+      {delivery.externalId && (
+        <>
+          <dt>Sender’s id</dt>
+          <dd>{delivery.externalId}</dd>
+        </>
+      )}
+      <dt>Id</dt>
+      <dd class="wide">
+        <code>{delivery.id}</code>
+      </dd>
+    </dl>
+  );
+}
+
+/** Values may be anything, so only those that are known to be harmless are shown. */
+function Headers({ payload: { headers }, shown }: { payload: Payload; shown: Set<string> }) {
+  return (
+    <details id="headers" class="fold">
+      <summary>{headers.length} headers</summary>
+      <dl class="facts">
+        {headers.map(([name, value]) => (
+          <>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>{shown.has(name.toLowerCase()) ? value : <span class="quiet">not shown</span>}</dd>
+          </>
+        ))}
+      </dl>
+    </details>
+  );
+}

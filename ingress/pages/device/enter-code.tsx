@@ -1,0 +1,93 @@
+import { getRouterParam } from "h3";
+import { claimUserCode } from "../../../shared/device/decide.ts";
+import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Visitor } from "../../auth/session.ts";
+import type { Bodies } from "../../http/body.ts";
+import { clientIp } from "../../http/client-address.ts";
+import { limitUserCodeFailures } from "../../http/limits.ts";
+import { CsrfField, Field, FormError } from "../ui/form.tsx";
+import { type Shown, signedInAction, signedInPage } from "../ui/page.ts";
+
+/** The one sentence for unknown, expired and handled codes, and for those of others: a guess learns nothing. */
+export const notValid =
+  "This code is not valid. Check it on your device, or start there again for a new one.";
+
+/** GET /oauth/device, and /oauth/device/:code with the code filled in. It looks nothing up and changes nothing. */
+export function enterCodePage(services: Services) {
+  return signedInPage(services, ({ event, visitor }) => {
+    const code = readUserCode(getRouterParam(event, "code", { decode: true }) ?? "");
+    return codePage(visitor, { code: code && showUserCode(code), cameByLink: code !== undefined });
+  });
+}
+
+/** POST /oauth/device {user_code, came_by_link?}: claim the request behind the code, and go on to review it. */
+export function enterCode(services: Services, bodies: Bodies) {
+  return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
+    const typed = form.get("user_code") ?? "";
+    const cameByLink = form.has("came_by_link");
+    const path = await limitUserCodeFailures(services, user.id, clientIp(event), async () => {
+      const userCode = readUserCode(typed);
+      if (!userCode || !(await claimUserCode(services, { userId: user.id, userCode }, cameByLink)))
+        return undefined;
+      return pathTo(patterns.reviewDevice, { code: showUserCode(userCode) });
+    });
+    return path ?? codePage(visitor, { code: typed.slice(0, 20), cameByLink, isWrong: true });
+  });
+}
+
+interface CodeProps {
+  code?: string | undefined;
+  cameByLink?: boolean;
+  isWrong?: boolean;
+}
+
+function codePage(visitor: Visitor, props: CodeProps): Shown {
+  const { cameByLink, isWrong } = props;
+  return {
+    title: "Connect a device",
+    status: isWrong ? 422 : 200,
+    content: (
+      <div class="narrow">
+        <h1>Connect a device</h1>
+        <p>
+          {cameByLink && !isWrong
+            ? "Is this the code that your device shows? Then go on."
+            : "Enter the code that your device shows."}
+        </p>
+        <CodeForm visitor={visitor} {...props} />
+        <p class={cameByLink && !isWrong ? "warning" : "quiet"}>
+          Never enter a code that somebody sent you: whoever asked for it would get to act in your name.
+        </p>
+      </div>
+    ),
+  };
+}
+
+/** Where a code is entered, here and on the home page. */
+export function CodeForm({ visitor, code, cameByLink, isWrong }: CodeProps & { visitor: Visitor }) {
+  return (
+    <form method="post" action={patterns.enterCode}>
+      <CsrfField visitor={visitor} />
+      {cameByLink && !isWrong && <input type="hidden" name="came_by_link" value="1" />}
+      {isWrong && <FormError inField>{notValid}</FormError>}
+      <Field
+        label="Code"
+        name="user_code"
+        value={code}
+        class="code"
+        placeholder="XXXX-XXXX"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        maxLength={20}
+        required
+        isWrong={isWrong}
+      />
+      <p class="actions">
+        <button type="submit">Continue</button>
+      </p>
+    </form>
+  );
+}

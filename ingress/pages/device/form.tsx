@@ -1,0 +1,130 @@
+import type { OrganizationChoice } from "../../../shared/device/decide.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Visitor } from "../../auth/session.ts";
+import { ScopeList } from "../account/scope-list.tsx";
+import { CsrfField, FormError } from "../ui/form.tsx";
+import type { Shown } from "../ui/page.ts";
+import { Time } from "../ui/times.tsx";
+import type { Review } from "./review.tsx";
+
+/** What was sent and could not be accepted. */
+interface Sent {
+  organizationId: string;
+  problem: string;
+}
+
+/** Who asks for what, and the decision: to deny is as easy as to authorize. */
+export function reviewForm(visitor: Visitor, review: Review, now: Date, sent?: Sent): Shown {
+  const { application, code, choices, userCode } = review;
+  const chosen = sent?.organizationId || preselected(review);
+  const canAuthorize = choices.some(({ granted }) => granted.length > 0);
+  return {
+    title: `Authorize ${application.name}?`,
+    status: sent ? 422 : 200,
+    content: (
+      <div class="narrow">
+        <h1>
+          Authorize <span class="named">{application.name}</span>?
+        </h1>
+        {sent && <FormError>{sent.problem}</FormError>}
+        <p>
+          It asks to act as <strong>{visitor.user?.email}</strong>. Your device must show this code:
+        </p>
+        <p class="shown-code">{userCode}</p>
+        <RequestFacts review={review} now={now} />
+        <form method="post" action={pathTo(patterns.reviewDevice, { code: userCode })}>
+          <CsrfField visitor={visitor} />
+          <h2>It could</h2>
+          <ScopeList scopes={code.scopes} />
+          {choices.length > 0 ? (
+            <fieldset class="choices">
+              <legend>In which organization?</legend>
+              {choices.map((choice) => (
+                <Choice key={choice.organization.id} choice={choice} chosen={chosen} />
+              ))}
+            </fieldset>
+          ) : (
+            <p class="warning">
+              You belong to no organization, so there is nothing that you could authorize.
+            </p>
+          )}
+          {code.cameByLink && canAuthorize && (
+            <label class="check warning">
+              <input type="checkbox" name="mine" value="1" />
+              <span>I started this on a device of mine. Nobody sent me this link.</span>
+            </label>
+          )}
+          <p class="actions equal">
+            {canAuthorize && (
+              <button type="submit" name="decision" value="authorize">
+                Authorize
+              </button>
+            )}
+            <button type="submit" name="decision" value="deny" class="danger solid" formNoValidate>
+              Deny
+            </button>
+          </p>
+          <p class="quiet">
+            Not you?{" "}
+            <button type="submit" name="decision" value="release" class="plain" formNoValidate>
+              Sign in as someone else
+            </button>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}
+
+function RequestFacts({ review: { code }, now }: { review: Review; now: Date }) {
+  return (
+    <dl class="facts">
+      <dt>Asked from</dt>
+      <dd>IP address {code.requestIp || "unknown"}</dd>
+      <dt>By</dt>
+      <dd class="agent">{code.requestUserAgent ?? "a program that does not say its name"}</dd>
+      <dt>When</dt>
+      <dd>
+        <Time at={code.createdAt} now={now} />
+      </dd>
+    </dl>
+  );
+}
+
+function Choice({ choice, chosen }: { choice: OrganizationChoice; chosen: string | undefined }) {
+  const { organization, granted, dropped } = choice;
+  const id = `organization-${organization.id}`;
+  return (
+    <div class="check">
+      <input
+        type="radio"
+        name="organization"
+        id={id}
+        value={organization.id}
+        checked={organization.id === chosen}
+        aria-describedby={`${id}-note`}
+        required
+      />
+      <div>
+        <label for={id}>{organization.name}</label>
+        <div class="quiet" id={`${id}-note`}>
+          {granted.length === 0 &&
+            "Nothing of this can be granted here: all of it needs an admin, and you are a member."}
+          {granted.length > 0 && dropped.length > 0 && (
+            <>
+              Here it would not get, because it needs an admin and you are a member:
+              <ScopeList scopes={dropped} />
+            </>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The organization that the client hinted at, if the user belongs to it; the only one, if there is just one. */
+function preselected({ code, choices }: Review): string | undefined {
+  const ids = choices.map(({ organization }) => organization.id);
+  if (code.hintedOrganizationId && ids.includes(code.hintedOrganizationId)) return code.hintedOrganizationId;
+  return ids.length === 1 ? ids[0] : undefined;
+}

@@ -1,0 +1,67 @@
+import type { DeviceRequest } from "../../../shared/device/decide.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Shown } from "../ui/page.ts";
+import { notValid } from "./enter-code.tsx";
+
+/** What the user who decided a request sees then, and whenever they look again. */
+export function deviceOutcome(request: DeviceRequest): Shown {
+  const name = request.application.name;
+  switch (request.state) {
+    case "approved":
+    case "used":
+      return outcome("Device connected", "ok", [
+        `You have authorized ${name}.`,
+        "Return to your device: it goes on by itself in a few seconds. You can close this page.",
+      ]);
+    case "denied":
+      return outcome("Request denied", "stop", [
+        `You have denied ${name} access. It can do nothing in your name.`,
+        "You can close this page.",
+      ]);
+    case "pending":
+      return outcome("Not decided yet", "wait", ["Go back to decide about this request."]);
+    case "expired":
+      return outcome("Request expired", "stop", [
+        "The request was not completed in time.",
+        "Start on your device again for a new code.",
+      ]);
+  }
+}
+
+/** Back and resubmit: the first decision stands. */
+export function alreadyHandled(request: DeviceRequest): Shown {
+  const { application, state } = request;
+  const said = {
+    approved: `It was authorized for ${application.name}.`,
+    used: `It was authorized for ${application.name}.`,
+    denied: "It was denied.",
+    expired: "It has expired: start on your device again for a new code.",
+    pending: "It can be decided no more.",
+  }[state];
+  return {
+    ...outcome("This request was already handled", "wait", [said, "You can close this page."]),
+    status: 409,
+  };
+}
+
+export function notValidPage(): Shown {
+  return { ...outcome("This code is not valid", "stop", [notValid]), status: 404 };
+}
+
+function outcome(title: string, sign: "ok" | "stop" | "wait", sentences: string[]): Shown {
+  return {
+    title,
+    content: (
+      <div class={`narrow outcome ${sign}`}>
+        <h1>{title}</h1>
+        {sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+        <p class="quiet">
+          <a href={patterns.enterCode}>Connect another device</a> or look at your{" "}
+          <a href={patterns.connectedApps}>connected apps</a>.
+        </p>
+      </div>
+    ),
+  };
+}

@@ -1,0 +1,141 @@
+import { slugProblems } from "../../../shared/accounts/organizations.ts";
+import { type Build, countBuilds, listBuilds } from "../../../shared/builds/store.ts";
+import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { clusterTitle } from "../clusters/show.tsx";
+import { eventsPath } from "../ui/live.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { readPageNumber } from "../ui/page-number.ts";
+import { Pager, PublicPreview, State, Table } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+
+const perPage = 30;
+
+/** GET /organizations/:org/pipelines/:slug: its builds, newest first. */
+export function pipelinePage(services: Services) {
+  const { db, clock } = services;
+  return memberPage(services, async (request) => {
+    const { organization, visitor, event } = request;
+    const pipeline = await pipelineOf(services, request);
+    const filter = { organizationId: organization.id, pipelineId: pipeline.id, includePaused: true };
+    const { page, pages, offset } = readPageNumber(event, await countBuilds(db, filter), perPage);
+    const builds = await listBuilds(db, filter, { limit: perPage, offset });
+    const cluster = await findClusterById(db, pipeline.clusterId);
+    const topics = builds.map(({ id }) => `build:${id}` as const);
+    const parameters = { org: organization.slug, slug: pipeline.slug };
+    return {
+      title: pipeline.name,
+      within: { organization, section: "pipelines" },
+      events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]),
+      content: (
+        <>
+          <p class="back">
+            <a href={pathTo(patterns.pipelinesPage, parameters)}>Pipelines</a>
+          </p>
+          <div class="heading">
+            <h1>{pipeline.name}</h1>
+            <p class="actions">
+              <PublicPreview />
+              <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
+                Triggers
+              </a>
+            </p>
+          </div>
+          <Facts pipeline={pipeline} cluster={cluster} org={organization.slug} />
+          <h2>Builds</h2>
+          {builds.length === 0 ? (
+            <p class="empty">
+              No build yet. One is made for every webhook that a{" "}
+              <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
+            </p>
+          ) : (
+            <Builds builds={builds} parameters={parameters} now={clock.now()} />
+          )}
+          <Pager page={page} pages={pages} path={pathTo(patterns.pipelinePage, parameters)} />
+        </>
+      ),
+    };
+  });
+}
+
+/** @throws Refusal 404 */
+export function pipelineOf({ db }: Services, { organization, parameter }: MemberRequest): Promise<Pipeline> {
+  const slug = parameter("slug");
+  if (slugProblems(slug).length > 0) throw notFound("pipeline");
+  return requirePipeline(db, organization.id, slug);
+}
+
+function Facts({
+  pipeline: { defaultBranch, steps },
+  cluster,
+  org,
+}: {
+  pipeline: Pipeline;
+  cluster: Cluster | undefined;
+  org: string;
+}) {
+  return (
+    <dl class="facts panel">
+      {cluster && (
+        <>
+          <dt>Runs in</dt>
+          <dd>
+            <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{clusterTitle(cluster)}</a>
+          </dd>
+        </>
+      )}
+      <dt>Default branch</dt>
+      <dd>{defaultBranch}</dd>
+      <dt>Steps</dt>
+      <dd class="wide">
+        <ol class="steps">
+          {steps.map(({ label, command, agents }) => (
+            <li key={`${label} ${command}`}>
+              {label && `${label} `}
+              <code>{command}</code>
+              {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
+            </li>
+          ))}
+        </ol>
+      </dd>
+    </dl>
+  );
+}
+
+function Builds({
+  builds,
+  parameters,
+  now,
+}: {
+  builds: Build[];
+  parameters: Record<string, string>;
+  now: Date;
+}) {
+  return (
+    <Table caption="Builds" columns={["Build", "State", "Branch", "Created"]}>
+      {builds.map((build) => (
+        <tr key={build.id}>
+          <th scope="row" class="described">
+            <a href={pathTo(patterns.buildPage, { ...parameters, number: String(build.number) })}>
+              #{build.number}
+            </a>
+            <span>{build.message}</span>
+          </th>
+          <td>
+            <State state={build.state} isPaused={build.pausedQueueId !== null} />
+          </td>
+          <td>
+            <span class="long">{build.branch}</span>
+          </td>
+          <td>
+            <Time at={build.createdAt} now={now} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,123 @@
+import { endpointUrl, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
+import { findTriggerType } from "../../../shared/triggers/types.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+import type { Shown } from "../ui/page.ts";
+import { curlCommand } from "./curl-command.ts";
+import { pathOfTrigger, pathOfTriggers } from "./load.ts";
+
+/** A trigger's URL, which is never shown again, and what to do with it. It answers the form that made the trigger. */
+export function showCreated(
+  { config }: Services,
+  request: MemberRequest,
+  { trigger, token }: CreatedTrigger,
+  title: string,
+): Shown {
+  const url = endpointUrl(config, token);
+  const type = findTriggerType(config.issueTracker, trigger.type);
+  const isVerified = trigger.secretSealed !== null;
+  return {
+    title,
+    script: "copy.js",
+    within: { organization: request.organization, section: "pipelines" },
+    content: (
+      <>
+        <h1>{title}</h1>
+        <section class="card" aria-labelledby="url">
+          <h2 id="url">The URL of “{trigger.label}”</h2>
+          <p>
+            <strong>Copy it now: it is not shown again.</strong> Whoever knows it can make builds, so keep it
+            like a password.
+          </p>
+          {!trigger.enabled && (
+            <p class="warning">The trigger is disabled: it refuses deliveries until it is enabled.</p>
+          )}
+          <CopyField id="endpoint-url" label="URL" rows={2} value={url} />
+        </section>
+        <h2>Next</h2>
+        <p>Tell the sender the URL, then look whether its deliveries arrive.</p>
+        <p class="actions">
+          <a class="button" href={pathOfTrigger(request, trigger, patterns.triggerSetupPage)}>
+            Set up {type && type.name !== "webhook" ? type.title : "the sender"}
+          </a>
+          <a class="button secondary" href={pathOfTrigger(request, trigger)}>
+            Go to the trigger
+          </a>
+        </p>
+        {type && (
+          <section aria-labelledby="try">
+            <h2 id="try">Try it</h2>
+            <p>
+              {isVerified
+                ? "This command signs a delivery and sends it, once you have put the secret into its first line:"
+                : "This command sends a delivery:"}
+            </p>
+            <CopyField
+              id="command"
+              label="Command"
+              rows={isVerified ? 10 : 6}
+              value={curlCommand(type, { url, isVerified })}
+            />
+          </section>
+        )}
+      </>
+    ),
+  };
+}
+
+/** Text to take along. The button works with JavaScript; without it the text can be selected. */
+function CopyField({ id, label, rows, value }: { id: string; label: string; rows: number; value: string }) {
+  return (
+    <div class="field copied">
+      <label for={id}>{label}</label>
+      <textarea id={id} class="secret" rows={rows} readOnly autocomplete="off" spellcheck={false}>
+        {value}
+      </textarea>
+      <p class="actions">
+        <button type="button" class="secondary" data-copies={id} hidden>
+          Copy {label.toLowerCase() === "url" ? label : label.toLowerCase()}
+        </button>
+        <span class="quiet" role="status" />
+      </p>
+    </div>
+  );
+}
+
+/**
+ * The answer to a form that was sent before.
+ * @param trigger what it made, if that is still there
+ */
+export function createdOnce(request: MemberRequest, trigger: Trigger | undefined): Shown {
+  return {
+    title: "Already created",
+    status: 409,
+    within: { organization: request.organization, section: "pipelines" },
+    content: (
+      <div class="narrow">
+        <h1>This trigger was already created</h1>
+        <p>
+          The form was sent before, and a URL is shown only once. If the URL is lost, or has leaked, replace
+          the trigger: a copy with a new URL takes its place.
+        </p>
+        <p class="actions">
+          {trigger ? (
+            <>
+              <a class="button" href={pathOfTrigger(request, trigger)}>
+                Go to “{trigger.label}”
+              </a>
+              <a class="button secondary" href={pathOfTrigger(request, trigger, patterns.replaceTriggerPage)}>
+                Replace it
+              </a>
+            </>
+          ) : (
+            <a class="button" href={pathOfTriggers(request)}>
+              Go to the triggers
+            </a>
+          )}
+        </p>
+      </div>
+    ),
+  };
+}

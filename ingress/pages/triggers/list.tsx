@@ -1,0 +1,117 @@
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { mostTriggersPerPipeline } from "../../../shared/triggers/create.ts";
+import { type Delivery, listLastDeliveries } from "../../../shared/triggers/delivery-store.ts";
+import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
+import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
+import { pipelineOf } from "../pipelines/show.tsx";
+import { eventsPath } from "../ui/live.ts";
+import { memberPage } from "../ui/member-page.ts";
+import { PublicPreview, State, Table } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+import { pathOfTrigger, pathOfTriggers } from "./load.ts";
+
+/** GET /organizations/:org/pipelines/:slug/triggers, newest first */
+export function triggersPage(services: Services) {
+  const { db, config, clock } = services;
+  return memberPage(services, async (request) => {
+    const { organization, visitor } = request;
+    const pipeline = await pipelineOf(services, request);
+    const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
+    const ids = triggers.map(({ id }) => id);
+    const last = await listLastDeliveries(db, ids);
+    const isFull = triggers.length >= mostTriggersPerPipeline;
+    return {
+      title: `Triggers of ${pipeline.name}`,
+      within: { organization, section: "pipelines" },
+      events: eventsPath(services, visitor, [
+        `pipeline:${pipeline.id}`,
+        ...ids.map((id) => `trigger:${id}` as const),
+      ]),
+      content: (
+        <>
+          <p class="back">
+            <a href={pathOfTriggers(request, patterns.pipelinePage)}>{pipeline.name}</a>
+          </p>
+          <div class="heading">
+            <h1>
+              Triggers <PublicPreview />
+            </h1>
+            {!isFull && (
+              <p class="actions">
+                <a class="button" href={pathOfTriggers(request, patterns.newTriggerPage)}>
+                  New trigger
+                </a>
+              </p>
+            )}
+          </div>
+          {isFull && (
+            <p class="warning">
+              These are {mostTriggersPerPipeline}, the most that a pipeline can have. For another one, delete
+              one first.
+            </p>
+          )}
+          {triggers.length === 0 ? (
+            <p class="empty">
+              No trigger yet. A trigger is a URL: for every webhook that GitHub, {config.issueTracker} or any
+              other program posts there, the pipeline builds, and the build’s steps can read what was posted.
+            </p>
+          ) : (
+            <Table caption="Triggers" columns={["Trigger", "State", "Last delivery", "URL ends in"]}>
+              {triggers.map((trigger) => (
+                <Row
+                  key={trigger.id}
+                  trigger={trigger}
+                  type={findTriggerType(config.issueTracker, trigger.type)?.title ?? trigger.type}
+                  path={pathOfTrigger(request, trigger)}
+                  last={last.get(trigger.id)}
+                  now={clock.now()}
+                />
+              ))}
+            </Table>
+          )}
+        </>
+      ),
+    };
+  });
+}
+
+function Row({
+  trigger,
+  type,
+  path,
+  last,
+  now,
+}: {
+  trigger: Trigger;
+  type: string;
+  path: string;
+  last: Delivery | undefined;
+  now: Date;
+}) {
+  return (
+    <tr>
+      <th scope="row" class="described">
+        <a href={path}>{trigger.label}</a>
+        <span class="quiet">{type}</span>
+      </th>
+      <td>
+        <State state={trigger.enabled ? "enabled" : "disabled"} />
+      </td>
+      <td>
+        {last ? (
+          <>
+            <Time at={last.receivedAt} now={now} /> <DeliveryState delivery={last} />
+            {last.reason && <span class="reason">{reasonInWords(last)}</span>}
+          </>
+        ) : (
+          <span class="quiet">none yet</span>
+        )}
+      </td>
+      <td>
+        <code>…{trigger.tokenHint}</code>
+      </td>
+    </tr>
+  );
+}

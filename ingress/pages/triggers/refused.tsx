@@ -1,0 +1,53 @@
+import type { RefusalCause } from "../../../shared/db/schema.ts";
+import type { RefusedDeliveries } from "../../../shared/triggers/refused-store.ts";
+import { Table } from "../ui/tables.tsx";
+
+/** What was wrong, and what whoever looks after the sender can do about it. */
+const words: Record<RefusalCause, [what: string, remedy: string]> = {
+  wrong_method: ["Not sent with POST", "Set the sender’s method to POST."],
+  invalid_token: ["The URL was cut off or changed", "Copy the whole URL."],
+  not_found: ["No trigger had the URL", "Copy the whole URL."],
+  disabled: ["The trigger was disabled", "Enable it to accept deliveries."],
+  wrong_content_type: ["Not sent as JSON", "Choose application/json as the content type."],
+  form_content_type: ["Sent as a form", "Choose application/json as the content type."],
+  wrong_encoding: ["Compressed", "Send the payload uncompressed."],
+  too_large: ["Payload too large", "Choose fewer events, or smaller ones."],
+  invalid_signature: ["Signature wrong or missing", "Set the same secret here and at the sender."],
+  long_idempotency_key: ["Idempotency-Key too long", "Use 255 characters at most."],
+  rate_limited: ["Hourly limit reached", "Choose fewer events, or ask for a higher limit."],
+  invalid_json: ["Payload is not JSON", "Look at what the sender sends."],
+  too_deep: ["Payload nested too deeply", "Look at what the sender sends."],
+};
+
+const hourFormat = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZone: "UTC",
+});
+
+/** What the trigger did not accept lately, by hour and cause: it leaves no delivery. */
+export function Refused({ counts, most }: { counts: RefusedDeliveries[]; most: number }) {
+  if (counts.length === 0) return null;
+  return (
+    <section aria-labelledby="refused">
+      <h2 id="refused">Refused in the last 7 days</h2>
+      <Table caption="Refused deliveries" columns={["Cause", "Hour", "How many"]}>
+        {counts.slice(0, most).map(({ hour, cause, count }) => (
+          <tr key={`${hour.getTime()} ${cause}`}>
+            <th scope="row" class="described">
+              {words[cause][0]}
+              <span>{words[cause][1]}</span>
+            </th>
+            <td>
+              <time dateTime={hour.toISOString()}>{hourFormat.format(hour)} UTC</time>
+            </td>
+            <td class="number">{count.toLocaleString("en")}</td>
+          </tr>
+        ))}
+      </Table>
+      {counts.length > most && <p class="quiet">And {counts.length - most} older entries.</p>}
+    </section>
+  );
+}

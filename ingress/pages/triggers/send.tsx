@@ -1,0 +1,108 @@
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { sendDelivery } from "../../../shared/triggers/send.ts";
+import { findTriggerType } from "../../../shared/triggers/types.ts";
+import type { Bodies } from "../../http/body.ts";
+import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
+import { asSentence, type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import type { Shown } from "../ui/page.ts";
+import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
+
+const longestPayload = 64 * 1024;
+
+interface Draft {
+  event: string;
+  payload: string;
+}
+
+/** GET …/triggers/:trigger/send */
+export function sendDeliveryPage(services: Services) {
+  return memberPage(services, async (request) => {
+    const at = await triggerOf(services, request);
+    const type = findTriggerType(services.config.issueTracker, at.trigger.type);
+    const payload = JSON.stringify(type?.sample ?? {}, undefined, 2);
+    return show(services, request, at, { event: type?.sampleEvent ?? "", payload });
+  });
+}
+
+/** POST there {payload, event}: leads to the delivery, and from there to its build. */
+export function sendTestDelivery(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request, form) => {
+    const at = await triggerOf(services, request);
+    const { organization } = request;
+    const draft = { event: (form.get("event") ?? "").trim(), payload: form.get("payload") ?? "" };
+    const sent = { body: Buffer.from(draft.payload), event: draft.event || undefined };
+    try {
+      const id = await sendDelivery(services, { trigger: at.trigger, organization }, sent);
+      return pathOfTrigger(request, at.trigger, patterns.deliveryPage, id);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status >= 500) throw error;
+      return show(services, request, at, draft, error);
+    }
+  });
+}
+
+function show(
+  { config }: Services,
+  request: MemberRequest,
+  { pipeline, trigger }: TriggerAt,
+  draft: Draft,
+  refusal?: Refusal,
+): Shown {
+  const { organization, visitor } = request;
+  const type = findTriggerType(config.issueTracker, trigger.type);
+  const back = pathTo(patterns.triggerPage, {
+    org: organization.slug,
+    slug: pipeline.slug,
+    trigger: trigger.id,
+  });
+  return {
+    title: "Send a test delivery",
+    status: refusal?.status ?? 200,
+    within: { organization, section: "pipelines" },
+    content: (
+      <div class="narrow">
+        <p class="back">
+          <a href={back}>{trigger.label}</a>
+        </p>
+        <h1>Send a test delivery</h1>
+        <p>
+          It goes through all that a delivery of the sender goes through{signs(trigger.secretSealed)}, counts
+          towards the hourly limit, and makes a real build.
+        </p>
+        <form method="post" action={pathOfTrigger(request, trigger, patterns.sendDeliveryPage)}>
+          <CsrfField visitor={visitor} />
+          {refusal && <FormError>{asSentence([refusal.message])}</FormError>}
+          {type?.eventHeader && (
+            <Field
+              label="Event"
+              name="event"
+              value={draft.event}
+              maxLength={100}
+              hint={`What ${type.eventHeader} says.`}
+            />
+          )}
+          <TextArea
+            label="Payload"
+            name="payload"
+            value={draft.payload}
+            maxLength={longestPayload}
+            rows={14}
+            hint="Any JSON."
+          />
+          <p class="actions">
+            <button type="submit">Send</button>
+            <a class="button secondary" href={back}>
+              Cancel
+            </a>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}
+
+function signs(secretSealed: string | null): string {
+  return secretSealed === null ? "" : ", is signed with the trigger’s secret";
+}

@@ -1,0 +1,70 @@
+import type { ComponentChildren } from "preact";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { mostTriggersPerPipeline } from "../../../shared/triggers/create.ts";
+import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { memberPage } from "../ui/member-page.ts";
+import { PublicPreview } from "../ui/tables.tsx";
+import { pathOfTrigger, triggerOf } from "./load.ts";
+import { GitHubSteps, ProgramSteps, type SetUp, TrackerSteps } from "./setup-steps.tsx";
+
+/** GET …/triggers/:trigger/setup: what to do at the sender. */
+export function triggerSetupPage(services: Services) {
+  const { config } = services;
+  return memberPage(services, async (request) => {
+    const { organization } = request;
+    const { trigger } = await triggerOf(services, request);
+    const type = findTriggerType(config.issueTracker, trigger.type);
+    const path = (pattern: string) => pathOfTrigger(request, trigger, pattern);
+    const setUp: SetUp = {
+      trigger,
+      type,
+      editPath: path(patterns.editTriggerPage),
+      deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
+    };
+    const title = `Set up ${type?.signature ? type.title : "the sender"}`;
+    return {
+      title,
+      within: { organization, section: "pipelines" },
+      content: (
+        <>
+          <p class="back">
+            <a href={path(patterns.triggerPage)}>{trigger.label}</a>
+          </p>
+          <h1>
+            {title} <PublicPreview />
+          </h1>
+          <p>
+            The URL was shown when the trigger was created; it ends in <code>{trigger.tokenHint}</code>. If it
+            is lost, or has leaked, <a href={path(patterns.replaceTriggerPage)}>replace the trigger</a>.
+          </p>
+          {stepsOf(setUp)}
+          <section aria-labelledby="limits">
+            <h2 id="limits">Limits</h2>
+            <ul>
+              <li>A payload has at most 5 MB.</li>
+              <li>
+                All triggers of {organization.name} together take {setUp.deliveriesPerHour} deliveries an
+                hour.
+              </li>
+              <li>A pipeline has at most {mostTriggersPerPipeline} triggers.</li>
+              <li>
+                A build’s steps read the payload with <code>meta-data get {config.serviceName}:webhook</code>,
+                for {config.payloadRetentionDays} days. The headers of a delivery are not available to them.
+              </li>
+              <li>
+                Triggers are in public preview. The URL of one cannot be rotated: replace the trigger instead.
+                Deliveries cannot be restricted to IP addresses.
+              </li>
+            </ul>
+          </section>
+        </>
+      ),
+    };
+  });
+}
+
+function stepsOf(setUp: SetUp): ComponentChildren {
+  if (!setUp.type?.signature) return <ProgramSteps {...setUp} />;
+  return setUp.type.name === "github" ? <GitHubSteps {...setUp} /> : <TrackerSteps {...setUp} />;
+}

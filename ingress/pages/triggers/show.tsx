@@ -1,0 +1,162 @@
+import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { listUsersById } from "../../../shared/accounts/store.ts";
+import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
+import { isId } from "../../../shared/ids.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { listDeliveriesPage } from "../../../shared/triggers/delivery-store.ts";
+import { deliveriesUsed } from "../../../shared/triggers/limit.ts";
+import type { PageOfIds } from "../../../shared/triggers/page-of-ids-store.ts";
+import { refusedSince } from "../../../shared/triggers/refused.ts";
+import { listRefused } from "../../../shared/triggers/refused-store.ts";
+import { environmentOf } from "../../../shared/triggers/settings.ts";
+import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { Deliveries } from "../deliveries/list.tsx";
+import { AuditList } from "../organization/audit-list.tsx";
+import { PostButton } from "../ui/form.tsx";
+import { eventsPath } from "../ui/live.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { PublicPreview, State } from "../ui/tables.tsx";
+import { TriggerFacts } from "./facts.tsx";
+import { pathOfTrigger, triggerOf } from "./load.ts";
+import { Refused } from "./refused.tsx";
+
+const perPage = 20;
+const mostRefused = 50;
+const mostAuditEntries = 10;
+
+/** GET /organizations/:org/pipelines/:slug/triggers/:trigger: what it is, and what came. */
+export function triggerPage(services: Services) {
+  return memberPage(services, async (request) => {
+    const { organization, visitor } = request;
+    const read = await readTrigger(services, request);
+    const { pipeline, trigger, page, audit } = read;
+    const now = services.clock.now();
+    const path = (pattern: string) => pathOfTrigger(request, trigger, pattern);
+    const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
+    return {
+      title: trigger.label,
+      within: { organization, section: "pipelines" },
+      events: eventsPath(services, visitor, [`trigger:${trigger.id}`]),
+      content: (
+        <>
+          <p class="back">
+            <a href={pathTo(patterns.triggersPage, parameters)}>Triggers of {pipeline.name}</a>
+          </p>
+          <div class="heading">
+            <h1>
+              {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />
+            </h1>
+            <div class="actions">
+              <a class="button secondary" href={path(patterns.editTriggerPage)}>
+                Edit
+              </a>
+              <PostButton
+                visitor={visitor}
+                path={path(trigger.enabled ? patterns.disableTriggerPage : patterns.enableTriggerPage)}
+                class="secondary"
+              >
+                {trigger.enabled ? "Disable" : "Enable"}
+              </PostButton>
+              <a class="button secondary" href={path(patterns.replaceTriggerPage)}>
+                Replace
+              </a>
+              <a class="button danger" href={path(patterns.deleteTriggerPage)}>
+                Delete
+              </a>
+            </div>
+          </div>
+          <TriggerFacts read={read} now={now} />
+          <div class="heading">
+            <h2>Deliveries</h2>
+            <p class="actions">
+              <a class="button secondary" href={path(patterns.triggerSetupPage)}>
+                How to set up
+              </a>
+              {trigger.enabled && (
+                <a class="button secondary" href={path(patterns.sendDeliveryPage)}>
+                  Send a test delivery
+                </a>
+              )}
+            </p>
+          </div>
+          {page.shown.length === 0 ? (
+            <p class="empty">
+              Nothing has come yet. Give the trigger’s URL to its sender, or send a test delivery.
+            </p>
+          ) : (
+            <Deliveries deliveries={page.shown} builds={page.builds} parameters={parameters} now={now} />
+          )}
+          <CursorPager path={path(patterns.triggerPage)} newer={page.newer} older={page.older} />
+          <Refused counts={read.refused} most={mostRefused} />
+          <AuditList entries={audit} now={now} />
+        </>
+      ),
+    };
+  });
+}
+
+async function readTrigger(services: Services, request: MemberRequest) {
+  const { db, clock } = services;
+  const at = await triggerOf(services, request);
+  const { trigger } = at;
+  const audited = {
+    organizationId: request.organization.id,
+    subjects: { types: ["trigger"], ids: [trigger.id] },
+  };
+  return {
+    ...at,
+    type: findTriggerType(services.config.issueTracker, trigger.type),
+    variables: Object.keys(environmentOf(services.cipher, trigger)),
+    users: await listUsersById(db, [trigger.createdById]),
+    page: await readDeliveries(services, request, trigger.id),
+    used: await deliveriesUsed(services, request.organization),
+    refused: await listRefused(db, trigger.id, refusedSince(clock.now())),
+    audit: await listAuditEvents(db, audited, mostAuditEntries),
+  };
+}
+
+/** The deliveries that the address asks for, and the cursors of what is newer and older. */
+async function readDeliveries({ db }: Services, { event }: MemberRequest, triggerId: string) {
+  const cursor = (name: string) => {
+    const id = event.url.searchParams.get(name) ?? "";
+    return isId(id) ? { [name]: id } : {};
+  };
+  const asked: PageOfIds = {
+    limit: perPage,
+    ...cursor("after"),
+    ...(cursor("after").after ? {} : cursor("before")),
+  };
+  const rows = await listDeliveriesPage(db, triggerId, asked);
+  const hasMore = rows.length > perPage;
+  const shown = asked.before ? rows.slice(-perPage) : rows.slice(0, perPage);
+  const hasNewer = asked.before ? hasMore : asked.after !== undefined;
+  const hasOlder = asked.before ? true : hasMore;
+  return {
+    shown,
+    builds: await listBuildsOfDeliveries(
+      db,
+      shown.map(({ id }) => id),
+    ),
+    newer: hasNewer ? shown[0]?.id : undefined,
+    older: hasOlder ? shown.at(-1)?.id : undefined,
+  };
+}
+
+function CursorPager({
+  path,
+  newer,
+  older,
+}: {
+  path: string;
+  newer: string | undefined;
+  older: string | undefined;
+}) {
+  if (!newer && !older) return null;
+  return (
+    <nav class="pager" aria-label="Pages of deliveries">
+      {newer && <a href={`${path}?before=${newer}`}>Newer</a>}
+      {older && <a href={`${path}?after=${older}`}>Older</a>}
+    </nav>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact";
+import type { Visitor } from "../../auth/session.ts";
+import { FormError, PostButton } from "./form.tsx";
+import type { Shown } from "./page.ts";
+
+/** Asks once before something that cannot be undone. */
+export function confirmation(
+  visitor: Visitor,
+  {
+    title,
+    within,
+    text,
+    button,
+    path,
+    id,
+    back,
+    problem,
+  }: Record<"title" | "text" | "button" | "path" | "back", string> & {
+    id?: string;
+    problem?: ComponentChildren;
+    within?: NonNullable<Shown["within"]>;
+  },
+): Shown {
+  return {
+    title,
+    ...(within ? { within } : {}),
+    status: problem ? 422 : 200,
+    script: "once.js",
+    content: (
+      <div class="narrow">
+        <h1>{title}</h1>
+        {problem && <FormError>{problem}</FormError>}
+        <p>{text}</p>
+        <div class="actions">
+          <PostButton visitor={visitor} path={path} id={id} class="danger solid">
+            {button}
+          </PostButton>
+          <a class="button secondary" href={back}>
+            Cancel
+          </a>
+        </div>
+      </div>
+    ),
+  };
+}

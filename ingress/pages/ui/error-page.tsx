@@ -1,0 +1,60 @@
+import type { H3Event } from "h3";
+import type { Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { frameOfError } from "./frame.ts";
+import { renderPage } from "./layout.tsx";
+
+const titles: Record<number, string> = {
+  403: "This was not accepted",
+  404: "Page not found",
+  429: "Too many attempts",
+  500: "Something went wrong",
+  503: "Temporarily unavailable",
+};
+
+/** What people are told instead of what programs are. */
+const texts: Record<string, string> = {
+  "Not Found": "There is nothing at this address. Check it for typing errors.",
+  "Method not allowed": "This address cannot be opened in this way.",
+  "The address is malformed": "This is no complete address. Check it for typing errors.",
+  "No organization found": "This organization does not exist, or you are not a member of it.",
+  "No cluster queue found": "This queue does not exist, or was deleted.",
+  "No pipeline trigger found": "This trigger does not exist, or was deleted.",
+  "No payload found": "This build has no payload, or it is no longer kept.",
+  "No authorized application found": "This app is not connected, or its access was revoked.",
+  "No access token found": "This token does not exist, or was revoked.",
+};
+
+/** What a person sees instead of the page that they asked for. */
+export async function errorPage(
+  services: Services,
+  event: H3Event,
+  { status, message }: Refusal,
+): Promise<string> {
+  const isForbiddenPage = status === 403 && event.req.method === "GET";
+  const title = isForbiddenPage ? "No access" : (titles[status] ?? "This did not work");
+  // With the database away nobody can be found, and it may take its time to say so.
+  const { visitor, membership } = status < 500 ? await frameOfError(services, event) : {};
+  return renderPage({
+    title,
+    ...(visitor && { visitor }),
+    ...(membership && { within: membership, role: membership.role }),
+    content: (
+      <div class="narrow">
+        <h1>{title}</h1>
+        <p>{inWords(message)}</p>
+        <p class="actions">
+          <a class="button secondary" href="/">
+            Go to the start page
+          </a>
+        </p>
+      </div>
+    ),
+  });
+}
+
+/** `No build found` is what programs read. */
+function inWords(message: string): string {
+  const missing = /^No (.+) found$/.exec(message)?.[1];
+  return texts[message] ?? (missing ? `This ${missing} does not exist, or was deleted.` : message);
+}

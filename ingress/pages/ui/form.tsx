@@ -1,0 +1,182 @@
+import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from "preact";
+import type { Visitor } from "../../auth/session.ts";
+
+/** Belongs in every form that is posted. */
+export function CsrfField({ visitor }: { visitor: Visitor }) {
+  return <input type="hidden" name="csrf_token" value={visitor.csrfToken} />;
+}
+
+/**
+ * What is wrong with the form that was sent, above it. The keyboard starts here.
+ * @param inField a field of the form is marked as wrong, so the keyboard starts there
+ */
+export function FormError({
+  children,
+  inField = false,
+}: {
+  children: ComponentChildren;
+  inField?: boolean | undefined;
+}) {
+  const focus = inField ? {} : { tabIndex: -1, autofocus: true };
+  return (
+    <p class="error" {...focus} role="alert" id="form-error">
+      {children}
+    </p>
+  );
+}
+
+/** Whether a problem is with the field of this label: `Key can't be blank.` */
+export function isAbout(problem: string | undefined, label: string): boolean {
+  return problem?.startsWith(`${label} `) ?? false;
+}
+
+/**
+ * An input with its label and, below, what helps to fill it in.
+ * @param isWrong the form's error is about it
+ */
+export function Field({
+  label,
+  hint,
+  isWrong = false,
+  ...input
+}: { label: string; name: string; hint?: string; isWrong?: boolean | undefined } & InputHTMLAttributes) {
+  const id = `field-${input.name}`;
+  const describedBy = [isWrong && "form-error", hint && `${id}-hint`].filter(Boolean).join(" ");
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        {...input}
+        {...(describedBy && { "aria-describedby": describedBy })}
+        {...(isWrong && { "aria-invalid": true, autofocus: true })}
+      />
+      {hint && (
+        <span class="quiet" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+    </p>
+  );
+}
+
+type Option = readonly [value: string, text: string];
+
+/** One of a few. */
+export function Select({
+  label,
+  name,
+  value,
+  options,
+  groups = [],
+}: {
+  label: string;
+  name: string;
+  value: string;
+  options: readonly Option[];
+  groups?: { label: string; options: Option[] }[];
+}) {
+  const render = ([each, text]: Option) => (
+    <option key={each} value={each} selected={each === value}>
+      {text}
+    </option>
+  );
+  const id = `field-${name}`;
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name}>
+        {options.map(render)}
+        {groups.map((group) => (
+          <optgroup key={group.label} label={group.label}>
+            {group.options.map(render)}
+          </optgroup>
+        ))}
+      </select>
+    </p>
+  );
+}
+
+/** Text of several lines. */
+export function TextArea({
+  label,
+  name,
+  value,
+  hint,
+  isWrong = false,
+  ...rest
+}: {
+  label: string;
+  name: string;
+  value?: string | undefined;
+  hint: ComponentChildren;
+  isWrong?: boolean;
+} & TextareaHTMLAttributes) {
+  const id = `field-${name}`;
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        id={id}
+        name={name}
+        rows={3}
+        aria-describedby={isWrong ? `form-error ${id}-hint` : `${id}-hint`}
+        {...(isWrong && { "aria-invalid": true, autofocus: true })}
+        {...rest}
+      >
+        {value}
+      </textarea>
+      <span class="quiet" id={`${id}-hint`}>
+        {hint}
+      </span>
+    </p>
+  );
+}
+
+/** Yes or no, with what yes means beside it. */
+export function Check({
+  label,
+  name,
+  checked,
+  hint,
+}: {
+  label: string;
+  name: string;
+  checked: boolean;
+  hint?: string;
+}) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="1" checked={checked} />
+      <span>
+        {label}
+        {hint && <span class="quiet hint">{hint}</span>}
+      </span>
+    </label>
+  );
+}
+
+/** A button that posts nothing but itself, and the id of what it makes where it makes something. */
+export function PostButton({
+  visitor,
+  path,
+  id,
+  class: className,
+  children,
+}: {
+  visitor: Visitor;
+  path: string;
+  id?: string | undefined;
+  class?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <form method="post" action={path}>
+      <CsrfField visitor={visitor} />
+      {id && <input type="hidden" name="id" value={id} />}
+      <button type="submit" class={className}>
+        {children}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,126 @@
+import type { ComponentChildren } from "preact";
+import { render } from "preact-render-to-string";
+import type { Organization } from "../../../shared/accounts/store.ts";
+import type { Role } from "../../../shared/db/schema.ts";
+import { avatarPath, pathTo, patterns } from "../../../shared/paths.ts";
+import type { Visitor } from "../../auth/session.ts";
+import { assetPath } from "./assets.ts";
+import { CsrfField } from "./form.tsx";
+import { noticeText } from "./notices.ts";
+
+/** A part of an organization's pages. */
+export type Section = "pipelines" | "clusters" | "audit";
+
+interface PageProps {
+  title: string;
+  content: ComponentChildren;
+  /** The organization that the page is about, and where in it. */
+  within?: { organization: Organization; section?: Section };
+  /** What the visitor is there. */
+  role?: Role | undefined;
+  /** Where the page hears that it has changed. */
+  events?: string;
+  /** What else the page runs. */
+  script?: "copy.js" | "once.js";
+  /** Undefined on error pages that do not know who asks. */
+  visitor?: Visitor;
+  /** Key of what the form before did. */
+  notice?: string | null;
+}
+
+/** A whole page as text: the one frame of all of them. */
+export function renderPage(props: PageProps): string {
+  return `<!doctype html>${render(<Layout {...props} />)}`;
+}
+
+function Layout({ title, content, within, role, events, script, visitor, notice = null }: PageProps) {
+  const text = noticeText(notice);
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Signalbox`}</title>
+        <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
+        <link rel="stylesheet" href={assetPath("style.css")} />
+        {events && <script type="module" src={assetPath("live.js")} />}
+        {script && <script type="module" src={assetPath(script)} />}
+      </head>
+      <body data-events={events}>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href={patterns.home}>
+            <img src={assetPath("icon.svg")} alt="" width="28" height="28" />
+            Signalbox
+          </a>
+          {visitor?.user ? <SignedIn visitor={visitor} /> : visitor && <a href={patterns.signIn}>Sign in</a>}
+        </header>
+        {within && <OrganizationBar {...within} role={role} />}
+        <main id="main" tabIndex={-1}>
+          {text && (
+            <p class="notice" role="status">
+              {text}
+            </p>
+          )}
+          {content}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function OrganizationBar({
+  organization,
+  section,
+  role,
+}: NonNullable<PageProps["within"]> & Pick<PageProps, "role">) {
+  const parameters = { org: organization.slug };
+  const link = (target: Section, pattern: string, text: string) => (
+    <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
+      {text}
+    </a>
+  );
+  return (
+    <nav class="organization" aria-label={organization.name}>
+      <strong>{organization.name}</strong>
+      <div class="sections">
+        {link("pipelines", patterns.pipelinesPage, "Pipelines")}
+        {link("clusters", patterns.clustersPage, "Clusters")}
+        {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
+      </div>
+    </nav>
+  );
+}
+
+function SignedIn({ visitor }: { visitor: Visitor }) {
+  const { name = "", email = "" } = visitor.user ?? {};
+  return (
+    <>
+      <nav aria-label="Main">
+        <a href={patterns.enterCode}>Connect a device</a>
+      </nav>
+      <details class="menu">
+        <summary>
+          <img src={avatarPath(name)} alt="" width="28" height="28" />
+          <span class="name">{name}</span>
+        </summary>
+        <nav aria-label="Your account">
+          <p class="quiet">{email}</p>
+          <a href={patterns.connectedApps}>Connected apps</a>
+          <a href={patterns.accessTokens}>API access tokens</a>
+          <a href={patterns.password}>Change password</a>
+          <a href={patterns.docs}>REST API</a>
+          <form method="post" action={patterns.signOut}>
+            <CsrfField visitor={visitor} />
+            <button type="submit" class="plain">
+              Sign out
+            </button>
+          </form>
+        </nav>
+      </details>
+    </>
+  );
+}

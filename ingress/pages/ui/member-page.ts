@@ -1,0 +1,81 @@
+import { type EventHandler, getRouterParam, type HTTPResponse } from "h3";
+import type { Actor } from "../../../shared/accounts/audit.ts";
+import { findMembership, type Organization } from "../../../shared/accounts/store.ts";
+import type { Role } from "../../../shared/db/schema.ts";
+import { notFound, Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Bodies } from "../../http/body.ts";
+import { frameOf } from "./frame.ts";
+import { type Answered, type Shown, type SignedInRequest, signedInAction, signedInPage } from "./page.ts";
+
+/** A request for a page of an organization, by one of its members. */
+export interface MemberRequest extends SignedInRequest {
+  organization: Organization;
+  role: Role;
+  actor: Actor;
+  /** A parameter of the path. */
+  parameter(name: string): string;
+}
+
+/** A page below /organizations/:org, for its members. For everybody else there is no such organization. */
+export function memberPage(
+  services: Services,
+  show: (request: MemberRequest) => Promise<Shown | HTTPResponse>,
+): EventHandler {
+  return signedInPage(services, async (request) => show(await requireMember(services, request)));
+}
+
+/** What a form there does. */
+export function memberAction(
+  services: Services,
+  bodies: Bodies,
+  run: (request: MemberRequest, form: URLSearchParams) => Promise<Answered>,
+): EventHandler {
+  return signedInAction(services, bodies, async (request, form) =>
+    run(await requireMember(services, request), form),
+  );
+}
+
+/** The same for what only admins may do. */
+export function adminAction(
+  services: Services,
+  bodies: Bodies,
+  run: (request: MemberRequest, form: URLSearchParams) => Promise<Answered>,
+): EventHandler {
+  return memberAction(services, bodies, async (request, form) => {
+    requireAdmin(request);
+    return run(request, form);
+  });
+}
+
+/** @throws Refusal 403 */
+export function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): void {
+  if (role === "admin") return;
+  const what = event.req.method === "POST" ? "may do this" : "can see this page";
+  throw new Refusal(403, `Only admins of the organization ${what}.`);
+}
+
+async function requireMember({ db }: Services, request: SignedInRequest): Promise<MemberRequest> {
+  const parameter = (name: string) => getRouterParam(request.event, name, { decode: true }) ?? "";
+  const slug = parameter("org");
+  const found = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
+  if (!found) throw notFound("organization");
+  frameOf(request.event).membership = found;
+  const actor = { organization: found.organization, userId: request.user.id };
+  return { ...request, ...found, actor, parameter };
+}
+
+/** Runs what the rules may refuse: the sentence of a 422 is for the form, anything else goes on. */
+export async function orProblem<T>(act: () => Promise<T>): Promise<{ done: T } | { problem: string }> {
+  try {
+    return { done: await act() };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 422) throw error;
+    return { problem: asSentence([error.message.replace(/^Validation failed: /, "")]) };
+  }
+}
+
+/** `Key can't be blank, Description is too long.` */
+export function asSentence(problems: string[]): string {
+  return `${problems.join(", ").trimEnd()}.`;
+}

@@ -1,0 +1,75 @@
+import { checkDatabase } from "../db/health.ts";
+import { ConfigError, readConfig } from "./config.ts";
+import { openLog } from "./log.ts";
+import { startMetricsServer } from "./metrics-server.ts";
+import { checkSecretKey } from "./secret-key-check.ts";
+import { openServices, type Services } from "./services.ts";
+
+/** What a process does with its services until it is told to stop. */
+export interface Work {
+  /** Said in the log when it has begun. */
+  description: Record<string, unknown>;
+  /** Finish what is in hand, within the configured deadline. */
+  close: () => Promise<void>;
+}
+
+/**
+ * The life of a process: configuration, services, work, and on SIGTERM or SIGINT all of it closed in turn.
+ * What cannot start says why in one sentence and exits with 1.
+ * @param name of the process, in its log lines
+ */
+export async function runProcess(name: string, begin: (services: Services) => Promise<Work>): Promise<void> {
+  const services = startServices(name);
+  const { log } = services;
+  try {
+    await checkSecretKey(services);
+    const { migrations } = await checkDatabase(services.db);
+    if (migrations === "pending") log.error("the database is not migrated: run npm run migrate");
+    const { metricsPort } = services.config;
+    const metricsServer =
+      metricsPort === undefined ? undefined : await startMetricsServer(services, metricsPort);
+    const work = await begin(services);
+    log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
+
+    await toldToStop();
+    log.info("stopping");
+    await work.close();
+    metricsServer?.close();
+  } catch (error) {
+    process.exitCode = 1;
+    log.fatal({ err: error }, "stopped by an error");
+    process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  await services.close();
+  log.info("stopped");
+  services.closeLog();
+  process.exit();
+}
+
+function startServices(name: string): Services & { closeLog: () => void } {
+  try {
+    const config = readConfig(process.env);
+    const { log, close: closeLog } = openLog({ level: config.logLevel, process: name });
+    if (config.authUrl.startsWith("http:") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(config.authUrl)) {
+      log.warn("AUTH_URL is plain http: tokens and passwords travel unencrypted");
+    }
+    process.on("unhandledRejection", (error) => log.error({ err: error }, "unhandled rejection"));
+    return { ...openServices({ config, log }), closeLog };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${error instanceof ConfigError ? "" : `${name} cannot start: `}${message}\n`);
+    process.exit(1);
+  }
+}
+
+/**
+ * A second signal while stopping changes nothing: a terminal's Ctrl-C reaches a process twice. Under `npm start`
+ * there is a channel to it, which breaks if that is killed: then there is nobody left to say stop.
+ */
+function toldToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on("SIGTERM", resolve);
+    process.on("SIGINT", resolve);
+    process.on("disconnect", resolve);
+  });
+}

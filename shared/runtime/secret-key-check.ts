@@ -1,0 +1,31 @@
+import { findSetting, putSetting } from "../accounts/store.ts";
+import type { Services } from "./services.ts";
+
+const setting = "secret_key_fingerprint";
+
+/** The program was started with a SECRET_KEY that does not open what this database holds. */
+export class WrongSecretKey extends Error {
+  override readonly name = "WrongSecretKey";
+}
+
+/**
+ * At start: is this the key that the database's secrets were stored under? The first start writes down which.
+ * A database that is away or not migrated yet is not an answer: the check is left for the next start.
+ * @throws WrongSecretKey
+ */
+export async function checkSecretKey({ db, cipher, log }: Services): Promise<void> {
+  try {
+    const known = await findSetting(db, setting);
+    if (known === cipher.fingerprints[0]) return;
+    if (known && !cipher.fingerprints.includes(known)) {
+      throw new WrongSecretKey(
+        "SECRET_KEY is not the key that this database's secrets were stored under. " +
+          "Start with the former key, or give it as SECRET_KEY_PREVIOUS beside the new one.",
+      );
+    }
+    await db.transaction((tx) => putSetting(tx, setting, cipher.fingerprints[0] ?? ""));
+  } catch (error) {
+    if (error instanceof WrongSecretKey) throw error;
+    log.warn({ err: error }, "SECRET_KEY could not be checked: the database is away or not migrated");
+  }
+}

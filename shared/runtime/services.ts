@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Cipher, createCipher } from "../crypto/cipher.ts";
+import type { Db } from "../db/database.ts";
+import { openDatabase } from "../db/open.ts";
+import { type Jobs, openJobs } from "../jobs/sender.ts";
+import { createBreaker } from "../redis/breaker.ts";
+import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
+import { createEvents, type Events } from "../redis/events.ts";
+import { checkRedis, type RedisState, warnOfUnfitRedis } from "../redis/health.ts";
+import { redisKeys } from "../redis/keys.ts";
+import { memoryWindows } from "../redis/memory-rate-limiter.ts";
+import { createPacing, type Pacing } from "../redis/pacing.ts";
+import { slidingWindows, type Windows } from "../redis/rate-limiter.ts";
+import { createUsage, type Usage } from "../redis/usage.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { Log } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+
+/** Everything that the domain needs from outside, opened once a process. */
+export interface Services {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  db: Db;
+  windows: Windows;
+  pacing: Pacing;
+  usage: Usage;
+  events: Events;
+  jobs: Jobs;
+  cipher: Cipher;
+  metrics: Metrics;
+  checkRedis: () => Promise<RedisState>;
+  /** Wait for Redis for a moment: who takes requests before it is there counts limits in memory. */
+  awaitRedis: () => Promise<void>;
+  /** Whoever opened the services closes them, after whatever uses them: queues, then Redis, then the database. */
+  close: () => Promise<void>;
+}
+
+const redisPatienceMs = 2000;
+
+/** Open the services of a process. Neither Redis nor the database need be there yet. */
+export function openServices(options: { config: Config; log: Log; clock?: Clock }): Services {
+  const { config, log, clock = systemClock } = options;
+  const metrics = createMetrics();
+  const keys = redisKeys(config.redisPrefix);
+
+  const db = openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    timeoutMs: config.databaseTimeoutMs,
+    onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
+    onLockHeld: (seconds) => metrics.writeLockSeconds.observe(seconds),
+  });
+
+  const redis = connectFast(config.redisUrl);
+  warnOfUnfitRedis(redis, log);
+  const breaker = createBreaker(redis, log);
+  const windows = slidingWindows({
+    redis,
+    keys,
+    breaker,
+    fallback: memoryWindows(clock),
+    onFallback: () => metrics.limitsFromMemory.inc(),
+  });
+  const pacing = createPacing({ redis, keys, breaker });
+  const usage = createUsage({ redis, keys, breaker });
+  const events = createEvents({ redis, connect: () => connectPatient(config.redisUrl), keys, breaker });
+  const jobs = openJobs({ redis, keys, breaker, log });
+
+  return {
+    config,
+    log,
+    clock,
+    db,
+    windows,
+    pacing,
+    usage,
+    events,
+    jobs,
+    metrics,
+    cipher: createCipher(config.secretKey, config.previousSecretKey),
+    checkRedis: () => checkRedis(redis),
+    awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
+    async close() {
+      await usage.close();
+      events.close();
+      // Against a frozen Redis a queue never closes.
+      await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
+      redis.disconnect();
+      await db.close();
+    },
+  };
+}

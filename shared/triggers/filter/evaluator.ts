@@ -1,0 +1,32 @@
+import { openThread, TooLate } from "../../runtime/thread.ts";
+import type { FilterOutcome } from "./compile.ts";
+import type { FilterQuestion } from "./evaluate.ts";
+
+/** Evaluates filters off the main thread; no expression or payload can hold anybody up for longer than the deadline. */
+export interface Filters {
+  /**
+   * Ask as many as you like at the same time, without waiting for answers.
+   * @throws Error when the thread cannot start, or dies: a fault of this machine, which says nothing of the filter
+   */
+  evaluate(question: FilterQuestion): Promise<FilterOutcome>;
+  close(): Promise<void>;
+}
+
+/** @param deadlineMs how long parsing one payload and evaluating its filter may take */
+export function openFilters({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): Filters {
+  const module = new URL("./thread.ts", import.meta.url);
+  const thread = openThread<FilterQuestion, FilterOutcome>(module, { deadlineMs });
+  const late = { error: `Evaluating the filter took longer than ${seconds(deadlineMs)}` };
+  return {
+    evaluate: (question) =>
+      thread.ask(question).catch((error: unknown) => {
+        if (error instanceof TooLate) return late;
+        throw error;
+      }),
+    close: () => thread.close(),
+  };
+}
+
+function seconds(ms: number): string {
+  return ms === 1000 ? "1 second" : `${ms / 1000} seconds`;
+}
