@@ -1,7 +1,7 @@
 import { H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/runtime/services.ts";
-import { openFilters } from "../shared/triggers/filter/evaluator.ts";
+import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { openIntake } from "../shared/triggers/intake.ts";
 import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
 import type { RefusedCounts } from "../shared/triggers/refused.ts";
@@ -41,7 +41,7 @@ export function createApp(
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
   const intake = openIntake(services);
-  const filters = openFilters();
+  const filters = openFilterEvaluator();
 
   route(app, patterns.healthz, { GET: healthz() });
   route(app, patterns.readyz, { GET: readyz(services) });

@@ -15,7 +15,7 @@ export interface Ingress {
 }
 
 /** How long clients with an idle connection get to notice `Connection: close` before the port closes. */
-const longestDrainMs = 500;
+const maxDrainMs = 500;
 const keepAliveMs = 65_000;
 const checkConnectionsEveryMs = 1000;
 
@@ -58,7 +58,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
     url: (server.url ?? "").replace(/\/$/, ""),
     async close() {
       isClosing = true;
-      await sleep(Math.min(longestDrainMs, config.shutdownMs / 10));
+      await sleep(Math.min(maxDrainMs, config.shutdownMs / 10));
       const closed = server.close();
       node.closeIdleConnections();
       // Browsers open connections ahead of need. To Node those are not idle, and would be waited for.

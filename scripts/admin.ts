@@ -5,5 +5,5 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
   write: (text) => process.stdout.write(text),
-  complain: (text) => process.stderr.write(text),
+  writeError: (text) => process.stderr.write(text),
 });

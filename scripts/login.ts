@@ -11,7 +11,7 @@ process.exitCode = await runLogin(process.argv.slice(2), {
   env: process.env,
   columns: process.stdout.columns,
   write: (text) => process.stdout.write(text),
-  complain: (text) => process.stderr.write(text),
+  writeError: (text) => process.stderr.write(text),
   clock: systemClock,
   sleep: (ms) => sleep(ms, undefined, { signal: interrupted.signal }),
   signal: interrupted.signal,

@@ -26,13 +26,13 @@ export function validationFailed(...reasons: string[]): Refusal {
   return new Refusal(422, `Validation failed: ${reasons.join(", ")}`);
 }
 
-const longestExcerpt = 100;
+const maxExcerptLength = 100;
 
 /** What a caller sent, as a message may repeat it: its first 100 characters, and never half of one. */
 export function excerpt(given: string): string {
-  if (given.length <= longestExcerpt) return given.toWellFormed();
+  if (given.length <= maxExcerptLength) return given.toWellFormed();
   return `${given
-    .slice(0, longestExcerpt)
+    .slice(0, maxExcerptLength)
     .replace(/[\ud800-\udbff]$/, "")
     .toWellFormed()}…`;
 }

@@ -1,16 +1,16 @@
 import "../shared/runtime/node-version.ts";
-import { type QueueName, queueNames } from "../shared/jobs/define.ts";
+import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { runProcess } from "../shared/runtime/process.ts";
 import { startWorkers } from "./run.ts";
 
 /** `workers/main.ts deliveries maintenance dispatch`: the queues to work on; without any, all of them. */
 const given = process.argv.slice(2);
-const unknown = given.filter((name) => !(queueNames as readonly string[]).includes(name));
+const unknown = given.filter((name) => !(workQueues as readonly string[]).includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown queue ${unknown.join(", ")}. There are: ${queueNames.join(", ")}.\n`);
+  process.stderr.write(`Unknown queue ${unknown.join(", ")}. There are: ${workQueues.join(", ")}.\n`);
   process.exit(1);
 }
-const queues = given.length > 0 ? (given as QueueName[]) : queueNames;
+const queues = given.length > 0 ? (given as WorkQueue[]) : workQueues;
 
 await runProcess(`worker:${queues.join("+")}`, async (services) => {
   const workers = await startWorkers(services, queues);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "bullmq";
-import { type QueueName, queueNames } from "../shared/jobs/define.ts";
+import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -9,10 +9,10 @@ import { createBuildsJob } from "./jobs/create-builds.ts";
 import { evictPayloadsJob } from "./jobs/evict-payloads.ts";
 import { expireDeviceCodesJob } from "./jobs/expire-device-codes.ts";
 import { fanOutDispatchPauseJob } from "./jobs/fan-out-dispatch-pause.ts";
+import { purgeExpiredJob } from "./jobs/purge-expired.ts";
 import { recordUsageJob } from "./jobs/record-usage.ts";
+import { requeueDispatchPausesJob } from "./jobs/requeue-dispatch-pauses.ts";
 import { requeueStrandedDeliveriesJob } from "./jobs/requeue-stranded-deliveries.ts";
-import { sweepDispatchPausesJob } from "./jobs/sweep-dispatch-pauses.ts";
-import { sweepRetentionJob } from "./jobs/sweep-retention.ts";
 
 /** All work that workers do. */
 export const workerJobs: WorkerJob[] = [
@@ -22,12 +22,12 @@ export const workerJobs: WorkerJob[] = [
   expireDeviceCodesJob,
   recordUsageJob,
   fanOutDispatchPauseJob,
-  sweepDispatchPausesJob,
-  sweepRetentionJob,
+  requeueDispatchPausesJob,
+  purgeExpiredJob,
 ];
 
 /** Jobs that one process runs at a time. Those that build share transactions, so many at once are welcome. */
-const concurrency: Record<QueueName, number> = { deliveries: 50, maintenance: 3, dispatch: 4 };
+const concurrency: Record<WorkQueue, number> = { deliveries: 50, maintenance: 3, dispatch: 4 };
 /** FLUSHALL takes the schedules with it, and nothing tells us. */
 const rescheduleEveryMs = 10_000;
 
@@ -39,7 +39,7 @@ export interface Workers {
 /** Work on these queues until closed. Redis need not be there yet, and may go and come back. */
 export async function startWorkers(
   services: Services,
-  queues: readonly QueueName[] = queueNames,
+  queues: readonly WorkQueue[] = workQueues,
 ): Promise<Workers> {
   const { config, jobs } = services;
   const redis = connectPatient(config.redisUrl);
@@ -64,7 +64,7 @@ export async function startWorkers(
   };
 }
 
-function openWorker(services: Services, queue: QueueName, redis: ReturnType<typeof connectPatient>): Worker {
+function openWorker(services: Services, queue: WorkQueue, redis: ReturnType<typeof connectPatient>): Worker {
   const { log, metrics, config } = services;
   const runOf = new Map(
     workerJobs

@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import { type BuildFilter, finishedStates } from "../../shared/builds/store.ts";
-import type { BuildState } from "../../shared/db/schema.ts";
 import { excerpt, validationFailed } from "../../shared/refusal.ts";
+import type { BuildState } from "../../shared/vocabulary.ts";
 
 const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);

@@ -1,5 +1,5 @@
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Filters, openFilters } from "../../shared/triggers/filter/evaluator.ts";
+import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";
@@ -12,7 +12,10 @@ import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
 /** Every operation of the REST API. */
-export function restOperations(services: Services, filters: Filters = openFilters()): Operation[] {
+export function restOperations(
+  services: Services,
+  filters: FilterEvaluator = openFilterEvaluator(),
+): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),

@@ -35,8 +35,8 @@ export const pipelineSchema = z
   })
   .meta({ id: "Pipeline" });
 
-const mostSteps = 100;
-const largestCommand = 65_536;
+const maxSteps = 100;
+const maxCommandLength = 65_536;
 
 /** Null is absent, and stored so. */
 const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given) => given ?? undefined);
@@ -44,7 +44,7 @@ const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given)
 const step = z.object(
   {
     label: nullable(text("Step label", 255)),
-    command: requiredText("Step command", largestCommand),
+    command: requiredText("Step command", maxCommandLength),
     agents: nullable(
       z.object({ queue: nullable(text("Step queue", 100)) }, { error: "Step agents must be an object" }),
     ),
@@ -59,7 +59,7 @@ const steps = z
       input === undefined || input === null ? "Steps can't be blank" : "Steps must be a list",
   })
   .min(1, { error: "Steps can't be blank", ...ofList })
-  .max(mostSteps, { error: `Steps can be ${mostSteps} at most`, ...ofList });
+  .max(maxSteps, { error: `Steps can be ${maxSteps} at most`, ...ofList });
 const cluster = requiredText("Cluster", 100);
 const branch = requiredText("Default branch", 255);
 

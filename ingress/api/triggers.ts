@@ -5,7 +5,7 @@ import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { tryFilter } from "../../shared/triggers/filter/deliveries.ts";
-import type { Filters } from "../../shared/triggers/filter/evaluator.ts";
+import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";
@@ -18,7 +18,7 @@ const tag = "Pipeline triggers (public preview)";
 const reading = { tag, scope: "read_pipelines" as const };
 const writing = { tag, scope: "write_pipelines" as const };
 
-export function triggerOperations(services: Services, filters: Filters): Operation[] {
+export function triggerOperations(services: Services, filters: FilterEvaluator): Operation[] {
   const { db, config, cipher } = services;
 
   /** How triggers of a pipeline are shown. */

@@ -38,7 +38,7 @@ async function requireTokenHolder(services: Services, event: H3Event): Promise<T
   if (!given) throw unauthenticated(services, "");
   const holder = await authenticate(services, given);
   if (!holder) throw unauthenticated(services, ', error="invalid_token"');
-  services.usage.note(holder.token.id, {
+  services.usage.record(holder.token.id, {
     at: services.clock.now(),
     ip: clientIp(event),
     userAgent: userAgent(event),

@@ -9,7 +9,7 @@ export class ClientGone extends Error {
 }
 
 /** A body in memory. Disposing of it gives its bytes back to the process's budget. */
-export interface HeldBody extends Disposable {
+export interface RequestBody extends Disposable {
   bytes: Buffer;
 }
 
@@ -19,7 +19,7 @@ export interface Bodies {
    * The raw bytes of the request, as they came.
    * @throws the refusal of `tooLarge` over `maxBytes`; 503 when the process holds too many; ClientGone
    */
-  read(event: H3Event, maxBytes: number, tooLarge: () => Refusal): Promise<HeldBody>;
+  read(event: H3Event, maxBytes: number, tooLarge: () => Refusal): Promise<RequestBody>;
 }
 
 /** How long, and how much, of a refused body is read and thrown away, so that its sender gets to read the answer. */
@@ -27,7 +27,7 @@ const discardMs = 1000;
 const discardFactor = 4;
 const retryAfterSeconds = 5;
 const smallChunkBytes = 1024;
-const mostSmallChunks = 1024;
+const maxSmallChunks = 1024;
 
 export function openBodies(maxBytesInFlight: number): Bodies {
   const budget: Budget = { left: maxBytesInFlight };
@@ -47,7 +47,7 @@ interface Reading {
   maxBytes: number;
   tooLarge: () => Refusal;
   budget: Budget;
-  resolve: (body: HeldBody) => void;
+  resolve: (body: RequestBody) => void;
   reject: (error: Error) => void;
 }
 
@@ -55,7 +55,7 @@ interface Reading {
  * One body on its way in. Plain events on Node's stream are three times faster than `event.req.arrayBuffer()`,
  * and methods cheaper than closures made for each request.
  */
-class Reader implements HeldBody {
+class Reader implements RequestBody {
   bytes: Buffer = Buffer.alloc(0);
   readonly #request: IncomingMessage;
   readonly #reading: Reading;
@@ -106,12 +106,12 @@ class Reader implements HeldBody {
     this.#held += chunk.length;
     this.#chunks.push(chunk);
     if (chunk.length < smallChunkBytes) this.#smallChunks++;
-    if (this.#smallChunks === mostSmallChunks) this.#merge();
+    if (this.#smallChunks === maxSmallChunks) this.#merge();
   }
 
   /** A body that comes byte by byte would otherwise cost a hundred times its size in buffers. */
   #merge(): void {
-    const small = this.#chunks.splice(-mostSmallChunks);
+    const small = this.#chunks.splice(-maxSmallChunks);
     this.#chunks.push(Buffer.concat(small));
     this.#smallChunks = 0;
   }

@@ -21,11 +21,11 @@ export function clientIp(event: H3Event): string {
   return (event.context.clientIp as string | undefined) ?? "";
 }
 
-const longestUserAgent = 500;
+const maxUserAgentLength = 500;
 
 /** What the client calls itself; cut short, because it is kept and shown. */
 export function userAgent(event: H3Event): string | null {
-  return event.req.headers.get("user-agent")?.slice(0, longestUserAgent) ?? null;
+  return event.req.headers.get("user-agent")?.slice(0, maxUserAgentLength) ?? null;
 }
 
 /**

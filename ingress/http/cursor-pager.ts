@@ -5,7 +5,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import * as field from "../api/json/fields.ts";
 
 const defaultPerPage = 30;
-const mostPerPage = 100;
+const maxPerPage = 100;
 
 /** Where a page of a list begins, the newest first: after an item, towards older ones, or before one. */
 export interface CursorPage {
@@ -16,7 +16,7 @@ export interface CursorPage {
 
 /** The parameters of such a list, for the API's document. */
 export const cursorQuery = {
-  per_page: z.int().min(1).max(mostPerPage).default(defaultPerPage),
+  per_page: z.int().min(1).max(maxPerPage).default(defaultPerPage),
   after: z.string().meta({ description: "Cursor of a link: what is older" }),
   before: z.string().meta({ description: "Cursor of a link: what is newer. Not together with after" }),
 };
@@ -36,8 +36,8 @@ export function cursorPageSchema(item: z.ZodType) {
 export function readCursorPage(event: H3Event): CursorPage {
   const { per_page = String(defaultPerPage), after, before } = getQuery(event);
   const limit = typeof per_page === "string" && /^\d{1,3}$/.test(per_page) ? Number(per_page) : 0;
-  if (limit < 1 || limit > mostPerPage)
-    throw new Refusal(400, `per_page must be a number from 1 to ${mostPerPage}`);
+  if (limit < 1 || limit > maxPerPage)
+    throw new Refusal(400, `per_page must be a number from 1 to ${maxPerPage}`);
   if (after !== undefined && before !== undefined)
     throw new Refusal(400, "after and before cannot be used together");
   return {

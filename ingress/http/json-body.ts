@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Bodies } from "./body.ts";
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
@@ -29,7 +29,7 @@ export async function readJson<T>(
   if (contentType !== null && !isJson(contentType)) {
     throw new Refusal(415, "Content-Type must be application/json");
   }
-  using held = await bodies.read(event, mostBytes, () => new Refusal(413, "Body is larger than 1 MB"));
+  using held = await bodies.read(event, maxBytes, () => new Refusal(413, "Body is larger than 1 MB"));
   const parsed = schema.safeParse(parseObject(held.bytes, isOptional));
   if (parsed.success) return parsed.data;
   throw refuse(parsed.error.issues.map(({ message }) => message));

@@ -1,10 +1,10 @@
 import type { H3Event } from "h3";
 import { hashToken } from "../../shared/crypto/tokens.ts";
-import type { Window, WindowState } from "../../shared/redis/rate-limiter.ts";
+import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { EnabledTrigger } from "../../shared/triggers/intake.ts";
-import { deliveriesWindow, deliveriesWindowMs, requireAdmitted } from "../../shared/triggers/limit.ts";
+import { deliveriesLimit, deliveriesLimitMs, requireAdmitted } from "../../shared/triggers/limit.ts";
 import { networkOf } from "./client-address.ts";
 import { setHeaders } from "./respond.ts";
 
@@ -14,7 +14,12 @@ const guessingMs = 10 * minuteMs;
 /** Requests of an access token in any minute. Sets the headers of every authenticated answer; 429 above the limit. */
 export async function limitApiRequests(services: Services, event: H3Event, tokenId: string): Promise<void> {
   const limit = services.config.apiRequestsPerMinute;
-  const state = await services.windows.take({ name: "rest", subject: tokenId, limit, windowMs: minuteMs });
+  const state = await services.rateLimiter.admit({
+    name: "rest",
+    subject: tokenId,
+    limit,
+    windowMs: minuteMs,
+  });
   showLimit(event, "rest", state, minuteMs);
   if (state.admitted) return;
   const reset = seconds(state.resetMs);
@@ -34,20 +39,20 @@ export async function limitDeliveries(
   event: H3Event,
   trigger: EnabledTrigger,
 ): Promise<void> {
-  const state = await services.windows.take(deliveriesWindow(trigger));
-  showLimit(event, "deliveries", state, deliveriesWindowMs);
+  const state = await services.rateLimiter.admit(deliveriesLimit(trigger));
+  showLimit(event, "deliveries", state, deliveriesLimitMs);
   requireAdmitted(state);
 }
 
 /** A delivery that was not kept, or was a repetition, does not count. */
 export async function giveBackDelivery(services: Services, trigger: EnabledTrigger): Promise<void> {
-  await services.windows.giveBack(deliveriesWindow(trigger));
+  await services.rateLimiter.giveBack(deliveriesLimit(trigger));
 }
 
 /** Reads of a build's webhook payload in any minute (spec §8). */
 export async function limitPayloadReads(services: Services, event: H3Event, buildId: string): Promise<void> {
   const limit = services.config.metaDataReadsPerMinute;
-  const state = await services.windows.take({
+  const state = await services.rateLimiter.admit({
     name: "payload-reads",
     subject: buildId,
     limit,
@@ -134,7 +139,7 @@ export function limitSignInFailures<T>(
  */
 async function limitFailures<T>(
   services: Services,
-  windows: Window[],
+  windows: RateLimit[],
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   await takeAll(services, windows);
@@ -149,10 +154,10 @@ async function limitFailures<T>(
 }
 
 /** A slot of each window, or of none. */
-async function takeAll(services: Services, windows: Window[]): Promise<void> {
-  const taken: Window[] = [];
+async function takeAll(services: Services, windows: RateLimit[]): Promise<void> {
+  const taken: RateLimit[] = [];
   for (const window of windows) {
-    const state = await services.windows.take(window);
+    const state = await services.rateLimiter.admit(window);
     if (state.admitted) taken.push(window);
     else {
       await giveBackAll(services, taken);
@@ -161,8 +166,8 @@ async function takeAll(services: Services, windows: Window[]): Promise<void> {
   }
 }
 
-async function giveBackAll(services: Services, windows: Window[]): Promise<void> {
-  await Promise.all(windows.map((window) => services.windows.giveBack(window)));
+async function giveBackAll(services: Services, windows: RateLimit[]): Promise<void> {
+  await Promise.all(windows.map((window) => services.rateLimiter.giveBack(window)));
 }
 
 function tooMany(retryAfterSeconds: number): Refusal {
@@ -172,7 +177,7 @@ function tooMany(retryAfterSeconds: number): Refusal {
 }
 
 /** The headers that clients wait by, and the pair of the IETF draft. */
-function showLimit(event: H3Event, scope: string, state: WindowState, windowMs: number): void {
+function showLimit(event: H3Event, scope: string, state: RateLimitState, windowMs: number): void {
   // After a refusal the exact time; otherwise no longer than the window, though a bucket outlives it a little.
   const reset = seconds(state.admitted ? Math.min(state.resetMs, windowMs) : state.resetMs);
   setHeaders(event, {

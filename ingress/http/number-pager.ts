@@ -3,7 +3,7 @@ import { z } from "zod";
 import { setHeader } from "./respond.ts";
 
 const defaultPerPage = 30;
-const mostPerPage = 100;
+const maxPerPage = 100;
 
 export interface Page {
   number: number;
@@ -14,14 +14,14 @@ export interface Page {
 /** The parameters of a list, for the API's document. What is out of range is clamped, not refused. */
 export const pageQuery = {
   page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),
-  per_page: z.int().min(1).max(mostPerPage).default(defaultPerPage),
+  per_page: z.int().min(1).max(maxPerPage).default(defaultPerPage),
 };
 
 /** `page` and `per_page` of the query; what is out of range or no number is clamped. */
 export function readPage(event: H3Event): Page {
   const { page, per_page } = getQuery(event);
-  const limit = clamp(per_page, defaultPerPage, mostPerPage);
-  const number = clamp(page, 1, Math.floor(Number.MAX_SAFE_INTEGER / mostPerPage));
+  const limit = clamp(per_page, defaultPerPage, maxPerPage);
+  const number = clamp(page, 1, Math.floor(Number.MAX_SAFE_INTEGER / maxPerPage));
   return { number, limit, offset: (number - 1) * limit };
 }
 

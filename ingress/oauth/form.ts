@@ -3,7 +3,7 @@ import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Bodies } from "../http/body.ts";
 
 const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /** The parameters of a form body that are known, each given once and with a value. */
 export type Form = Map<string, string>;
@@ -15,7 +15,7 @@ export type Form = Map<string, string>;
  */
 export async function readOAuthForm(event: H3Event, bodies: Bodies, known: string[]): Promise<Form> {
   if (!formType.test(event.req.headers.get("content-type") ?? "")) throw new OAuthRefusal("not_a_form");
-  using held = await bodies.read(event, mostBytes, () => new OAuthRefusal("body_too_large"));
+  using held = await bodies.read(event, maxBytes, () => new OAuthRefusal("body_too_large"));
   const form: Form = new Map();
   for (const [name, value] of new URLSearchParams(held.bytes.toString("utf8"))) {
     if (value === "" || !known.includes(name)) continue;

@@ -1,6 +1,6 @@
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import type { Filters } from "../../shared/triggers/filter/evaluator.ts";
+import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Handlers } from "../http/routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./account/access-tokens.tsx";
@@ -54,7 +54,11 @@ import { liveEvents } from "./ui/live.ts";
 export function pages(
   services: Services,
   bodies: Bodies,
-  { document, filters, isClosing }: { document: ApiDocument; filters: Filters; isClosing: () => boolean },
+  {
+    document,
+    filters,
+    isClosing,
+  }: { document: ApiDocument; filters: FilterEvaluator; isClosing: () => boolean },
 ): [pattern: string, handlers: Handlers][] {
   return [
     [patterns.asset, { GET: asset() }],

@@ -82,7 +82,7 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
       return await receive(event, seen);
     } catch (error) {
       const triggerId = error instanceof DeliveryRefusal && (error.triggerId ?? seen.trigger?.id);
-      if (triggerId) refused.note(triggerId, error.refusalCause);
+      if (triggerId) refused.count(triggerId, error.refusalCause);
       throw error;
     }
   });

@@ -1,10 +1,10 @@
 import type { H3Event } from "h3";
-import type { StoredHeader } from "../../shared/db/schema.ts";
 import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import type { StoredHeader } from "../../shared/vocabulary.ts";
 import { nodeRequest } from "../http/node.ts";
 
-const longestIdempotencyKey = 255;
-const longestExternalId = 255;
+const maxIdempotencyKeyLength = 255;
+const maxExternalIdLength = 255;
 /** Headers whose values are credentials, whoever sends them: never stored. */
 const secretHeader = /authorization|cookie|signature|token|secret|password|api-?key/i;
 
@@ -28,13 +28,13 @@ export function requireJson(headers: Headers): string {
 /** @throws DeliveryRefusal 400 for a key that is too long */
 export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
-  if (key !== null && key.length > longestIdempotencyKey) throw new DeliveryRefusal("long_idempotency_key");
+  if (key !== null && key.length > maxIdempotencyKeyLength) throw new DeliveryRefusal("long_idempotency_key");
   return key || undefined;
 }
 
 /** The sender's own id of the delivery, if its type of sender gives one. */
 export function readExternalId(headers: Headers, name: string | undefined): string | null {
-  return (name && headers.get(name)?.slice(0, longestExternalId)) || null;
+  return (name && headers.get(name)?.slice(0, maxExternalIdLength)) || null;
 }
 
 /** All headers as they came, in order, without the values of secrets. */

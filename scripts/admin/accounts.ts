@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { createOrganization, features, updateOrganization } from "../../shared/accounts/organizations.ts";
 import { listOrganizations, listUsers } from "../../shared/accounts/store.ts";
 import { createUser, deactivateUser, setPassword } from "../../shared/accounts/users.ts";
-import type { Feature } from "../../shared/db/schema.ts";
+import type { Feature } from "../../shared/vocabulary.ts";
 import { type Act, noun, orgOption, parsePositive, roleOption } from "./command.ts";
 
 export function accountCommands(act: Act): Command[] {

@@ -12,7 +12,7 @@ import { type Act, noun, parsePositive } from "./command.ts";
 
 const minutesPerHour = 60;
 /** A hundred years: what is meant to last longer needs no expiry. */
-const mostHours = 876_000;
+const maxHours = 876_000;
 
 export function applicationCommands(act: Act): Command[] {
   const app = noun("app", "OAuth applications: clients that people sign in to with a code");
@@ -94,10 +94,10 @@ function lifetime(options: {
   if (!refresh && accessTokenMinutes !== undefined) {
     throw new Refusal(422, "--access-token-minutes is for applications with --refresh: use --token-hours");
   }
-  if ((tokenHours ?? 0) > mostHours || (accessTokenMinutes ?? 0) > mostHours * minutesPerHour) {
+  if ((tokenHours ?? 0) > maxHours || (accessTokenMinutes ?? 0) > maxHours * minutesPerHour) {
     throw new Refusal(
       422,
-      `Tokens can work for ${mostHours} hours at most: without an option they do not expire`,
+      `Tokens can work for ${maxHours} hours at most: without an option they do not expire`,
     );
   }
   return tokenHours === undefined ? accessTokenMinutes : tokenHours * minutesPerHour;

@@ -15,18 +15,18 @@ import { queueCommands } from "./queues.ts";
 import { triggerCommands } from "./triggers.ts";
 
 /** What the command reads and writes. */
-export interface Surroundings {
+export interface Terminal {
   env: Record<string, string | undefined>;
   stdin: Readable;
   write: (text: string) => void;
-  complain: (text: string) => void;
+  writeError: (text: string) => void;
 }
 
 /**
  * The operator's command: one JSON object on stdout, or one sentence on stderr.
  * @returns the exit code
  */
-export async function runAdmin(args: string[], around: Surroundings): Promise<number> {
+export async function runAdmin(args: string[], around: Terminal): Promise<number> {
   const act = actOn(around);
   const program = new Command("admin")
     .usage("<noun> <verb> [arguments]")
@@ -36,7 +36,7 @@ export async function runAdmin(args: string[], around: Surroundings): Promise<nu
     .exitOverride()
     .configureOutput({
       writeOut: around.write,
-      writeErr: around.complain,
+      writeErr: around.writeError,
       outputError: (text, write) => write(text.replace(/^error: /, "")),
     });
   const nouns = [
@@ -54,13 +54,13 @@ export async function runAdmin(args: string[], around: Surroundings): Promise<nu
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // commander has printed its own sentence
-    around.complain(`${sentence(error)}\n`);
+    around.writeError(`${sentence(error)}\n`);
     return 1;
   }
 }
 
 /** Opens the services for one command, prints what it returns, closes them. */
-function actOn({ env, stdin, write }: Surroundings): Act {
+function actOn({ env, stdin, write }: Terminal): Act {
   return async (command) => {
     const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });
     const services = openServices({ config: readConfig(env), log });

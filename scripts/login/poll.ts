@@ -2,7 +2,7 @@ import type { Clock } from "../../shared/runtime/clock.ts";
 import { RequestFailed } from "./failure.ts";
 
 const slowDownMs = 5000;
-const longestBackoffMs = 60_000;
+const maxBackoffMs = 60_000;
 
 /** How fast to poll: the interval that is agreed, and how many times in a row there was no answer. */
 interface Pace {
@@ -68,6 +68,6 @@ function pauseAfter({ intervalMs, failures }: Pace, failure: RequestFailed, wait
   const { retryAfterMs = 0 } = failure;
   if (retryAfterMs > leftMs) throw failure;
 
-  const backoffMs = Math.min(intervalMs * 2 ** failures, longestBackoffMs, leftMs);
+  const backoffMs = Math.min(intervalMs * 2 ** failures, maxBackoffMs, leftMs);
   return Math.max(intervalMs, backoffMs, retryAfterMs);
 }

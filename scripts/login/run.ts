@@ -4,7 +4,7 @@ import { readDefaults } from "./defaults.ts";
 import { explain, Problem, RequestFailed } from "./failure.ts";
 import { showStatus, signOut } from "./session.ts";
 import { plain } from "./show.ts";
-import { type SignIn, type Surroundings, signIn } from "./sign-in.ts";
+import { type SignIn, signIn, type Terminal } from "./sign-in.ts";
 
 const afterCtrlC = 130;
 
@@ -13,7 +13,7 @@ const afterCtrlC = 130;
  * What it finds goes to `write`, what went wrong to `complain`, as one sentence that says how to mend it.
  * @returns the exit code
  */
-export async function runLogin(args: string[], around: Surroundings): Promise<number> {
+export async function runLogin(args: string[], around: Terminal): Promise<number> {
   let asked: SignIn | undefined;
   try {
     const defaults = readDefaults(around.env);
@@ -31,12 +31,12 @@ export async function runLogin(args: string[], around: Surroundings): Promise<nu
       if (around.columns !== undefined) around.write("\n"); // the terminal shows ^C
       return afterCtrlC;
     }
-    around.complain(`${plain(sentence(error, asked))}\n`);
+    around.writeError(`${plain(sentence(error, asked))}\n`);
     return 1;
   }
 }
 
-function command(around: Surroundings, defaults: { server: string; clientId: string; scope: string }) {
+function command(around: Terminal, defaults: { server: string; clientId: string; scope: string }) {
   return new Command("npm run login --")
     .description("Sign this machine in: it shows a code, which you enter and approve in a browser.")
     .option("--server <url>", "the server to sign in to", parseAddress, defaults.server)
@@ -51,7 +51,7 @@ function command(around: Surroundings, defaults: { server: string; clientId: str
     .exitOverride()
     .configureOutput({
       writeOut: around.write,
-      writeErr: around.complain,
+      writeErr: around.writeError,
       outputError: (text, write) => write(text.replace(/^error: /, "")),
     });
 }

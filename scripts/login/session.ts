@@ -3,14 +3,14 @@ import { type CredentialStore, type Credentials, openCredentials } from "./crede
 import { Problem, RequestFailed } from "./failure.ts";
 import { findServer } from "./server.ts";
 import { showSignedIn } from "./show.ts";
-import type { SignIn, Surroundings } from "./sign-in.ts";
+import type { SignIn, Terminal } from "./sign-in.ts";
 
 /**
  * `--status`: who is signed in. An access token that has expired is renewed on the way, and so is one that the
  * API refuses before its time: clocks differ.
  * @throws RequestFailed, Problem
  */
-export async function showStatus(around: Surroundings, asked: SignIn): Promise<void> {
+export async function showStatus(around: Terminal, asked: SignIn): Promise<void> {
   const store = openCredentials(around.env, asked);
   const kept = requireCredentials(store, asked);
   const isExpired = kept.expiresAt !== null && kept.expiresAt <= around.clock.now();
@@ -33,7 +33,7 @@ export async function showStatus(around: Surroundings, asked: SignIn): Promise<v
  * `--sign-out`: end the tokens at the server, then forget them. While the server is away both stay.
  * @throws RequestFailed, Problem
  */
-export async function signOut(around: Surroundings, asked: SignIn): Promise<void> {
+export async function signOut(around: Terminal, asked: SignIn): Promise<void> {
   const store = openCredentials(around.env, asked);
   const { refreshToken, accessToken } = requireCredentials(store, asked);
   try {
@@ -44,7 +44,7 @@ export async function signOut(around: Surroundings, asked: SignIn): Promise<void
     // Of a client that the server does not know any more, no token works.
     const isOver = hasCode(error, "invalid_client");
     if (!isOver && !hasCode(error, "unsupported")) throw error;
-    if (!isOver) around.complain("This server cannot revoke tokens: they are only forgotten here.\n");
+    if (!isOver) around.writeError("This server cannot revoke tokens: they are only forgotten here.\n");
   }
   store.forget();
   around.write(`You are signed out of ${asked.server}.\n`);
@@ -58,7 +58,7 @@ function requireCredentials(store: CredentialStore, asked: SignIn): Credentials 
 
 /** Each refresh token works once, so the next one is kept before anything else happens. */
 async function renew(
-  around: Surroundings,
+  around: Terminal,
   asked: SignIn,
   { store, kept }: { store: CredentialStore; kept: Credentials },
 ): Promise<Credentials> {

@@ -7,12 +7,12 @@ import { findServer } from "./server.ts";
 import { showInvitation, showSignedIn, showUnencrypted } from "./show.ts";
 
 /** What the command reads, writes and waits by. */
-export interface Surroundings {
+export interface Terminal {
   env: Record<string, string | undefined>;
   /** How wide the terminal is; undefined: the output is no terminal. */
   columns: number | undefined;
   write: (text: string) => void;
-  complain: (text: string) => void;
+  writeError: (text: string) => void;
   clock: Clock;
   /** Wait; rejects when `signal` says so. */
   sleep: (ms: number) => Promise<void>;
@@ -37,11 +37,11 @@ export interface SignIn {
  * The device flow from the code to the tokens, which are kept.
  * @throws RequestFailed, Problem
  */
-export async function signIn(around: Surroundings, asked: SignIn): Promise<void> {
+export async function signIn(around: Terminal, asked: SignIn): Promise<void> {
   const { env, write, clock, sleep, signal } = around;
   const store = openCredentials(env, asked);
   store.prepare();
-  around.complain(showUnencrypted(asked.server));
+  around.writeError(showUnencrypted(asked.server));
 
   const server = await findServer(asked, around);
   const codes = await server.authorize(asked.scope, asked.organization);

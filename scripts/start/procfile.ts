@@ -11,7 +11,7 @@ export interface PlannedProcess extends Kind {
   kind: string;
 }
 
-const mostOfAKind = 100;
+const maxOfAKind = 100;
 
 /**
  * The lines of a Procfile, `name: command`; empty lines and those that start with # say nothing.
@@ -54,9 +54,9 @@ function parseScale(kinds: Kind[], args: string[]): Map<string, number> {
   const scale = new Map<string, number>();
   for (const arg of args) {
     const [, name, count] = /^([^=]+)=(\d{1,4})$/.exec(arg) ?? [];
-    if (!name || !count || Number(count) > mostOfAKind) {
+    if (!name || !count || Number(count) > maxOfAKind) {
       throw new CannotStart(
-        `${arg}: it must be name=number, like ${names[0]}=2, with a number of at most ${mostOfAKind}.`,
+        `${arg}: it must be name=number, like ${names[0]}=2, with a number of at most ${maxOfAKind}.`,
       );
     }
     if (!names.includes(name)) {

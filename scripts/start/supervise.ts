@@ -13,7 +13,7 @@ export interface Supervised {
 const restartAfterMs = 1000;
 /** Who ends by itself this soon, this many times in a row, will not do better at the next try. */
 const atOnceMs = 15_000;
-const mostFailures = 3;
+const maxFailures = 3;
 const afterKillMs = 500;
 /** A pipe to each child that breaks when we are killed, so that nobody is left without a parent. */
 const channel = 3;
@@ -79,8 +79,8 @@ function restartEnded(logger: Logger) {
       // A signal comes from outside: that it was sent says nothing about the next try.
       const hasFailed = typeof exitCode === "number" && exitCode !== 0;
       failures = hasFailed && timings.durationSeconds * 1000 < atOnceMs ? failures + 1 : 0;
-      if (failures >= mostFailures) {
-        const why = `it ended with code ${exitCode} ${mostFailures} times in a row, and its lines above tell why`;
+      if (failures >= maxFailures) {
+        const why = `it ended with code ${exitCode} ${maxFailures} times in a row, and its lines above tell why`;
         giveUp(`${command.name} cannot start: ${why}.`);
         return;
       }

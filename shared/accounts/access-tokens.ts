@@ -14,7 +14,7 @@ import {
 } from "./access-token-store.ts";
 import { recordAudit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
-import { heldScopes, isScope } from "./scopes.ts";
+import { grantableScopes, isScope } from "./scopes.ts";
 import { findRole, lockActiveRole } from "./store.ts";
 import { requireUser } from "./users.ts";
 
@@ -68,7 +68,7 @@ export async function createOwnAccessToken(
     const role = await lockActiveRole(tx, input.organizationId, userId);
     if (!role) throw validationFailed("You are not a member of that organization");
     if (await findAccessToken(tx, input.id)) return undefined; // after the lock: a double click sends two at once
-    const held = heldScopes(scopes, role);
+    const held = grantableScopes(scopes, role);
     const others = scopes.filter((scope) => !held.includes(scope));
     if (others.length > 0) {
       throw validationFailed(...others.map((scope) => `Scope ${scope} needs an admin of the organization`));
@@ -149,7 +149,7 @@ export async function recordUsage({ db, usage }: Services): Promise<void> {
         for (const [tokenId, use] of inOrder) await recordUseIfLater(tx, tokenId, use);
       });
     } catch (error) {
-      for (const [tokenId, use] of inOrder) usage.note(tokenId, use);
+      for (const [tokenId, use] of inOrder) usage.record(tokenId, use);
       throw error;
     }
   }

@@ -1,8 +1,8 @@
 import type { Db, Tx } from "../db/database.ts";
-import type { Feature } from "../db/schema.ts";
 import { newId } from "../ids.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { Feature } from "../vocabulary.ts";
 import type { Actor } from "./audit.ts";
 import {
   findOperator,

@@ -1,4 +1,4 @@
-import type { Role } from "../db/schema.ts";
+import type { Role } from "../vocabulary.ts";
 
 /** Every scope that an access token can carry, with what it allows in words. */
 export const scopeWords = {
@@ -66,6 +66,6 @@ export function isScope(text: string): text is Scope {
 }
 
 /** Those of the scopes that a user of this role can hold. */
-export function heldScopes(scopes: readonly string[], role: Role): string[] {
+export function grantableScopes(scopes: readonly string[], role: Role): string[] {
   return role === "admin" ? [...scopes] : scopes.filter((scope) => !adminScopes.includes(scope));
 }

@@ -1,7 +1,8 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
-import type { Feature, Role, Tables } from "../db/schema.ts";
+import type { Tables } from "../db/schema.ts";
+import type { Feature, Role } from "../vocabulary.ts";
 
 export type Organization = Tables["organizations"]["$inferSelect"];
 export type User = Tables["users"]["$inferSelect"];

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { hashPassword } from "../crypto/passwords.ts";
 import type { Db, Tx } from "../db/database.ts";
-import type { Role } from "../db/schema.ts";
 import { newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
 import { recordAudit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
@@ -21,15 +21,15 @@ import {
   type User,
 } from "./store.ts";
 
-const shortestPassword = 10;
+const minPasswordLength = 10;
 /** scrypt reads any length, but nobody types more. */
-const longestPassword = 1000;
+const maxPasswordLength = 1000;
 
 /** Reasons why this cannot be a password. */
 export function passwordProblems(password: string): string[] {
-  if (password.length < shortestPassword)
-    return [`Password is too short (minimum is ${shortestPassword} characters)`];
-  return password.length > longestPassword ? ["Password is too long (maximum is 1,000 characters)"] : [];
+  if (password.length < minPasswordLength)
+    return [`Password is too short (minimum is ${minPasswordLength} characters)`];
+  return password.length > maxPasswordLength ? ["Password is too long (maximum is 1,000 characters)"] : [];
 }
 
 /**

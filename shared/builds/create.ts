@@ -1,7 +1,7 @@
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
-import { listAndHoldPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
+import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import type { Build, Job } from "./store.ts";
 
@@ -31,7 +31,7 @@ export async function createBuilds(
   now: Date,
 ): Promise<{ builds: Build[]; refused: BuildRequest[]; changed: Topic[] }> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
-  const pipelines = await listAndHoldPipelines(tx, [...byPipeline.keys()]);
+  const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
   const queueOf = await resolveStepQueues(tx, pipelines);
   const buildable = pipelines.filter((pipeline) => canRun(pipeline, queueOf));
 

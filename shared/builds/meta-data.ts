@@ -3,8 +3,8 @@ import type { Services } from "../runtime/services.ts";
 import type { JobPrincipal } from "./job-tokens.ts";
 import { findMetaData, listMetaData, putMetaData } from "./meta-data-store.ts";
 
-const longestKey = 1024;
-const largestValueBytes = 100 * 1024;
+const maxKeyLength = 1024;
+const maxValueBytes = 100 * 1024;
 
 /** @throws Refusal 404 */
 export async function requireMetaData(services: Services, buildId: string, key: string): Promise<string> {
@@ -39,9 +39,9 @@ function entryProblem(
   reservedPrefix: string,
 ): string | undefined {
   if (key === "") return "Key can't be blank";
-  if (key.length > longestKey) return `Key is too long (maximum is ${longestKey} characters)`;
+  if (key.length > maxKeyLength) return `Key is too long (maximum is ${maxKeyLength} characters)`;
   if (key.startsWith(reservedPrefix)) return `Keys starting with ${reservedPrefix} are reserved`;
-  if (Buffer.byteLength(value) > largestValueBytes) return "Value is larger than 100 KB";
+  if (Buffer.byteLength(value) > maxValueBytes) return "Value is larger than 100 KB";
   if (!isStorable(key) || !isStorable(value)) return "Keys and values must be Unicode text without NUL";
   return undefined;
 }

@@ -17,7 +17,8 @@ import {
   type SQL,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import type { BuildState, JobState, Tables } from "../db/schema.ts";
+import type { Tables } from "../db/schema.ts";
+import type { BuildState, JobState } from "../vocabulary.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 export type Job = Tables["jobs"]["$inferSelect"];
@@ -48,7 +49,7 @@ function matching(db: Db, filter: BuildFilter): SQL | undefined {
     filter.commits ? inArray(builds.commit, filter.commits) : undefined,
     filter.createdFrom ? gte(builds.createdAt, filter.createdFrom) : undefined,
     filter.createdTo ? lte(builds.createdAt, filter.createdTo) : undefined,
-    filter.includePaused ? undefined : notHeldBack(db),
+    filter.includePaused ? undefined : isNotPaused(db),
   );
 }
 
@@ -60,7 +61,7 @@ function notOfDeletedPipeline(db: Db): SQL | undefined {
 }
 
 /** Not every waiting job of the build sits on a paused queue. */
-function notHeldBack(db: Db): SQL | undefined {
+function isNotPaused(db: Db): SQL | undefined {
   const { builds, jobs, queues } = db.tables;
   const waiting = and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"));
   return or(

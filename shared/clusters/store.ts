@@ -5,7 +5,7 @@ import type { Tables } from "../db/schema.ts";
 export type Cluster = Tables["clusters"]["$inferSelect"];
 
 /** For lists without pages. */
-export const mostRows = 100_000;
+export const maxRows = 100_000;
 
 export async function findCluster(
   db: Db | Tx,
@@ -47,7 +47,7 @@ export async function findClusterByName(
 export async function listClusters(
   db: Db,
   organizationId: string,
-  page: { limit: number; offset: number } = { limit: mostRows, offset: 0 },
+  page: { limit: number; offset: number } = { limit: maxRows, offset: 0 },
 ): Promise<Cluster[]> {
   const { clusters } = db.tables;
   return db

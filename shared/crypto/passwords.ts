@@ -10,7 +10,7 @@ const saltBytes = 16;
 const keyBytes = 32;
 
 /** scrypt costs a core a quarter of a second: what comes faster waits here, or is refused, and spares the rest. */
-const mostWaiting = 20;
+const maxWaiting = 20;
 const retryAfterSeconds = 5;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
@@ -47,7 +47,7 @@ export async function matchesPassword(password: string, stored: string): Promise
 
 /** One after the other. @throws Refusal 503 when too many wait already */
 async function inTurn(work: () => Promise<Buffer>): Promise<Buffer> {
-  if (waiting >= mostWaiting) throw unavailable(retryAfterSeconds);
+  if (waiting >= maxWaiting) throw unavailable(retryAfterSeconds);
   waiting++;
   const result = last.then(work);
   last = result.catch(() => {});

@@ -10,10 +10,10 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   /** Insert many rows in the fastest way that the dialect has. Every column must be given, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
   /**
-   * Nobody else changes the rows of these ids until the transaction ends; others may still read them, and with
-   * "share" hold them too. It waits for whoever changes them now. Nothing on SQLite, which has one writer at a time.
+   * Locks the rows of these ids until the transaction ends (SELECT … FOR UPDATE or FOR SHARE). It does nothing on
+   * SQLite, which has one writer at a time. Others may still read the rows; "shared" locks do not exclude each other.
    */
-  hold(table: SQLiteTable & { id: SQLiteColumn }, ids: string[], how: "change" | "share"): Promise<void>;
+  lock(table: SQLiteTable & { id: SQLiteColumn }, ids: string[], how: "exclusive" | "shared"): Promise<void>;
 }
 
 /** The database: reads go straight to it, every write goes through a transaction. */

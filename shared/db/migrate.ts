@@ -26,7 +26,7 @@ export async function hasPendingMigrations(db: Db): Promise<boolean> {
   const applied = appliedMigrations[db.dialect];
   const rows = await db.select({ when: applied.when }).from(applied);
   const newest = Math.max(0, ...rows.map((row) => Number(row.when)));
-  return newest < newestMigration(db.dialect);
+  return newest < latestMigration(db.dialect);
 }
 
 const defineApplied = (dialect: Dialect) =>
@@ -78,7 +78,7 @@ async function migratePostgres(url: string): Promise<void> {
   }
 }
 
-function newestMigration(dialect: Dialect): number {
+function latestMigration(dialect: Dialect): number {
   const journal = JSON.parse(readFileSync(join(folder(dialect), "meta/_journal.json"), "utf8"));
   return Math.max(...journal.entries.map((entry: { when: number }) => entry.when));
 }

@@ -100,10 +100,10 @@ function transactionOn(client: PoolClient): Tx {
   const queries = drizzle({ client });
   const tx = {
     tables: postgresTables,
-    async hold(table: PgTable & { id: PgColumn }, ids: string[], how: "change" | "share") {
+    async lock(table: PgTable & { id: PgColumn }, ids: string[], how: "exclusive" | "shared") {
       // In one order, so that two that hold several do not wait for each other.
       const rows = queries.select({ id: table.id }).from(table).where(inArray(table.id, ids));
-      await rows.orderBy(table.id).for(how === "share" ? "share" : "no key update");
+      await rows.orderBy(table.id).for(how === "shared" ? "share" : "no key update");
     },
     select: queries.select.bind(queries),
     insert: queries.insert.bind(queries),

@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 /** Other processes wait for the lock meanwhile. */
-const mostInOneCommit = 50;
+const maxInOneCommit = 50;
 /** How many turns of the event loop a group may grow, while more keep coming. */
 const gatheringTurns = 4;
 
@@ -96,7 +96,7 @@ export function sqliteTransactions(
     while (waiting.length > 0) {
       await oneAfterTheOther(async () => {
         await gather();
-        await commitTogether(waiting.splice(0, mostInOneCommit));
+        await commitTogether(waiting.splice(0, maxInOneCommit));
       });
     }
     isRunning = false;

@@ -36,7 +36,7 @@ export function openSqlite(file: string, options: Pick<DatabaseOptions, "timeout
     update: writes.update.bind(writes),
     delete: writes.delete.bind(writes),
     insertMany: rowByRow(writer),
-    hold: async () => {},
+    lock: async () => {},
   } as unknown as Tx;
 
   const transactions = sqliteTransactions(writer, { ...options, tx });

@@ -1,4 +1,4 @@
-import { heldScopes } from "../accounts/scopes.ts";
+import { grantableScopes } from "../accounts/scopes.ts";
 import { listMemberships, lockActiveRole, type Organization } from "../accounts/store.ts";
 import type { Application } from "../oauth/store.ts";
 import { Refusal } from "../refusal.ts";
@@ -75,7 +75,7 @@ export async function listChoices(
 ): Promise<OrganizationChoice[]> {
   const memberships = await listMemberships(db, userId);
   return memberships.map(({ organization, role }) => {
-    const granted = heldScopes(scopes, role);
+    const granted = grantableScopes(scopes, role);
     return { organization, granted, dropped: scopes.filter((scope) => !granted.includes(scope)) };
   });
 }
@@ -95,7 +95,7 @@ export async function approve(
   return db.transaction(async (tx) => {
     const role = await lockActiveRole(tx, organizationId, userId);
     if (!role) throw notAllowed("You are not a member of that organization");
-    const grantedScopes = heldScopes(code.scopes, role);
+    const grantedScopes = grantableScopes(code.scopes, role);
     if (grantedScopes.length === 0)
       throw notAllowed("Your role in that organization allows nothing of what is asked for");
     const decision = { id: code.id, userId, now };

@@ -1,4 +1,4 @@
-import { heldScopes } from "../accounts/scopes.ts";
+import { grantableScopes } from "../accounts/scopes.ts";
 import { findOrganization, findOrganizationById, lockActiveRole } from "../accounts/store.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
@@ -23,7 +23,7 @@ export const rememberedMs = 24 * 3600 * secondMs;
 /** An approval in the last moment is worth a poll or two more. */
 export const redeemableMs = 60 * secondMs;
 /** With 20^8 user codes a second try is rare; a third means that something else is wrong. */
-const mostTries = 5;
+const maxTries = 5;
 
 export interface DeviceAuthorization {
   deviceCode: string;
@@ -53,7 +53,7 @@ export async function authorizeDevice(
   const deviceCode = issueToken("deviceCode");
   const hintedOrganizationId = await findHinted(services, from);
 
-  for (let tried = 0; tried < mostTries; tried++) {
+  for (let tried = 0; tried < maxTries; tried++) {
     const userCode = newUserCode();
     const code: NewDeviceCode = {
       id: newId(now),
@@ -166,7 +166,7 @@ async function grantTo(
   if (!code.claimedById || !code.organizationId) throw new Error(`Device code ${code.id} has no approval.`);
 
   const role = await lockActiveRole(tx, code.organizationId, code.claimedById);
-  const scopes = role ? heldScopes(code.grantedScopes ?? [], role) : [];
+  const scopes = role ? grantableScopes(code.grantedScopes ?? [], role) : [];
   if (scopes.length === 0) {
     await denyRedeemed(tx, code.id);
     return "denied";

@@ -7,13 +7,13 @@ import type { Topic } from "../redis/events.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   assignIfWaiting,
+  clearPausedQueue,
   findOldestWaiting,
-  holdBackBuilds,
-  holdQueueIfDispatching,
-  letGoBuilds,
   listQueuesToMatch,
   listUnmatchedJobs,
   lockBuilds,
+  lockQueueIfDispatching,
+  setPausedQueue,
   setPauseIfWaiting,
 } from "./store.ts";
 
@@ -29,13 +29,13 @@ const restMs = 10;
  */
 export async function assignNextJob({ db, clock }: Services, queueId: string): Promise<Job | undefined> {
   return db.transaction(async (tx) => {
-    if (!(await holdQueueIfDispatching(tx, queueId))) return undefined;
+    if (!(await lockQueueIfDispatching(tx, queueId))) return undefined;
     const oldest = await findOldestWaiting(tx, queueId);
     if (!oldest) return undefined;
     const [build] = await lockBuilds(tx, [oldest.buildId]);
     const job = await assignIfWaiting(tx, oldest.id, clock.now());
     // Just resumed: a fan-out looks only at jobs that wait, so it would not let go this one's build.
-    if (build?.pausedQueueId === queueId) await letGoBuilds(tx, [build.id], queueId);
+    if (build?.pausedQueueId === queueId) await clearPausedQueue(tx, [build.id], queueId);
     return job;
   });
 }
@@ -73,12 +73,12 @@ async function matchJobs(
   const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
   await lockBuilds(tx, buildIds);
   const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
-  if (queue.dispatchPausedAt) await holdBackBuilds(tx, stillWaiting, queue.id);
-  else await letGoBuilds(tx, buildIds, queue.id);
+  if (queue.dispatchPausedAt) await setPausedQueue(tx, stillWaiting, queue.id);
+  else await clearPausedQueue(tx, buildIds, queue.id);
   return { buildIds, lastJobId: jobIds[jobsAtOnce - 1] };
 }
 
 /** Send a fan-out where one may have been lost, or a build came while one ran. */
-export async function sweepDispatchPauses({ db, jobs }: Services): Promise<void> {
+export async function requeueDispatchPauses({ db, jobs }: Services): Promise<void> {
   for (const queueId of await listQueuesToMatch(db)) await jobs.send(fanOutJob, { queueId });
 }

@@ -1,14 +1,14 @@
 import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from "drizzle-orm";
 import type { Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import type { JobState } from "../db/schema.ts";
 import type { Queue } from "../queues/store.ts";
+import type { JobState } from "../vocabulary.ts";
 
 /**
  * The queue's row, held until the transaction ends, if it hands out jobs now: a pause comes before or after, never
  * in between.
  */
-export async function holdQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
+export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;
   const held = await tx
     .update(queues)
@@ -87,7 +87,7 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
 }
 
 /** Builds that no pause holds back yet. */
-export async function holdBackBuilds(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
+export async function setPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
   const { builds } = tx.tables;
   await tx
     .update(builds)
@@ -96,7 +96,7 @@ export async function holdBackBuilds(tx: Tx, buildIds: string[], queueId: string
 }
 
 /** Builds that this queue held back go on, or are held back by another one that a job of theirs waits on. */
-export async function letGoBuilds(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
+export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
   const { builds, jobs } = tx.tables;
   const others = await tx
     .select({ buildId: jobs.buildId, queueId: jobs.queueId })
@@ -109,7 +109,7 @@ export async function letGoBuilds(tx: Tx, buildIds: string[], queueId: string): 
     .set({ pausedQueueId: null })
     .where(and(inArray(builds.id, buildIds), eq(builds.pausedQueueId, queueId)));
   for (const [otherId, held] of Map.groupBy(others, (other) => other.queueId))
-    await holdBackBuilds(
+    await setPausedQueue(
       tx,
       held.map(({ buildId }) => buildId),
       otherId,
@@ -144,13 +144,13 @@ export async function countJobsOfQueues(
 
 /**
  * Builds that a paused queue holds back, the oldest first, and how many there are besides.
- * @param mostJobs of how many of its jobs they are counted
+ * @param maxJobs of how many of its jobs they are counted
  * @returns isAll: whether no job was left out of the counting
  */
-export async function listHeldBackBuilds(
+export async function listPausedBuilds(
   db: Db,
   queueId: string,
-  { limit, mostJobs }: { limit: number; mostJobs: number },
+  { limit, maxJobs }: { limit: number; maxJobs: number },
 ) {
   const { jobs, builds, pipelines } = db.tables;
   const held = await db
@@ -158,7 +158,7 @@ export async function listHeldBackBuilds(
     .from(jobs)
     .where(and(eq(jobs.queueId, queueId), isNotNull(jobs.dispatchPausedAt)))
     .orderBy(asc(jobs.id))
-    .limit(mostJobs);
+    .limit(maxJobs);
   const ids = [...new Set(held.map(({ id }) => id))];
   const listed = await db
     .select({ build: builds, pipeline: pipelines })
@@ -166,7 +166,7 @@ export async function listHeldBackBuilds(
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
     .where(inArray(builds.id, ids.slice(0, limit)))
     .orderBy(asc(builds.id));
-  return { builds: listed, more: Math.max(0, ids.length - limit), isAll: held.length < mostJobs };
+  return { builds: listed, more: Math.max(0, ids.length - limit), isAll: held.length < maxJobs };
 }
 
 /** Queues that are paused, or have jobs that still carry a pause: where a fan-out may have something to do. */

@@ -52,7 +52,7 @@ export const recordUsage = defineJob({
 });
 
 /** Delete what is past its retention: deliveries, finished builds, audit entries, spent keys, tokens, sessions. */
-export const sweepRetention = defineJob({
+export const purgeExpired = defineJob({
   name: "sweep-retention",
   queue: "maintenance",
   data: z.object({}),
@@ -69,7 +69,7 @@ export const fanOutDispatchPause = defineJob({
 });
 
 /** Send a fan-out for every queue where one may have been lost. */
-export const sweepDispatchPauses = defineJob({
+export const requeueDispatchPauses = defineJob({
   name: "sweep-dispatch-pauses",
   queue: "dispatch",
   data: z.object({}),

@@ -1,13 +1,13 @@
 import type { z } from "zod";
 
-export const queueNames = ["deliveries", "maintenance", "dispatch"] as const;
+export const workQueues = ["deliveries", "maintenance", "dispatch"] as const;
 /** A kind of work, and of worker process: each has one BullMQ queue. */
-export type QueueName = (typeof queueNames)[number];
+export type WorkQueue = (typeof workQueues)[number];
 
 /** A piece of asynchronous work: what it is called, where it runs and what travels. */
 export interface JobContract<Data = unknown> {
   name: string;
-  queue: QueueName;
+  queue: WorkQueue;
   /** Checked when a worker picks the job up. Ids only: the rows are the truth. */
   data: z.ZodType<Data>;
   /** How often a failing job is tried, with growing pauses, before it counts as failed. */

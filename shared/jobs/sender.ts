@@ -3,10 +3,10 @@ import type { Redis } from "ioredis";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
 import type { Log } from "../runtime/log.ts";
-import { type JobContract, type QueueName, queueNames } from "./define.ts";
+import { type JobContract, type WorkQueue, workQueues } from "./define.ts";
 
 /** Where work is handed over to workers. */
-export interface Jobs {
+export interface JobSender {
   /**
    * Ask for a job to run. Never throws and is not waited for on hot paths: a job that is lost here, or later in
    * Redis, is found again by a sweep.
@@ -14,7 +14,7 @@ export interface Jobs {
    */
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
   /** How many jobs wait in a queue; undefined when Redis cannot say. */
-  countWaiting(queue: QueueName): Promise<number | undefined>;
+  countWaiting(queue: WorkQueue): Promise<number | undefined>;
   /** Make sure that recurring jobs are scheduled. Repeating it is harmless; FLUSHALL makes it necessary. */
   schedule(contracts: JobContract[]): Promise<void>;
   close(): Promise<void>;
@@ -26,9 +26,14 @@ const keptAfterwards = {
 };
 const firstRetryMs = 500;
 
-export function openJobs(options: { redis: Redis; keys: RedisKeys; breaker: Breaker; log: Log }): Jobs {
+export function openJobSender(options: {
+  redis: Redis;
+  keys: RedisKeys;
+  breaker: Breaker;
+  log: Log;
+}): JobSender {
   const { redis, keys, breaker, log } = options;
-  const open = (name: QueueName) => {
+  const open = (name: WorkQueue) => {
     const queue = new Queue(name, {
       connection: redis,
       prefix: keys.jobs,
@@ -41,7 +46,7 @@ export function openJobs(options: { redis: Redis; keys: RedisKeys; breaker: Brea
     queue.on("error", () => {}); // the breaker reports it
     return queue;
   };
-  const queues = Object.fromEntries(queueNames.map((name) => [name, open(name)])) as Record<QueueName, Queue>;
+  const queues = Object.fromEntries(workQueues.map((name) => [name, open(name)])) as Record<WorkQueue, Queue>;
 
   return {
     async send(contract, data) {
@@ -66,7 +71,7 @@ export function openJobs(options: { redis: Redis; keys: RedisKeys; breaker: Brea
     },
 
     async close() {
-      const closing = Promise.all(queueNames.map((name) => queues[name].close()));
+      const closing = Promise.all(workQueues.map((name) => queues[name].close()));
       await closing.catch((error) => log.warn({ err: error }, "a job queue did not close cleanly"));
     },
   };

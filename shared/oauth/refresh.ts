@@ -1,5 +1,5 @@
 import { recordAudit } from "../accounts/audit.ts";
-import { heldScopes } from "../accounts/scopes.ts";
+import { grantableScopes } from "../accounts/scopes.ts";
 import { lockActiveRole } from "../accounts/store.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
@@ -64,7 +64,7 @@ async function exchange(
   if (requested?.length === 0) throw new OAuthRefusal("missing_scope");
   if (requested?.some((scope) => !grant.scopes.includes(scope))) throw new OAuthRefusal("wider_scope");
   const role = await lockActiveRole(tx, grant.organizationId, grant.userId);
-  const scopes = role ? heldScopes(requested ?? grant.scopes, role) : [];
+  const scopes = role ? grantableScopes(requested ?? grant.scopes, role) : [];
   if (scopes.length === 0) return undefined;
   await rotateIfCurrent(tx, tokenHash, now);
   return issueTokens(tx, { application, grant, scopes, now });

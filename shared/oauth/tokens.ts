@@ -4,7 +4,7 @@ import {
   type TokenHolder,
 } from "../accounts/access-token-store.ts";
 import { recordAudit } from "../accounts/audit.ts";
-import { heldScopes } from "../accounts/scopes.ts";
+import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Services } from "../runtime/services.ts";
 import { audited } from "./grants.ts";
@@ -55,7 +55,7 @@ export async function inspectToken(
   const held = await findOwnAccessToken(services, application, token);
   if (!held) return undefined;
   const { createdAt, expiresAt } = held.token;
-  const scopes = heldScopes(held.token.scopes, held.role); // the role may have changed since
+  const scopes = grantableScopes(held.token.scopes, held.role); // the role may have changed since
   return { kind: "access", scopes, user: held.user, issuedAt: createdAt, expiresAt };
 }
 

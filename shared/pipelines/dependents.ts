@@ -1,8 +1,8 @@
 import { countUnfinishedJobs } from "../builds/store.ts";
 import type { Cluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import type { Step } from "../db/schema.ts";
 import type { Queue } from "../queues/store.ts";
+import type { Step } from "../vocabulary.ts";
 import { listPipelinesOfCluster, type Pipeline } from "./store.ts";
 
 /** What of builds would miss a queue or cluster: who deletes or changes one asks here, with its row held. */

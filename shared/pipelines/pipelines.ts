@@ -3,10 +3,10 @@ import { slugProblems } from "../accounts/organizations.ts";
 import { countUnfinishedJobs } from "../builds/store.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import type { Step } from "../db/schema.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { Step } from "../vocabulary.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import { findPipeline, insertPipeline, type Pipeline, updatePipelineIfPresent } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import type { Db, Tx } from "../db/database.ts";
-import type { Step } from "../db/schema.ts";
 import { listStepQueues } from "../queues/store.ts";
 import { excerpt } from "../refusal.ts";
+import type { Step } from "../vocabulary.ts";
 
 /** The queue that a step of a pipeline in this cluster runs on; undefined when there is none. */
 export type QueueOfStep = (clusterId: string, step: Step) => string | undefined;

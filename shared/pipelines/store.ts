@@ -60,11 +60,11 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
  * Those of these pipelines that there are, held with their clusters until the transaction ends: their steps stay as
  * they are, and so do the queues that the steps run on.
  */
-export async function listAndHoldPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
-  await tx.hold(tx.tables.pipelines, ids, "change");
+export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
+  await tx.lock(tx.tables.pipelines, ids, "exclusive");
   const found = await listPipelinesById(tx, ids);
   const clusterIds = [...new Set(found.map(({ clusterId }) => clusterId))];
-  if (clusterIds.length > 0) await tx.hold(tx.tables.clusters, clusterIds, "share");
+  if (clusterIds.length > 0) await tx.lock(tx.tables.clusters, clusterIds, "shared");
   return found;
 }
 
@@ -85,9 +85,9 @@ export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> 
  * Takes the pipeline's row until the transaction ends, so that whoever counts what belongs to it next waits.
  * @returns whether there is such a pipeline
  */
-export async function holdPipeline(tx: Tx, id: string): Promise<boolean> {
+export async function lockPipeline(tx: Tx, id: string): Promise<boolean> {
   const { pipelines } = tx.tables;
-  await tx.hold(pipelines, [id], "change");
+  await tx.lock(pipelines, [id], "exclusive");
   const found = await tx
     .select({ id: pipelines.id })
     .from(pipelines)

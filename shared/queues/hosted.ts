@@ -10,7 +10,7 @@ export interface HostedChange {
   agentImageRef?: unknown;
 }
 
-const longestImageRef = 1000;
+const maxImageRefLength = 1000;
 /** What the image of a platform is called in messages (spec §4.3.3 rule 4). */
 const platformWord = { linux: "linux", macos: "mac", windows: "windows" } as const;
 
@@ -56,7 +56,7 @@ function wantedImage(
     throw validationFailed("Custom agent images are not available to this organization");
   if (typeof given !== "string" || given.includes("\0") || !given.isWellFormed())
     throw validationFailed("Agent image ref must be text");
-  if (given.length > longestImageRef)
+  if (given.length > maxImageRefLength)
     throw validationFailed("Agent image ref is too long (maximum is 1,000 characters)");
   return given;
 }

@@ -1,10 +1,10 @@
 import { type Actor, recordAct } from "../accounts/audit.ts";
 import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import type { RetryAgentAffinity } from "../db/schema.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { RetryAgentAffinity } from "../vocabulary.ts";
 import { checkHostedChange, type HostedChange } from "./hosted.ts";
 import { type ShapeName, shapeProblems } from "./shapes.ts";
 import {

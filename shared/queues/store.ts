@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
-import { mostRows } from "../clusters/store.ts";
+import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -47,7 +47,7 @@ export async function findQueueByKey(
 export async function listQueues(
   db: Db,
   clusterId: string,
-  page: { limit: number; offset: number } = { limit: mostRows, offset: 0 },
+  page: { limit: number; offset: number } = { limit: maxRows, offset: 0 },
 ): Promise<Queue[]> {
   const { queues } = db.tables;
   return db

@@ -14,15 +14,15 @@ export async function checkRedis(redis: Redis): Promise<RedisState> {
   }
 }
 
-const oldestVersion = 6.2;
+const minVersion = 6.2;
 
 /** On every connection: say it when this Redis cannot do, or may lose, what we need. */
 export function warnOfUnfitRedis(redis: Redis, log: Log): void {
   redis.on("ready", async () => {
     try {
       const version = /redis_version:(\d+\.\d+)/.exec(await redis.info("server"))?.[1];
-      if (Number(version) < oldestVersion) {
-        log.error({ version }, `Redis ${oldestVersion} or newer is needed`);
+      if (Number(version) < minVersion) {
+        log.error({ version }, `Redis ${minVersion} or newer is needed`);
       }
       if ((await checkRedis(redis)) === "wrong-eviction-policy") {
         log.error("Redis may evict keys: set its maxmemory-policy to noeviction");

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../runtime/clock.ts";
-import { bucketsPerWindow, type WindowState, type Windows } from "./rate-limiter.ts";
+import { bucketsPerWindow, type RateLimiter, type RateLimitState } from "./rate-limiter.ts";
 
 const span = bucketsPerWindow + 1;
 const maxKeys = 100_000;
@@ -14,10 +14,10 @@ interface Counts {
 }
 
 /** The same window as `sliding-window.lua`, in this process's memory: what is left when Redis is away. */
-export function memoryWindows(clock: Clock): Windows {
+export function memoryRateLimiter(clock: Clock): RateLimiter {
   const windows = new LRUCache<string, Counts>({ max: maxKeys });
 
-  const change = (key: string, limit: number, bucketMs: number, by: 1 | 0 | -1): WindowState => {
+  const change = (key: string, limit: number, bucketMs: number, by: 1 | 0 | -1): RateLimitState => {
     const counts = windows.get(key) ?? { buckets: [], newest: 0, oldest: 0, total: 0 };
     windows.set(key, counts);
     const now = Math.max(clock.now().getTime(), counts.newest * bucketMs);
@@ -36,7 +36,7 @@ export function memoryWindows(clock: Clock): Windows {
 
   const key = (name: string, subject: string) => `${name}:${subject}`;
   return {
-    take: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 1),
+    admit: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 1),
     peek: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 0),
     async giveBack(w) {
       change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, -1);

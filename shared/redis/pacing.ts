@@ -27,11 +27,11 @@ export interface Pacing {
 const stepMs = 5000;
 const forgivenPart = 0.1;
 const forgivenMs = 500;
-const mostInMemory = 100_000;
+const maxInMemory = 100_000;
 const script = readFileSync(join(import.meta.dirname, "pacing.lua"), "utf8");
 
 /** The script holds up everything else in Redis while it runs. */
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 interface WithScript {
   pace(keys: number, ...keysAndArguments: (string | number)[]): Promise<(0 | 1)[]>;
@@ -54,7 +54,7 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
   const waiting: Waiting[] = [];
 
   const flush = async () => {
-    const batch = waiting.splice(0, mostAtOnce);
+    const batch = waiting.splice(0, maxAtOnce);
     if (waiting.length > 0) setImmediate(flush);
     const subjects = batch.map(({ poll }) => keys.pacing(poll.subject));
     const times = batch.flatMap(({ poll }) => [poll.now.getTime(), poll.intervalMs, poll.lifetimeMs]);
@@ -76,7 +76,7 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
 
 /** The same as `pacing.lua`, in this process's memory. */
 export function memoryPacing(): Pacing {
-  const polls = new LRUCache<string, { at: number; intervalMs: number }>({ max: mostInMemory });
+  const polls = new LRUCache<string, { at: number; intervalMs: number }>({ max: maxInMemory });
   return {
     async isTooSoon({ subject, now, intervalMs }) {
       const at = now.getTime();

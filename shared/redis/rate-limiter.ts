@@ -7,14 +7,14 @@ import type { RedisKeys } from "./keys.ts";
 export const bucketsPerWindow = 60;
 
 /** One limit on one subject: at most `limit` slots in any `windowMs`, which is a multiple of 60. */
-export interface Window {
+export interface RateLimit {
   name: string;
   subject: string;
   limit: number;
   windowMs: number;
 }
 
-export interface WindowState {
+export interface RateLimitState {
   admitted: boolean;
   limit: number;
   remaining: number;
@@ -22,13 +22,13 @@ export interface WindowState {
   resetMs: number;
 }
 
-export interface Windows {
+export interface RateLimiter {
   /** Take a slot. A refused call takes none. */
-  take(window: Window): Promise<WindowState>;
+  admit(window: RateLimit): Promise<RateLimitState>;
   /** How the window stands, without taking a slot. */
-  peek(window: Window): Promise<WindowState>;
+  peek(window: RateLimit): Promise<RateLimitState>;
   /** Return a slot that was taken for something that turned out not to count. */
-  giveBack(window: Window): Promise<void>;
+  giveBack(window: RateLimit): Promise<void>;
 }
 
 const script = readFileSync(join(import.meta.dirname, "sliding-window.lua"), "utf8");
@@ -40,31 +40,31 @@ interface WithScript {
 
 /** Calls for the same window that arrive in the same turn of the event loop: one trip to Redis serves them all. */
 interface Batch {
-  window: Window;
-  waiting: ((state: WindowState | Promise<WindowState>) => void)[];
+  window: RateLimit;
+  waiting: ((state: RateLimitState | Promise<RateLimitState>) => void)[];
 }
 
 /** What the call at `index` of a batch learns from the reply to the whole batch. */
-function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): WindowState {
+function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): RateLimitState {
   const takenAfterwards = Math.max(0, taken - 1 - index);
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
 }
 
 /** Windows in Redis, shared by all processes; while Redis is away, those of `fallback`. */
-export function slidingWindows(options: {
+export function createRateLimiter(options: {
   redis: Redis;
   keys: RedisKeys;
   breaker: Breaker;
-  fallback: Windows;
+  fallback: RateLimiter;
   onFallback: () => void;
-}): Windows {
+}): RateLimiter {
   const { redis, keys, breaker, fallback, onFallback } = options;
   redis.defineCommand("slidingWindow", { numberOfKeys: 1, lua: script });
   const scripted = redis as unknown as WithScript;
   const batches = new Map<string, Batch>();
 
-  const keyOf = ({ name, subject }: Window) => keys.window(name, subject);
-  const change = (window: Window, by: number) =>
+  const keyOf = ({ name, subject }: RateLimit) => keys.window(name, subject);
+  const change = (window: RateLimit, by: number) =>
     breaker.attempt(() =>
       scripted.slidingWindow(keyOf(window), window.limit, window.windowMs / bucketsPerWindow, by),
     );
@@ -77,13 +77,13 @@ export function slidingWindows(options: {
       if (reply) resolve(stateOf(reply, index, window.limit));
       else {
         onFallback();
-        resolve(fallback.take(window));
+        resolve(fallback.admit(window));
       }
     }
   };
 
   return {
-    take: (window) =>
+    admit: (window) =>
       new Promise((resolve) => {
         // The limit is part of the key here: who knows an older one must not decide for others.
         const key = `${keyOf(window)} ${window.limit}`;

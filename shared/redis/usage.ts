@@ -18,7 +18,7 @@ export interface Use {
  * are missed by nobody but a "last used" that stays behind.
  */
 export interface Usage {
-  note(tokenId: string, use: Use): void;
+  record(tokenId: string, use: Use): void;
   /** Hand what was noted over to Redis now. */
   flush(): Promise<void>;
   /** Take some notes, in no order; none when there are none, or Redis is away. */
@@ -27,7 +27,7 @@ export interface Usage {
 }
 
 const flushEveryMs = 2000;
-const mostInMemory = 10_000;
+const maxInMemory = 10_000;
 const takenAtOnce = 100;
 const script = readFileSync(join(import.meta.dirname, "usage.lua"), "utf8");
 
@@ -39,7 +39,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
   const { redis, keys, breaker } = options;
   redis.defineCommand("takeUsage", { numberOfKeys: 1, lua: script });
   const scripted = redis as unknown as WithScript;
-  const noted = new LRUCache<string, Use>({ max: mostInMemory });
+  const noted = new LRUCache<string, Use>({ max: maxInMemory });
 
   const flush = async () => {
     if (noted.size === 0) return;
@@ -52,7 +52,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
   timer.unref();
 
   return {
-    note: (tokenId, use) => void noted.set(tokenId, use),
+    record: (tokenId, use) => void noted.set(tokenId, use),
     flush,
     async take() {
       const reply = (await breaker.attempt(() => scripted.takeUsage(keys.usage, takenAtOnce))) ?? [];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseUnavailable } from "../db/database.ts";
 
-export interface GroupCommit<Item, Result> {
+export interface Batcher<Item, Result> {
   /** The item's own result, once the transaction that it was part of is committed. */
   add(item: Item): Promise<Result>;
 }
@@ -22,12 +22,12 @@ interface Waiting<Item, Result> {
  * @param options.commit writes a group and returns a result for each item, in order
  * @param options.weigh what an item counts against `maxWeight`, for example its bytes
  */
-export function createGroupCommit<Item, Result>(options: {
+export function createBatcher<Item, Result>(options: {
   commit: (items: Item[]) => Promise<Result[]>;
   maxItems: number;
   maxWeight: number;
   weigh: (item: Item) => number;
-}): GroupCommit<Item, Result> {
+}): Batcher<Item, Result> {
   const { commit, maxItems, maxWeight, weigh } = options;
   const waiting: Waiting<Item, Result>[] = [];
   let isRunning = false;

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import type { Db } from "../db/database.ts";
 import { openDatabase } from "../db/open.ts";
-import { type Jobs, openJobs } from "../jobs/sender.ts";
+import { type JobSender, openJobSender } from "../jobs/sender.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
 import { createEvents, type Events } from "../redis/events.ts";
 import { checkRedis, type RedisState, warnOfUnfitRedis } from "../redis/health.ts";
 import { redisKeys } from "../redis/keys.ts";
-import { memoryWindows } from "../redis/memory-rate-limiter.ts";
+import { memoryRateLimiter } from "../redis/memory-rate-limiter.ts";
 import { createPacing, type Pacing } from "../redis/pacing.ts";
-import { slidingWindows, type Windows } from "../redis/rate-limiter.ts";
+import { createRateLimiter, type RateLimiter } from "../redis/rate-limiter.ts";
 import { createUsage, type Usage } from "../redis/usage.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -23,11 +23,11 @@ export interface Services {
   log: Log;
   clock: Clock;
   db: Db;
-  windows: Windows;
+  rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
   events: Events;
-  jobs: Jobs;
+  jobs: JobSender;
   cipher: Cipher;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
@@ -56,24 +56,24 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
   const redis = connectFast(config.redisUrl);
   warnOfUnfitRedis(redis, log);
   const breaker = createBreaker(redis, log);
-  const windows = slidingWindows({
+  const rateLimiter = createRateLimiter({
     redis,
     keys,
     breaker,
-    fallback: memoryWindows(clock),
+    fallback: memoryRateLimiter(clock),
     onFallback: () => metrics.limitsFromMemory.inc(),
   });
   const pacing = createPacing({ redis, keys, breaker });
   const usage = createUsage({ redis, keys, breaker });
   const events = createEvents({ redis, connect: () => connectPatient(config.redisUrl), keys, breaker });
-  const jobs = openJobs({ redis, keys, breaker, log });
+  const jobs = openJobSender({ redis, keys, breaker, log });
 
   return {
     config,
     log,
     clock,
     db,
-    windows,
+    rateLimiter,
     pacing,
     usage,
     events,

@@ -1,7 +1,7 @@
 import { parentPort, Worker } from "node:worker_threads";
 
 /** Questions that are with the thread at once: enough to keep it busy, few enough to be asked again cheaply. */
-const mostSent = 32;
+const maxSent = 32;
 /** An alarm that rings later than this says that the whole process stood still, not that the thread is slow. */
 const stalledMs = 100;
 /** What a thread says once it can answer. */
@@ -116,7 +116,7 @@ class OrderedThread<Q extends Question, A> implements Thread<Q, A> {
   }
 
   #send(): void {
-    const unsent = this.#waiting.slice(this.#sent, mostSent);
+    const unsent = this.#waiting.slice(this.#sent, maxSent);
     if (unsent.length > 0) this.#worker?.ref();
     for (const { question } of unsent) {
       // A copy travels: the bytes themselves are still needed here, and may have to be sent again.

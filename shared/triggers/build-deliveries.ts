@@ -1,22 +1,25 @@
 import { type BuildRequest, createBuilds } from "../builds/create.ts";
 import type { Tx } from "../db/database.ts";
-import type { DeliveryReason, DeliveryStatus } from "../db/schema.ts";
-import { createGroupCommit, type GroupCommit } from "../runtime/batcher.ts";
+import { type Batcher, createBatcher } from "../runtime/batcher.ts";
 import type { Services } from "../runtime/services.ts";
+import type { DeliveryReason, DeliveryStatus } from "../vocabulary.ts";
 import { type Delivery, decideIfWaiting, setOutcome } from "./delivery-store.ts";
-import { type Judgement, judgeDeliveries } from "./filter/deliveries.ts";
-import { type Filters, openFilters } from "./filter/evaluator.ts";
+import { evaluateFilters, type FilterResult } from "./filter/deliveries.ts";
+import { type FilterEvaluator, openFilterEvaluator } from "./filter/evaluator.ts";
 import { planBuild } from "./plan.ts";
 import { listTriggersById, type Trigger } from "./store.ts";
 
 const groupItems = 500;
 
 /** Builds deliveries by their ids; an id resolves once its delivery is decided, now or before. */
-export type DeliveryBuilder = GroupCommit<string, undefined>;
+export type DeliveryBuilder = Batcher<string, undefined>;
 
 /** The builder of a worker process: what several jobs bring at the same time is built in one transaction. */
-export function openDeliveryBuilder(services: Services, filters: Filters = openFilters()): DeliveryBuilder {
-  return createGroupCommit({
+export function openDeliveryBuilder(
+  services: Services,
+  filters: FilterEvaluator = openFilterEvaluator(),
+): DeliveryBuilder {
+  return createBatcher({
     commit: (ids) => buildDeliveries(services, filters, ids),
     maxItems: groupItems,
     maxWeight: groupItems,
@@ -24,7 +27,11 @@ export function openDeliveryBuilder(services: Services, filters: Filters = openF
   });
 }
 
-async function buildDeliveries(services: Services, filters: Filters, ids: string[]): Promise<undefined[]> {
+async function buildDeliveries(
+  services: Services,
+  filters: FilterEvaluator,
+  ids: string[],
+): Promise<undefined[]> {
   const { events, metrics } = services;
   const decided = await decideWithFilters(services, filters, ids);
   events.publish(decided.changed);
@@ -34,9 +41,9 @@ async function buildDeliveries(services: Services, filters: Filters, ids: string
 }
 
 /** Filters are asked before the transaction, which waits for nothing but the database. */
-async function decideWithFilters(services: Services, filters: Filters, ids: string[]) {
+async function decideWithFilters(services: Services, filters: FilterEvaluator, ids: string[]) {
   for (;;) {
-    const judgements = await judgeDeliveries(services, filters, ids);
+    const judgements = await evaluateFilters(services, filters, ids);
     try {
       return await services.db.transaction((tx) => decideAndBuild(tx, services, ids, judgements));
     } catch (error) {
@@ -54,7 +61,7 @@ async function decideAndBuild(
   tx: Tx,
   { cipher, clock }: Services,
   ids: string[],
-  judgements: Map<string, Judgement>,
+  judgements: Map<string, FilterResult>,
 ) {
   const deliveries = await decideIfWaiting(tx, [...new Set(ids)], "build_created");
   if (deliveries.length === 0) return { counts: {}, changed: [] };
@@ -89,7 +96,7 @@ async function decideAndBuild(
 /** Undefined: the delivery is to be built. @throws StaleJudgement */
 function reasonNotToRun(
   trigger: Trigger | undefined,
-  judgement: Judgement | undefined,
+  judgement: FilterResult | undefined,
 ): DeliveryReason | undefined {
   const filter = trigger?.filter ?? null;
   if (filter === null) return undefined;

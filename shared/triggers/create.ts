@@ -2,16 +2,16 @@ import type { Actor } from "../accounts/audit.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import { holdPipeline, type Pipeline } from "../pipelines/store.ts";
+import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { NewTrigger } from "./input.ts";
 import { columnsOf, requireFitting } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
-import { deleteIfPresent, recordOfTrigger, tell } from "./triggers.ts";
+import { deleteIfPresent, publishTriggerChange, recordOfTrigger } from "./triggers.ts";
 
 /** Spec §8. */
-export const mostTriggersPerPipeline = 10;
+export const maxTriggersPerPipeline = 10;
 
 /** A trigger as it was stored and, this once, the token of its URL. */
 export interface CreatedTrigger {
@@ -62,7 +62,7 @@ export async function createTrigger(
   const created = await services.db.transaction((tx) =>
     addTrigger(tx, { services, actor, pipeline, columns, id }),
   );
-  tell(services, created?.trigger);
+  publishTriggerChange(services, created?.trigger);
   return created;
 }
 
@@ -93,12 +93,12 @@ export async function replaceTrigger(
 ): Promise<CreatedTrigger | undefined> {
   const replaced = await services.db.transaction(async (tx) => {
     // Held before anything is looked at: the form may come twice at once, and the second is to see what the first did.
-    if (!(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
+    if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
     const old = await deleteIfPresent(tx, { services, actor, id: of.id, action: "replaced" });
     return addTrigger(tx, { services, actor, pipeline, columns: old, id });
   });
-  tell(services, of);
+  publishTriggerChange(services, of);
   return replaced;
 }
 
@@ -126,10 +126,10 @@ interface Addition {
 
 async function addTrigger(tx: Tx, addition: Addition): Promise<CreatedTrigger | undefined> {
   const { services, actor, pipeline, columns, id } = addition;
-  if (!(await holdPipeline(tx, pipeline.id))) throw notFound("pipeline");
+  if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
   if (id && (await hasTriggerId(tx, id))) return undefined;
-  if ((await listTriggersOfPipeline(tx, pipeline.id)).length >= mostTriggersPerPipeline)
-    throw new Refusal(422, `Pipeline has reached its limit of ${mostTriggersPerPipeline} triggers`);
+  if ((await listTriggersOfPipeline(tx, pipeline.id)).length >= maxTriggersPerPipeline)
+    throw new Refusal(422, `Pipeline has reached its limit of ${maxTriggersPerPipeline} triggers`);
 
   const now = services.clock.now();
   const token = issueToken("trigger");

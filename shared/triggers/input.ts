@@ -3,8 +3,8 @@ import { requiredText, text } from "../validation.ts";
 
 // What fields may hold, with the reason that is told when they hold something else (spec §2.6).
 
-const mostVariables = 100;
-const largestEnvironmentBytes = 64 * 1024;
+const maxVariables = 100;
+const maxEnvironmentBytes = 64 * 1024;
 
 export const triggerLabel = requiredText("Label", 255);
 
@@ -16,7 +16,7 @@ export const buildText = {
 };
 
 const variables = z
-  .record(z.string(), text("Environment variables", largestEnvironmentBytes), {
+  .record(z.string(), text("Environment variables", maxEnvironmentBytes), {
     error: "Environment must be an object",
   })
   .refine(
@@ -24,11 +24,11 @@ const variables = z
     "Environment names must be letters, digits and _, not starting with a digit",
   )
   .refine(
-    (value) => Object.keys(value).length <= mostVariables,
-    `Environment has more than ${mostVariables} variables`,
+    (value) => Object.keys(value).length <= maxVariables,
+    `Environment has more than ${maxVariables} variables`,
   )
   .refine(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= largestEnvironmentBytes,
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= maxEnvironmentBytes,
     "Environment is larger than 64 KB",
   );
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { hashToken } from "../crypto/tokens.ts";
-import { createGroupCommit } from "../runtime/batcher.ts";
+import { createBatcher } from "../runtime/batcher.ts";
 import type { Services } from "../runtime/services.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./delivery.ts";
 import { DeliveryRefusal } from "./refusals.ts";
@@ -32,14 +32,14 @@ export interface Intake {
 }
 
 const hintTtlMs = 1000;
-const mostHints = 10_000;
+const maxHints = 10_000;
 const groupItems = 500;
 const groupBytes = 8 * 1024 * 1024;
 
 /** Open the intake of a process. It holds nothing that another process must know of. */
 export function openIntake(services: Services): Intake {
-  const hints = new LRUCache<string, EnabledTrigger>({ max: mostHints, ttl: hintTtlMs });
-  const group = createGroupCommit<Arrival, Acceptance>({
+  const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
+  const group = createBatcher<Arrival, Acceptance>({
     commit: (arrivals) => commitArrivals(services, arrivals),
     maxItems: groupItems,
     maxWeight: groupBytes,

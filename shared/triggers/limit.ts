@@ -1,30 +1,30 @@
 import type { Organization } from "../accounts/store.ts";
-import type { Window, WindowState } from "../redis/rate-limiter.ts";
+import type { RateLimit, RateLimitState } from "../redis/rate-limiter.ts";
 import type { Services } from "../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-export const deliveriesWindowMs = 3_600_000;
+export const deliveriesLimitMs = 3_600_000;
 
 /** Deliveries of all triggers of an organization in any hour (spec §8). */
-export function deliveriesWindow(of: { organizationId: string; deliveriesPerHour: number }): Window {
+export function deliveriesLimit(of: { organizationId: string; deliveriesPerHour: number }): RateLimit {
   return {
     name: "deliveries",
     subject: of.organizationId,
     limit: of.deliveriesPerHour,
-    windowMs: deliveriesWindowMs,
+    windowMs: deliveriesLimitMs,
   };
 }
 
 /** How much of its hourly limit an organization has used. */
 export function deliveriesUsed(
-  { windows }: Services,
+  { rateLimiter }: Services,
   { id, deliveriesPerHour }: Organization,
-): Promise<WindowState> {
-  return windows.peek(deliveriesWindow({ organizationId: id, deliveriesPerHour }));
+): Promise<RateLimitState> {
+  return rateLimiter.peek(deliveriesLimit({ organizationId: id, deliveriesPerHour }));
 }
 
 /** @throws DeliveryRefusal 429 for a window that had no room */
-export function requireAdmitted({ admitted, limit, resetMs }: WindowState): void {
+export function requireAdmitted({ admitted, limit, resetMs }: RateLimitState): void {
   if (admitted) return;
   const reset = Math.max(1, Math.ceil(resetMs / 1000));
   throw new DeliveryRefusal("rate_limited", {

@@ -27,7 +27,7 @@ export async function rebuildDelivery(
   const { db, cipher, clock, events } = services;
   const now = clock.now();
   const { build, changed } = await db.transaction(async (tx) => {
-    await tx.hold(tx.tables.deliveries, [delivery.id], "change");
+    await tx.lock(tx.tables.deliveries, [delivery.id], "exclusive");
     const present = await findDelivery(tx, trigger.id, delivery.id);
     const [plan] = (await listTriggersById(tx, [trigger.id])).map((row) => planBuild(row, cipher));
     if (!present || !plan) throw notFound("delivery");

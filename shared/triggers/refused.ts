@@ -1,10 +1,10 @@
-import type { RefusalCause } from "../db/schema.ts";
 import type { Services } from "../runtime/services.ts";
+import type { RefusalCause } from "../vocabulary.ts";
 import { addRefused, deleteRefusedBefore, type RefusedDeliveries } from "./refused-store.ts";
 
 const flushEveryMs = 5000;
 /** Counts in memory while the database is away: each is of another trigger, hour or cause. */
-const mostInMemory = 10_000;
+const maxInMemory = 10_000;
 const hourMs = 3_600_000;
 export const refusedRetentionDays = 7;
 
@@ -13,7 +13,7 @@ export const refusedRetentionDays = 7;
  * knows a URL can make as many as they like. What a crash takes along is missed by nobody but these counts.
  */
 export interface RefusedCounts {
-  note(triggerId: string, cause: RefusalCause): void;
+  count(triggerId: string, cause: RefusalCause): void;
   /** Write down what was noted. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export function openRefusedCounts({ db, clock, log }: Services): RefusedCounts {
     const key = `${row.triggerId} ${row.hour.getTime()} ${row.cause}`;
     const present = noted.get(key);
     if (present) present.count += row.count;
-    else if (noted.size < mostInMemory) noted.set(key, row);
+    else if (noted.size < maxInMemory) noted.set(key, row);
   };
   const write = async () => {
     if (noted.size === 0) return;
@@ -51,7 +51,7 @@ export function openRefusedCounts({ db, clock, log }: Services): RefusedCounts {
   timer.unref();
 
   return {
-    note: (triggerId, cause) => add({ triggerId, hour: hourOf(clock.now()), cause, count: 1 }),
+    count: (triggerId, cause) => add({ triggerId, hour: hourOf(clock.now()), cause, count: 1 }),
     flush,
     async close() {
       clearInterval(timer);

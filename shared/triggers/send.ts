@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from "node:crypto";
 import type { Organization } from "../accounts/store.ts";
-import type { StoredHeader } from "../db/schema.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { StoredHeader } from "../vocabulary.ts";
 import { storeArrivals } from "./delivery.ts";
-import { deliveriesWindow, requireAdmitted } from "./limit.ts";
+import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { findPayloadProblem } from "./payload-problem.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 import type { Trigger } from "./store.ts";
@@ -23,7 +23,7 @@ export async function sendDelivery(
   { trigger, organization }: { trigger: Trigger; organization: Organization },
   { body, event }: { body: Buffer; event?: string | undefined },
 ): Promise<string> {
-  const { config, cipher, windows } = services;
+  const { config, cipher, rateLimiter } = services;
   const type = findTriggerType(config.issueTracker, trigger.type);
   if (!type) throw new DeliveryRefusal("not_found");
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
@@ -32,11 +32,11 @@ export async function sendDelivery(
   const headers = senderHeaders(type, { body, secret, event });
   requireSignature({ type, secret }, (name) => headers.get(name), body);
 
-  const window = deliveriesWindow({
+  const window = deliveriesLimit({
     organizationId: organization.id,
     deliveriesPerHour: organization.deliveriesPerHour,
   });
-  requireAdmitted(await windows.take(window));
+  requireAdmitted(await rateLimiter.admit(window));
   let isKept = false;
   try {
     const problem = findPayloadProblem(body, config.maxPayloadDepth);
@@ -58,7 +58,7 @@ export async function sendDelivery(
     await asked; // who sends by hand wants to see the build
     return acceptance.id;
   } finally {
-    if (!isKept) await windows.giveBack(window);
+    if (!isKept) await rateLimiter.giveBack(window);
   }
 }
 

@@ -24,7 +24,7 @@ export async function updateTrigger(
   const { cipher, db, clock } = services;
   const now = clock.now();
   const changed = await db.transaction(async (tx) => {
-    await tx.hold(tx.tables.triggers, [of.id], "change");
+    await tx.lock(tx.tables.triggers, [of.id], "exclusive");
     const present = await findTrigger(tx, of.pipelineId, of.id);
     if (!present) throw notFound("pipeline trigger");
     if (change.verification && change.verification.secret === undefined && present.secretSealed === null)
@@ -39,7 +39,7 @@ export async function updateTrigger(
     await recordOfTrigger(tx, actor, updated, actionOf(present, updated, columns), now);
     return updated;
   });
-  tell(services, changed);
+  publishTriggerChange(services, changed);
   return changed;
 }
 
@@ -58,12 +58,12 @@ export async function deleteTrigger(services: Services, actor: Actor, { id }: Tr
   const deleted = await services.db.transaction((tx) =>
     deleteIfPresent(tx, { services, actor, id, action: "deleted" }),
   );
-  tell(services, deleted);
+  publishTriggerChange(services, deleted);
   return deleted;
 }
 
 /** Who has it or the list that it is in open looks again. */
-export function tell({ events }: Services, trigger: Trigger | undefined): void {
+export function publishTriggerChange({ events }: Services, trigger: Trigger | undefined): void {
   if (trigger) events.publish([`trigger:${trigger.id}`, `pipeline:${trigger.pipelineId}`]);
 }
 

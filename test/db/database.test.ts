@@ -12,7 +12,7 @@ import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 import { prepared } from "../../shared/db/prepared.ts";
 import { newId } from "../../shared/ids.ts";
-import { createGroupCommit } from "../../shared/runtime/batcher.ts";
+import { createBatcher } from "../../shared/runtime/batcher.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
 
@@ -286,7 +286,7 @@ describe("migrations", () => {
 describe("a group commit", () => {
   it("commits together what arrives together, and answers each item with its own result", async () => {
     const groups: number[][] = [];
-    const group = createGroupCommit<number, number>({
+    const group = createBatcher<number, number>({
       commit: async (items) => {
         groups.push(items);
         await sleep(1);
@@ -311,7 +311,7 @@ describe("a group commit", () => {
 
   it("keeps groups below the weight, and takes a heavier item alone", async () => {
     const groups: number[][] = [];
-    const group = createGroupCommit<number, number>({
+    const group = createBatcher<number, number>({
       commit: async (items) => {
         groups.push(items);
         return items;
@@ -326,7 +326,7 @@ describe("a group commit", () => {
 
   it("fails everyone who waits when the database goes away, also while it looks for the bad item", async () => {
     let tries = 0;
-    const group = createGroupCommit<number, number>({
+    const group = createBatcher<number, number>({
       commit: async (items) => {
         tries++;
         if (items.length > 1) throw new Error("one of them");
@@ -343,7 +343,7 @@ describe("a group commit", () => {
   });
 
   it("fails one bad item alone", async () => {
-    const group = createGroupCommit<number, number>({
+    const group = createBatcher<number, number>({
       commit: async (items) => {
         if (items.includes(3)) throw new Error("three");
         return items;

@@ -1,5 +1,5 @@
-import type { StoredHeader } from "../../shared/db/schema.ts";
 import type { FilterQuestion } from "../../shared/triggers/filter/evaluate.ts";
+import type { StoredHeader } from "../../shared/vocabulary.ts";
 
 /** A question about a delivery that is nothing special but for what a test says of it. */
 export function questionOf(

@@ -115,7 +115,7 @@ export async function login(
     write: (text) => {
       outcome.stdout += text;
     },
-    complain: (text) => {
+    writeError: (text) => {
       outcome.stderr += text;
     },
     clock: world.clock,

@@ -5,12 +5,12 @@ import type { Scope } from "../../shared/accounts/scopes.ts";
 import { findOrganization, insertUser, type User } from "../../shared/accounts/store.ts";
 import { addMember } from "../../shared/accounts/users.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
-import type { Role } from "../../shared/db/schema.ts";
 import { newId } from "../../shared/ids.ts";
 import { createPipeline, requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import type { NewTrigger } from "../../shared/triggers/input.ts";
+import type { Role } from "../../shared/vocabulary.ts";
 import type { World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;

@@ -160,7 +160,7 @@ describeOnAllDatabasesAtOnce("access to the REST API", (database) => {
       const { body } = await at("/v2/access-token", token);
       const now = world.clock.now();
       assert.deepEqual(await lastUsedAt(), now);
-      usage.note(body.uuid, { at: new Date(now.getTime() - 1), ip: "192.0.2.1", userAgent: null });
+      usage.record(body.uuid, { at: new Date(now.getTime() - 1), ip: "192.0.2.1", userAgent: null });
 
       assert.deepEqual(await lastUsedAt(), now);
       assert.equal(app?.grant.lastUsedAt, null);

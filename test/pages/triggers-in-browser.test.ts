@@ -14,7 +14,7 @@ import { sqlite } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { startTriggerPages, type TriggerPages, triggersPath } from "../helpers/trigger-pages.ts";
 
-const mostTabs = 60;
+const maxTabs = 60;
 
 describeInBrowser("who manages triggers in a browser", () => {
   let pages: TriggerPages;
@@ -202,7 +202,7 @@ describeInBrowser("who manages triggers in a browser", () => {
 
 /** Press Tab until what has the focus is called so, or begins so. */
 async function tabTo(page: Page, name: string): Promise<void> {
-  for (let pressed = 0; pressed < mostTabs; pressed++) {
+  for (let pressed = 0; pressed < maxTabs; pressed++) {
     await page.keyboard.press("Tab");
     if ((await page.evaluate(nameOfFocused)).startsWith(name)) return;
   }

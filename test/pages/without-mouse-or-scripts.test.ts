@@ -6,7 +6,7 @@ import { sqlite } from "../helpers/databases.ts";
 import { password } from "../helpers/organization.ts";
 import { type Pages, startPages } from "../helpers/pages.ts";
 
-const mostTabs = 40;
+const maxTabs = 40;
 
 describeInBrowser("the pages", () => {
   let pages: Pages;
@@ -103,7 +103,7 @@ describeInBrowser("the pages", () => {
 
 /** Press Tab until what has the focus is called so. */
 async function tabTo(page: Page, name: string): Promise<void> {
-  for (let pressed = 0; pressed < mostTabs; pressed++) {
+  for (let pressed = 0; pressed < maxTabs; pressed++) {
     await page.keyboard.press("Tab");
     if ((await page.evaluate(nameOfFocused)) === name) return;
   }

@@ -3,7 +3,7 @@ import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import type { User } from "../../shared/accounts/store.ts";
 import { type BuildRequest, createBuilds } from "../../shared/builds/create.ts";
-import type { Feature, Step } from "../../shared/db/schema.ts";
+import type { Feature, Step } from "../../shared/vocabulary.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import type { BuildState } from "../../shared/db/schema.ts";
+import type { BuildState } from "../../shared/vocabulary.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { type Api, openApi, timestamp } from "./api.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
-import { assignNextJob, fanOutDispatchPause, sweepDispatchPauses } from "../../shared/dispatch/fan-out.ts";
-import { sweepDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
+import { assignNextJob, fanOutDispatchPause, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
+import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
@@ -73,7 +73,7 @@ describeOnAllDatabasesAtOnce("what waits on a queue that is paused and resumed",
       await fanOut((data as { queueId: string }).queueId);
       return true;
     };
-    await sweepDispatchPauses({ ...services, jobs: { ...services.jobs, send: runAtOnce } });
+    await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send: runAtOnce } });
   }
 
   it("carries the pause after the fan-out, and drops it after the next", async () => {

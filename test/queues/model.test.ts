@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { type Api, openApi } from "./api.ts";
 
-const mostQueues = 3;
+const maxQueues = 3;
 const small = "LINUX_AMD64_2X4";
 
 /** What a queue should be by now. */
@@ -26,7 +26,7 @@ type Command =
   | { does: "resume"; at: number }
   | { does: "delete"; at: number };
 
-const at = fc.nat(mostQueues);
+const at = fc.nat(maxQueues);
 const text = fc.constantFrom("", "a", "note", null);
 const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({
@@ -54,10 +54,10 @@ function apply(queues: Expected[], given: Command): { status: number; message?: 
   if (given.does === "create") {
     if (queues.some(({ key }) => key === given.key))
       return { status: 422, message: "Validation failed: Key has already been taken" };
-    if (queues.length === mostQueues)
+    if (queues.length === maxQueues)
       return {
         status: 422,
-        message: `Validation failed: Cluster has reached its limit of ${mostQueues} queues`,
+        message: `Validation failed: Cluster has reached its limit of ${maxQueues} queues`,
       };
     const shape = given.isHosted ? small : undefined;
     const made = { id: "", key: given.key, description: null, shape, affinity: "prefer-warmest" };
@@ -97,7 +97,7 @@ describeOnAllDatabasesAtOnce("any sequence of changes to the queues of a cluster
   let api: Api;
 
   before(async () => {
-    api = await openApi(database, { QUEUES_PER_CLUSTER: String(mostQueues) });
+    api = await openApi(database, { QUEUES_PER_CLUSTER: String(maxQueues) });
   });
   after(() => api.close());
 

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { createBreaker } from "../../shared/redis/breaker.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
-import { memoryWindows } from "../../shared/redis/memory-rate-limiter.ts";
-import { slidingWindows, type Windows } from "../../shared/redis/rate-limiter.ts";
+import { memoryRateLimiter } from "../../shared/redis/memory-rate-limiter.ts";
+import { createRateLimiter, type RateLimiter } from "../../shared/redis/rate-limiter.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 
 const log = createLog({ level: "silent", process: "test" }, { write: () => {} });
@@ -30,13 +30,13 @@ describe("a sliding window in memory", () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 10 }), async (sequence, limit) => {
         const clock = clockAt(1_700_000_000_000);
-        const windows = memoryWindows(clock);
+        const windows = memoryRateLimiter(clock);
         const admittedAt: number[] = [];
         for (const { wait, takes } of sequence) {
           clock.advance(wait);
           const now = clock.now().getTime();
           for (let take = 0; take < takes; take++) {
-            const state = await windows.take({ name: "w", subject: "s", limit, windowMs });
+            const state = await windows.admit({ name: "w", subject: "s", limit, windowMs });
             const within = (ms: number) => admittedAt.filter((at) => at > now - ms).length;
             if (state.admitted) {
               assert.ok(within(windowMs) < limit);
@@ -50,8 +50,8 @@ describe("a sliding window in memory", () => {
 
   it("has room exactly at the reset that a refusal names", async () => {
     const clock = clockAt(1_700_000_012_345);
-    const windows = memoryWindows(clock);
-    const take = () => windows.take({ name: "w", subject: "s", limit: 2, windowMs });
+    const windows = memoryRateLimiter(clock);
+    const take = () => windows.admit({ name: "w", subject: "s", limit: 2, windowMs });
     await take();
     clock.advance(7_000);
     await take();
@@ -65,20 +65,20 @@ describe("a sliding window in memory", () => {
   });
 
   it("can be looked at without taking a slot", async () => {
-    const windows = memoryWindows(clockAt(1_700_000_000_000));
+    const windows = memoryRateLimiter(clockAt(1_700_000_000_000));
     const window = { name: "w", subject: "s", limit: 2, windowMs };
     assert.equal((await windows.peek(window)).remaining, 2);
-    await windows.take(window);
+    await windows.admit(window);
     for (let look = 0; look < 3; look++) assert.equal((await windows.peek(window)).remaining, 1);
-    await windows.take(window);
+    await windows.admit(window);
     const { admitted, remaining } = await windows.peek(window);
     assert.deepEqual([admitted, remaining], [false, 0]);
   });
 
   it("stays right when the clock is set back", async () => {
     const clock = clockAt(1_700_000_000_000);
-    const windows = memoryWindows(clock);
-    const take = () => windows.take({ name: "w", subject: "s", limit: 1, windowMs });
+    const windows = memoryRateLimiter(clock);
+    const take = () => windows.admit({ name: "w", subject: "s", limit: 1, windowMs });
     assert.equal((await take()).admitted, true);
     clock.advance(-3_600_000);
     assert.equal((await take()).admitted, false);
@@ -90,17 +90,17 @@ const skip = url ? false : (process.env.TEST_REDIS_MISSING ?? "TEST_REDIS_URL is
 
 describe("a sliding window in Redis", { skip }, () => {
   let redis: Redis;
-  let windows: Windows;
+  let windows: RateLimiter;
   let fallbacks = 0;
   const prefix = `test-${randomUUID()}`;
 
   before(async () => {
     redis = new Redis(url ?? "");
-    windows = slidingWindows({
+    windows = createRateLimiter({
       redis,
       keys: redisKeys(prefix),
       breaker: createBreaker(redis, log),
-      fallback: memoryWindows({ now: () => new Date() }),
+      fallback: memoryRateLimiter({ now: () => new Date() }),
       onFallback: () => fallbacks++,
     });
     await redis.ping();
@@ -116,7 +116,7 @@ describe("a sliding window in Redis", { skip }, () => {
 
   it("admits exactly the limit of any number of simultaneous callers", async () => {
     const one = window(300);
-    const states = await Promise.all(Array.from({ length: 1000 }, () => windows.take(one)));
+    const states = await Promise.all(Array.from({ length: 1000 }, () => windows.admit(one)));
 
     assert.equal(states.filter((state) => state.admitted).length, 300);
     assert.deepEqual(
@@ -128,10 +128,10 @@ describe("a sliding window in Redis", { skip }, () => {
 
   it("admits again when the reset that it named has come", async () => {
     const short = window(2, 600);
-    await windows.take(short);
-    await windows.take(short);
+    await windows.admit(short);
+    await windows.admit(short);
 
-    const refused = await windows.take(short);
+    const refused = await windows.admit(short);
     assert.equal(refused.admitted, false);
     assert.ok(refused.resetMs > 0 && refused.resetMs <= 610);
     await redis.call("CLIENT", "PAUSE", "0");
@@ -140,30 +140,30 @@ describe("a sliding window in Redis", { skip }, () => {
     // The last try begins after the reset, however slow the one before was.
     for (let begun = 0; admitted === 0 && begun < deadline; ) {
       begun = performance.now();
-      admitted += Number((await windows.take(short)).admitted);
+      admitted += Number((await windows.admit(short)).admitted);
     }
     assert.equal(admitted, 1);
   });
 
   it("takes back a slot that did not count", async () => {
     const one = window(1);
-    await windows.take(one);
-    assert.equal((await windows.take(one)).admitted, false);
+    await windows.admit(one);
+    assert.equal((await windows.admit(one)).admitted, false);
     await windows.giveBack(one);
-    assert.equal((await windows.take(one)).admitted, true);
-    assert.equal((await windows.take(one)).admitted, false);
+    assert.equal((await windows.admit(one)).admitted, true);
+    assert.equal((await windows.admit(one)).admitted, false);
   });
 
   it("never holds less than nothing, however often a slot is given back", async () => {
     const one = window(1);
     for (let times = 0; times < 5; times++) await windows.giveBack(one);
-    assert.equal((await windows.take(one)).admitted, true);
-    assert.equal((await windows.take(one)).admitted, false);
+    assert.equal((await windows.admit(one)).admitted, true);
+    assert.equal((await windows.admit(one)).admitted, false);
   });
 
   it("costs little memory whatever the limit, and leaves nothing behind", async () => {
     const huge = window(1_000_000, 120_000);
-    await Promise.all(Array.from({ length: 5000 }, () => windows.take(huge)));
+    await Promise.all(Array.from({ length: 5000 }, () => windows.admit(huge)));
 
     const key = redisKeys(prefix).window(huge.name, huge.subject);
     assert.ok(Number(await redis.call("MEMORY", "USAGE", key)) < 1500);
@@ -173,10 +173,10 @@ describe("a sliding window in Redis", { skip }, () => {
 
   it("costs nothing when it refuses", async () => {
     const one = window(1, 60_000 * 60);
-    await windows.take(one);
+    await windows.admit(one);
     const key = redisKeys(prefix).window(one.name, one.subject);
     const before = await redis.dump(key);
-    await windows.take(one);
+    await windows.admit(one);
     assert.equal(await redis.dump(key), before);
   });
 });

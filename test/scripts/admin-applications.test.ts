@@ -24,7 +24,7 @@ describeOnAllDatabasesAtOnce("the operator's command for applications", (databas
       },
       stdin: Readable.from([""]),
       write: (text) => (stdout += text),
-      complain: (text) => (stderr += text),
+      writeError: (text) => (stderr += text),
     });
     return { stdout, stderr, code };
   }

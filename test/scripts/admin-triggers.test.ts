@@ -42,7 +42,7 @@ describeOnAllDatabasesAtOnce("the operator's command for triggers", (database) =
       },
       stdin: Readable.from([input]),
       write: (text) => (stdout += text),
-      complain: (text) => (stderr += text),
+      writeError: (text) => (stderr += text),
     });
     return { stdout, stderr, code };
   }

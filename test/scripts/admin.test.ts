@@ -17,7 +17,7 @@ async function run(env: Record<string, string>, args: string[], input = "") {
     env: { SECRET_KEY: secretKey, ...env },
     stdin: Readable.from([input]),
     write: (text) => (stdout += text),
-    complain: (text) => (stderr += text),
+    writeError: (text) => (stderr += text),
   });
   return { stdout, stderr, code };
 }

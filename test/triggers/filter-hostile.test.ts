@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { compileFilter } from "../../shared/triggers/filter/compile.ts";
-import { openFilters } from "../../shared/triggers/filter/evaluator.ts";
+import { openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { questionOf } from "../helpers/filters.ts";
 
 const megabyte = 1024 * 1024;
@@ -99,7 +99,7 @@ const hostile: [name: string, expression: string, text: string, ends: (true | fa
 ];
 
 describe("a hostile filter", () => {
-  const filters = openFilters({ deadlineMs: 10_000 });
+  const filters = openFilterEvaluator({ deadlineMs: 10_000 });
   after(() => filters.close());
 
   for (const [name, expression, text, ends] of hostile) {

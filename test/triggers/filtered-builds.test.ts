@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
-import { openFilters } from "../../shared/triggers/filter/evaluator.ts";
+import { openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { deletePayloads } from "../../shared/triggers/payload-store.ts";
 import { updateTrigger } from "../../shared/triggers/triggers.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
@@ -79,7 +79,7 @@ describeOnEachDatabase("builds of a trigger with a filter", (database) => {
   it("goes by the filter that the trigger has when it decides, even when that changes meanwhile", async () => {
     const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(trigger.path, '{"a":1}');
-    const filters = openFilters();
+    const filters = openFilterEvaluator();
     let asked = 0;
     const builder = openDeliveryBuilder(world.services, {
       ...filters,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openFilters } from "../../shared/triggers/filter/evaluator.ts";
+import { openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { questionOf } from "../helpers/filters.ts";
 
 /** A minute of work or so: time proportional to the text, but also to a pattern that is as large as it may be. */
@@ -10,7 +10,7 @@ const slow = questionOf("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')
 
 describe("filters in their thread", () => {
   it("answers hundreds at once, each with its own", async () => {
-    const filters = openFilters();
+    const filters = openFilterEvaluator();
     const questions = Array.from({ length: 500 }, (_, index) =>
       questionOf("webhook.payload.n == 7", { payload: { n: index % 10 } }),
     );
@@ -23,7 +23,7 @@ describe("filters in their thread", () => {
   });
 
   it("says which took too long, while its neighbours get their answers", async () => {
-    const filters = openFilters({ deadlineMs: 500 });
+    const filters = openFilterEvaluator({ deadlineMs: 500 });
     const quick = questionOf("webhook.payload.n == 1", { payload: { n: 1 } });
 
     const outcomes = await Promise.all(
@@ -37,7 +37,7 @@ describe("filters in their thread", () => {
   });
 
   it("has a deadline of a second unless told otherwise", async () => {
-    const filters = openFilters();
+    const filters = openFilterEvaluator();
     assert.deepEqual(await filters.evaluate(slow), {
       error: "Evaluating the filter took longer than 1 second",
     });
@@ -45,7 +45,7 @@ describe("filters in their thread", () => {
   });
 
   it("gives no outcome once it is closed: that says nothing of the filter", async () => {
-    const filters = openFilters();
+    const filters = openFilterEvaluator();
     await filters.close();
     await assert.rejects(filters.evaluate(questionOf("true")), /closed/);
   });

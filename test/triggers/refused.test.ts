@@ -4,9 +4,9 @@ import { sign } from "@octokit/webhooks-methods";
 import { startIngress } from "../../ingress/server.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
-import type { RefusalCause } from "../../shared/db/schema.ts";
 import { openRefusedCounts, purgeRefused, refusedSince } from "../../shared/triggers/refused.ts";
 import { listRefused } from "../../shared/triggers/refused-store.ts";
+import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -39,7 +39,7 @@ describeOnAllDatabasesAtOnce("counts of refused deliveries", (database) => {
     cause: RefusalCause,
     times: number,
   ) => {
-    for (let at = 0; at < times; at++) counts.note(id, cause);
+    for (let at = 0; at < times; at++) counts.count(id, cause);
   };
 
   it("tell by cause what each trigger refused, a few seconds later, and nothing that it accepted", async () => {

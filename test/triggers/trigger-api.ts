@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
-import { type Filters, openFilters } from "../../shared/triggers/filter/evaluator.ts";
+import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { type Api, openApi } from "../queues/api.ts";
@@ -17,7 +17,7 @@ export interface MadeTrigger {
 /** The REST API with what tests of triggers need of it. */
 export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
-  const filters = openFilters();
+  const filters = openFilterEvaluator();
   return {
     ...api,
     ...triggersOf(api, filters),
@@ -29,7 +29,7 @@ export async function openTriggerApi(database: TestDatabase, settings: Record<st
 }
 
 /** Triggers of an installation: of the pipeline `web` when none is named. */
-function triggersOf(api: Api, filters: Filters) {
+function triggersOf(api: Api, filters: FilterEvaluator) {
   const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
   const builder = openDeliveryBuilder(api.world.services, filters);
   return {

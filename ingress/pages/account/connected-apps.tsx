@@ -6,7 +6,7 @@ import { signedInPage } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 
 /** Permissions that an entry of the list spells out. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** GET /user/connected-apps: what the user has authorized (spec §1). */
 export function connectedAppsPage(services: Services) {
@@ -86,7 +86,7 @@ export function Expiry({ app: { expiresAt }, now }: { app: ConnectedApp; now: Da
 
 /** `Can see builds and their jobs, see your name and email address, and 3 more`. */
 function summary(scopes: string[]): string {
-  const named = scopes.filter(isScope).slice(0, mostNamed);
+  const named = scopes.filter(isScope).slice(0, maxNamed);
   const words = named
     .map((scope) => scopeWords[scope])
     .map((text) => text.charAt(0).toLowerCase() + text.slice(1));

@@ -9,7 +9,7 @@ import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, Select } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
-import { type Shown, type SignedInRequest, signedInAction, signedInPage } from "../ui/page.ts";
+import { type PageContent, type SignedInRequest, signedInAction, signedInPage } from "../ui/page.ts";
 
 const lifetimes = [
   ["30", "30 days"],
@@ -84,7 +84,7 @@ function newTokenForm(
   organizations: Organization[],
   draft: Draft,
   problem?: string,
-): Shown {
+): PageContent {
   return {
     title: "New API access token",
     status: problem ? 422 : 200,
@@ -134,7 +134,7 @@ function newTokenForm(
   };
 }
 
-function created({ description }: Draft, token: string): Shown {
+function created({ description }: Draft, token: string): PageContent {
   return {
     title: "Token created",
     content: (
@@ -159,7 +159,7 @@ function created({ description }: Draft, token: string): Shown {
   };
 }
 
-function alreadyCreated(): Shown {
+function alreadyCreated(): PageContent {
   return {
     title: "Already created",
     status: 409,

@@ -7,7 +7,7 @@ import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { type Shown, signedInAction, signedInPage } from "../ui/page.ts";
+import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 
 /** GET /user/password */
 export function passwordPage(services: Services) {
@@ -41,7 +41,7 @@ export function savePassword(services: Services, bodies: Bodies) {
 function passwordForm(
   visitor: Visitor,
   problem?: { text: string; field: "present" | "wanted" | "again" },
-): Shown {
+): PageContent {
   return {
     title: "Change password",
     status: problem ? 422 : 200,

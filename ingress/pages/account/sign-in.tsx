@@ -7,7 +7,7 @@ import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { action, page, type Shown } from "../ui/page.ts";
+import { action, type PageContent, page } from "../ui/page.ts";
 import { localPath } from "../ui/return-path.ts";
 
 /** GET /sign-in[?to=<path>] */
@@ -45,7 +45,7 @@ export function signOut(services: Services, bodies: Bodies) {
 function signInForm(
   visitor: Visitor,
   { to, email, isWrong = false }: { to: string; email: string; isWrong?: boolean },
-): Shown {
+): PageContent {
   return {
     title: "Sign in",
     status: isWrong ? 422 : 200,
@@ -84,7 +84,7 @@ function signInForm(
   };
 }
 
-function alreadySignedIn(visitor: Visitor, to: string): Shown {
+function alreadySignedIn(visitor: Visitor, to: string): PageContent {
   return {
     title: "Signed in",
     content: (

@@ -1,11 +1,11 @@
 /** What a page shows of a payload; the whole of it is a download away. */
-const mostCharacters = 256 * 1024;
+const maxCharacters = 256 * 1024;
 /** Beyond this depth lines are not indented further: they would consist of spaces only. */
-const deepestIndent = 24;
+const maxIndent = 24;
 
 /** The webhook's payload, formatted for reading. The download is exactly what came. */
 export function PayloadView({ payload, path }: { payload: string; path: string }) {
-  const { text, isWhole } = indent(payload, mostCharacters);
+  const { text, isWhole } = indent(payload, maxCharacters);
   return (
     <section aria-labelledby="payload">
       <div class="heading">
@@ -74,5 +74,5 @@ function cut(text: string, limit: number): string {
 }
 
 function lineBreak(depth: number): string {
-  return `\n${"  ".repeat(Math.min(depth, deepestIndent))}`;
+  return `\n${"  ".repeat(Math.min(depth, maxIndent))}`;
 }

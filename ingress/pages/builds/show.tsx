@@ -14,9 +14,9 @@ import { payloadDownload } from "../deliveries/show.tsx";
 import { pipelineOf } from "../pipelines/show.tsx";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
-import { type MemberRequest, memberAction, memberPage, orProblem } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { PayloadView } from "./payload.tsx";
@@ -32,7 +32,7 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request) => {
     const pipeline = await pipelineOf(services, request);
     const number = readNumber(request.parameter("number"));
-    const outcome = await orProblem(() => cancelBuild(services, request.actor, pipeline, number));
+    const outcome = await tryForm(() => cancelBuild(services, request.actor, pipeline, number));
     if ("problem" in outcome) return show(services, request, outcome.problem);
     return withNotice(pathOf(request), "build_canceled");
   });
@@ -63,7 +63,7 @@ function pathOf({ organization, parameter }: MemberRequest, pattern: string = pa
   return pathTo(pattern, parameters);
 }
 
-async function show(services: Services, request: MemberRequest, problem?: string): Promise<Shown> {
+async function show(services: Services, request: MemberRequest, problem?: string): Promise<PageContent> {
   const { organization, visitor } = request;
   const read = await readBuild(services, request);
   const { details, queues, paused, users, payload } = read;

@@ -14,11 +14,11 @@ import {
   asSentence,
   type MemberRequest,
   memberPage,
-  orProblem,
   requireAdmin,
+  tryForm,
 } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 import { clusterDescription } from "./list.tsx";
 import { clusterOf } from "./show.tsx";
@@ -58,7 +58,7 @@ export function saveCluster(services: Services, bodies: Bodies) {
     const outcome =
       problems.length > 0
         ? { problem: asSentence(problems) }
-        : await orProblem(() => updateCluster(services, request.actor, cluster, change, pipelinesOnDefault));
+        : await tryForm(() => updateCluster(services, request.actor, cluster, change, pipelinesOnDefault));
     if ("problem" in outcome) return editForm(services, request, cluster, draft, outcome.problem);
     return withNotice(pathOf(request, cluster), "cluster_saved");
   });
@@ -76,7 +76,7 @@ export function deleteClusterPage(services: Services) {
 export function removeCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const cluster = await clusterOf(services, request);
-    const outcome = await orProblem(() => deleteCluster(services, request.actor, cluster, clusterDependents));
+    const outcome = await tryForm(() => deleteCluster(services, request.actor, cluster, clusterDependents));
     if ("problem" in outcome) {
       const pipelines = await listPipelinesOfCluster(services.db, cluster.id);
       return askToDelete(request, cluster, pipelines, outcome.problem);
@@ -90,7 +90,7 @@ function askToDelete(
   cluster: Cluster,
   pipelines: Pipeline[] = [],
   problem?: string,
-): Shown {
+): PageContent {
   return confirmation(request.visitor, {
     title: `Delete the cluster ${cluster.name}?`,
     within: { organization: request.organization, section: "clusters" },
@@ -113,7 +113,7 @@ async function editForm(
   cluster: Cluster,
   draft: Draft,
   problem?: string,
-): Promise<Shown> {
+): Promise<PageContent> {
   const { organization, visitor } = request;
   const queues = await listQueues(db, cluster.id);
   const wrong = { name: isAbout(problem, "Name"), description: isAbout(problem, "Description") };

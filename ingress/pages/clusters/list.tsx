@@ -6,9 +6,9 @@ import { clusterName, problemsOf, text } from "../../../shared/validation.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
-import { adminAction, asSentence, type MemberRequest, memberPage, orProblem } from "../ui/member-page.ts";
+import { adminAction, asSentence, type MemberRequest, memberPage, tryForm } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { readPageNumber } from "../ui/page-number.ts";
 import { Pager } from "../ui/tables.tsx";
 import { clusterTitle } from "./show.tsx";
@@ -34,7 +34,7 @@ export function addCluster(services: Services, bodies: Bodies) {
     const outcome =
       problems.length > 0
         ? { problem: asSentence(problems) }
-        : await orProblem(() => createCluster(services, request.actor, draft));
+        : await tryForm(() => createCluster(services, request.actor, draft));
     if ("problem" in outcome) return show(services, request, { ...draft, problem: outcome.problem });
     const parameters = { org: request.organization.slug, cluster: outcome.done.id };
     return withNotice(pathTo(patterns.clusterPage, parameters), "cluster_created");
@@ -47,7 +47,7 @@ interface Draft {
   problem: string;
 }
 
-async function show({ db }: Services, request: MemberRequest, draft?: Draft): Promise<Shown> {
+async function show({ db }: Services, request: MemberRequest, draft?: Draft): Promise<PageContent> {
   const { organization, role, visitor } = request;
   const total = await countClusters(db, organization.id);
   const { page, pages, offset } = readPageNumber(request.event, total, perPage);

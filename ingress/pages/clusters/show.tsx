@@ -13,10 +13,10 @@ import { readPageNumber } from "../ui/page-number.ts";
 import { Pager, State, Table } from "../ui/tables.tsx";
 
 const perPage = 30;
-const mostAuditEntries = 20;
-const mostAuditedQueues = 200;
+const maxAuditEntries = 20;
+const maxAuditedQueues = 200;
 /** Nobody counts further by eye. */
-export const mostCounted = 1000;
+export const maxCounted = 1000;
 
 type Counts = Awaited<ReturnType<typeof countJobsOfQueues>>;
 
@@ -29,7 +29,7 @@ export function clusterPage(services: Services) {
     const { page, pages, offset } = readPageNumber(event, cluster.queueCount, perPage);
     const queues = await listQueues(db, cluster.id, { limit: perPage, offset });
     const ids = queues.map(({ id }) => id);
-    const counts = await countJobsOfQueues(db, ids, mostCounted);
+    const counts = await countJobsOfQueues(db, ids, maxCounted);
     const audit = await auditOf(services, cluster);
     const parameters = { org: organization.slug, cluster: cluster.id };
     const path = pathTo(patterns.clusterPage, parameters);
@@ -86,9 +86,9 @@ export function clusterPage(services: Services) {
 
 /** What was done to the cluster and to its queues, those that are gone too. */
 async function auditOf({ db }: Services, { id, organizationId }: Cluster) {
-  const subjectIds = [id, ...(await listQueueIds(db, id, mostAuditedQueues))];
+  const subjectIds = [id, ...(await listQueueIds(db, id, maxAuditedQueues))];
   const of = { organizationId, subjects: { types: ["cluster", "queue"], ids: subjectIds } };
-  return listAuditEvents(db, of, mostAuditEntries);
+  return listAuditEvents(db, of, maxAuditEntries);
 }
 
 /** Its emoji, where that is one and not a name like `:rocket:`, and its name. */
@@ -156,5 +156,5 @@ export function sizeInWords({ size, cpu, memoryGb }: InstanceShape): string {
 
 /** A count that stops being exact at its limit. */
 export function shown(count: number): string {
-  return count >= mostCounted ? `${mostCounted.toLocaleString("en")} or more` : String(count);
+  return count >= maxCounted ? `${maxCounted.toLocaleString("en")} or more` : String(count);
 }

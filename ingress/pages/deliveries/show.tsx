@@ -14,8 +14,8 @@ import { PayloadView, sizeInWords } from "../builds/payload.tsx";
 import { deliveryOf, pathOfTrigger } from "../triggers/load.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
-import { type MemberRequest, memberAction, memberPage, orProblem } from "../ui/member-page.ts";
-import type { Shown } from "../ui/page.ts";
+import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
 
@@ -29,7 +29,7 @@ export function buildAgain(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
     const at = await deliveryOf(services, request);
     const expected = Number(form.get("rebuild") ?? Number.NaN);
-    const outcome = await orProblem(() => rebuildDelivery(services, request.actor, at, expected));
+    const outcome = await tryForm(() => rebuildDelivery(services, request.actor, at, expected));
     if ("problem" in outcome) return show(services, request, outcome.problem);
     return pathTo(patterns.buildPage, {
       org: request.organization.slug,
@@ -69,7 +69,7 @@ export function payloadDownload(payload: string, filename: string): HTTPResponse
   });
 }
 
-async function show(services: Services, request: MemberRequest, problem?: string): Promise<Shown> {
+async function show(services: Services, request: MemberRequest, problem?: string): Promise<PageContent> {
   const { db, clock, config } = services;
   const { organization, visitor } = request;
   const { pipeline, trigger, delivery } = await deliveryOf(services, request);

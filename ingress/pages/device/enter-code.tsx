@@ -8,7 +8,7 @@ import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitUserCodeFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
-import { type Shown, signedInAction, signedInPage } from "../ui/page.ts";
+import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 
 /** The one sentence for unknown, expired and handled codes, and for those of others: a guess learns nothing. */
 export const notValid =
@@ -43,7 +43,7 @@ interface CodeProps {
   isWrong?: boolean;
 }
 
-function codePage(visitor: Visitor, props: CodeProps): Shown {
+function codePage(visitor: Visitor, props: CodeProps): PageContent {
   const { cameByLink, isWrong } = props;
   return {
     title: "Connect a device",

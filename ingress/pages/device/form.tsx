@@ -3,7 +3,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { ScopeList } from "../account/scope-list.tsx";
 import { CsrfField, FormError } from "../ui/form.tsx";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 import type { Review } from "./review.tsx";
 
@@ -14,7 +14,7 @@ interface Sent {
 }
 
 /** Who asks for what, and the decision: to deny is as easy as to authorize. */
-export function reviewForm(visitor: Visitor, review: Review, now: Date, sent?: Sent): Shown {
+export function reviewForm(visitor: Visitor, review: Review, now: Date, sent?: Sent): PageContent {
   const { application, code, choices, userCode } = review;
   const chosen = sent?.organizationId || preselected(review);
   const canAuthorize = choices.some(({ granted }) => granted.length > 0);

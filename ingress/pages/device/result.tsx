@@ -1,10 +1,10 @@
 import type { DeviceRequest } from "../../../shared/device/decide.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { notValid } from "./enter-code.tsx";
 
 /** What the user who decided a request sees then, and whenever they look again. */
-export function deviceOutcome(request: DeviceRequest): Shown {
+export function deviceOutcome(request: DeviceRequest): PageContent {
   const name = request.application.name;
   switch (request.state) {
     case "approved":
@@ -29,7 +29,7 @@ export function deviceOutcome(request: DeviceRequest): Shown {
 }
 
 /** Back and resubmit: the first decision stands. */
-export function alreadyHandled(request: DeviceRequest): Shown {
+export function alreadyHandled(request: DeviceRequest): PageContent {
   const { application, state } = request;
   const said = {
     approved: `It was authorized for ${application.name}.`,
@@ -44,11 +44,11 @@ export function alreadyHandled(request: DeviceRequest): Shown {
   };
 }
 
-export function notValidPage(): Shown {
+export function notValidPage(): PageContent {
   return { ...outcome("This code is not valid", "stop", [notValid]), status: 404 };
 }
 
-function outcome(title: string, sign: "ok" | "stop" | "wait", sentences: string[]): Shown {
+function outcome(title: string, sign: "ok" | "stop" | "wait", sentences: string[]): PageContent {
   return {
     title,
     content: (

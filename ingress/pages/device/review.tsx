@@ -17,7 +17,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp, userAgent } from "../../http/client-address.ts";
 import {
-  type Answered,
+  type FormResult,
   type SignedInRequest,
   signedInAction,
   signedInPage,
@@ -81,7 +81,7 @@ async function authorize(
   { event, visitor, user }: SignedInRequest,
   review: Review,
   form: URLSearchParams,
-): Promise<Answered> {
+): Promise<FormResult> {
   const organizationId = form.get("organization") ?? "";
   const refuse = (problem: string) =>
     reviewForm(visitor, review, services.clock.now(), { organizationId, problem });

@@ -15,14 +15,14 @@ import {
   asSentence,
   type MemberRequest,
   memberPage,
-  orProblem,
   requireAdmin,
+  tryForm,
 } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 import { pathOf, type QueueAt, queueOf } from "./load.ts";
-import { longestNote } from "./sections.tsx";
+import { maxNoteLength } from "./sections.tsx";
 import { showQueue } from "./show.tsx";
 
 /** POST …/pause {note}. Whoever finds it paused already, by a double click too, is shown that. */
@@ -30,10 +30,10 @@ export function pauseQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await queueOf(services, request);
     const note = form.get("note") ?? "";
-    const problems = problemsOf(text("Note", longestNote), note);
+    const problems = problemsOf(text("Note", maxNoteLength), note);
     if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
 
-    const outcome = await orProblem(() => pauseDispatch(services, request.actor, queue, note || null));
+    const outcome = await tryForm(() => pauseDispatch(services, request.actor, queue, note || null));
     if ("done" in outcome) return withNotice(pathOf(request, queue), "queue_paused");
     const { queue: present } = await queueOf(services, request);
     if (!present.dispatchPausedAt) return showQueue(services, request, { note, problem: outcome.problem });
@@ -46,7 +46,7 @@ export function pauseQueue(services: Services, bodies: Bodies) {
 export function resumeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const { queue } = await queueOf(services, request);
-    const outcome = await orProblem(() => resumeDispatch(services, request.actor, queue));
+    const outcome = await tryForm(() => resumeDispatch(services, request.actor, queue));
     const path = pathOf(request, queue);
     return "done" in outcome ? withNotice(path, "queue_resumed") : path;
   });
@@ -82,7 +82,7 @@ export function removeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const at = await queueOf(services, request);
     const { queue } = at;
-    const outcome = await orProblem(() => deleteQueue(services, request.actor, queue, queueDependents));
+    const outcome = await tryForm(() => deleteQueue(services, request.actor, queue, queueDependents));
     if ("problem" in outcome)
       return askToDelete(request, queue, await reasonToKeep(services, request, at, outcome.problem));
     const cluster = pathTo(patterns.clusterPage, {
@@ -112,7 +112,7 @@ async function reasonToKeep(
   return pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={org} /> : problem;
 }
 
-function askToDelete(request: MemberRequest, queue: Queue, problem?: ComponentChildren): Shown {
+function askToDelete(request: MemberRequest, queue: Queue, problem?: ComponentChildren): PageContent {
   return confirmation(request.visitor, {
     title: `Delete the queue ${queue.key}?`,
     within: { organization: request.organization, section: "clusters" },

@@ -11,11 +11,11 @@ import {
   asSentence,
   type MemberRequest,
   memberPage,
-  orProblem,
   requireAdmin,
+  tryForm,
 } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { AffinityField, SizeField } from "./form.tsx";
 import { pathOf, queueOf } from "./load.ts";
 
@@ -64,13 +64,13 @@ export function saveQueue(services: Services, bodies: Bodies) {
     const outcome =
       problems.length > 0
         ? { problem: asSentence(problems) }
-        : await orProblem(() => updateQueue(services, request.actor, queue, change));
+        : await tryForm(() => updateQueue(services, request.actor, queue, change));
     if ("problem" in outcome) return show(request, queue, draft, outcome.problem);
     return withNotice(pathOf(request, queue), "queue_saved");
   });
 }
 
-function show(request: MemberRequest, queue: Queue, draft: Draft, problem?: string): Shown {
+function show(request: MemberRequest, queue: Queue, draft: Draft, problem?: string): PageContent {
   const { organization, visitor } = request;
   const present = queue.instanceShape === null ? undefined : findShape(queue.instanceShape);
   const isWrong = isAbout(problem, "Description");

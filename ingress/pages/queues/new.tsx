@@ -12,11 +12,11 @@ import {
   asSentence,
   type MemberRequest,
   memberPage,
-  orProblem,
   requireAdmin,
+  tryForm,
 } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { AffinityField, AgentsField } from "./form.tsx";
 import { pathOf } from "./load.ts";
 
@@ -57,7 +57,7 @@ export function addQueue(services: Services, bodies: Bodies) {
     const outcome =
       problems.length > 0
         ? { problem: asSentence(problems) }
-        : await orProblem(() => createQueue(services, request.actor, cluster, queue));
+        : await tryForm(() => createQueue(services, request.actor, cluster, queue));
     if ("problem" in outcome) return show(request, cluster, draft, outcome.problem);
     return withNotice(pathOf(request, outcome.done), "queue_created");
   });
@@ -73,7 +73,7 @@ function readDraft(form: URLSearchParams): Draft {
   };
 }
 
-function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: string): Shown {
+function show(request: MemberRequest, cluster: Cluster, draft: Draft, problem?: string): PageContent {
   const { organization, visitor } = request;
   const parameters = { org: organization.slug, cluster: cluster.id };
   const wrong = { key: isAbout(problem, "Key"), description: isAbout(problem, "Description") };

@@ -7,7 +7,7 @@ import { Time } from "../ui/times.tsx";
 import { pathOf } from "./load.ts";
 import type { QueueDetails } from "./show.tsx";
 
-export const longestNote = 2000;
+export const maxNoteLength = 2000;
 
 /** Who paused it, and why; admins end that here. */
 export function Pause({ request, at, now }: { request: MemberRequest; at: QueueDetails; now: Date }) {
@@ -48,7 +48,7 @@ export function PauseForm({
           label="Note"
           name="note"
           value={note}
-          maxLength={longestNote}
+          maxLength={maxNoteLength}
           hint="Optional. Shown here and on builds that wait. Jobs that run go on."
         />
         <p class="actions">
@@ -102,7 +102,7 @@ function affinityInWords({ retryAgentAffinity }: Queue): string {
 }
 
 /** Builds that go on once it is resumed. */
-export function HeldBack({
+export function PausedBuilds({
   held: { builds, more, isAll },
   org,
 }: {

@@ -1,21 +1,21 @@
 import type { ComponentChildren } from "preact";
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/store.ts";
-import { countJobsOfQueues, listHeldBackBuilds } from "../../../shared/dispatch/store.ts";
+import { countJobsOfQueues, listPausedBuilds } from "../../../shared/dispatch/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { mostCounted } from "../clusters/show.tsx";
+import { maxCounted } from "../clusters/show.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
 import { FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { State } from "../ui/tables.tsx";
 import { pathOf, queueOf } from "./load.ts";
-import { Facts, HeldBack, Pause, PauseForm } from "./sections.tsx";
+import { Facts, Pause, PausedBuilds, PauseForm } from "./sections.tsx";
 
-const mostHeldBack = { limit: 20, mostJobs: mostCounted };
-const mostAuditEntries = 10;
+const maxPausedBuilds = { limit: 20, maxJobs: maxCounted };
+const maxAuditEntries = 10;
 
 /** GET /organizations/:org/clusters/:cluster/queues/:queue */
 export function queuePage(services: Services) {
@@ -30,7 +30,7 @@ export async function showQueue(
   services: Services,
   request: MemberRequest,
   refused?: { note: string; problem: ComponentChildren },
-): Promise<Shown> {
+): Promise<PageContent> {
   const { clock } = services;
   const { organization, role, visitor } = request;
   const at = await readQueue(services, request);
@@ -72,7 +72,7 @@ export async function showQueue(
         {role === "admin" && !queue.dispatchPausedAt && (
           <PauseForm request={request} queue={queue} note={refused?.note} />
         )}
-        {at.heldBack && <HeldBack held={at.heldBack} org={organization.slug} />}
+        {at.heldBack && <PausedBuilds held={at.heldBack} org={organization.slug} />}
         <AuditList entries={audit} now={now} />
       </>
     ),
@@ -95,8 +95,8 @@ async function readQueue(services: Services, request: MemberRequest) {
     cluster,
     queue,
     nameOf: (id: string | null) => users.get(id ?? "")?.name ?? "somebody",
-    counts: (await countJobsOfQueues(db, [queue.id], mostCounted)).get(queue.id),
-    heldBack: dispatchPausedAt ? await listHeldBackBuilds(db, queue.id, mostHeldBack) : undefined,
-    audit: await listAuditEvents(db, audited, mostAuditEntries),
+    counts: (await countJobsOfQueues(db, [queue.id], maxCounted)).get(queue.id),
+    heldBack: dispatchPausedAt ? await listPausedBuilds(db, queue.id, maxPausedBuilds) : undefined,
+    audit: await listAuditEvents(db, audited, maxAuditEntries),
   };
 }

@@ -4,7 +4,7 @@ import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { curlCommand } from "./curl-command.ts";
 import { pathOfTrigger, pathOfTriggers } from "./load.ts";
 
@@ -14,7 +14,7 @@ export function showCreated(
   request: MemberRequest,
   { trigger, token }: CreatedTrigger,
   title: string,
-): Shown {
+): PageContent {
   const url = endpointUrl(config, token);
   const type = findTriggerType(config.issueTracker, trigger.type);
   const isVerified = trigger.secretSealed !== null;
@@ -89,7 +89,7 @@ function CopyField({ id, label, rows, value }: { id: string; label: string; rows
  * The answer to a form that was sent before.
  * @param trigger what it made, if that is still there
  */
-export function createdOnce(request: MemberRequest, trigger: Trigger | undefined): Shown {
+export function createdOnce(request: MemberRequest, trigger: Trigger | undefined): PageContent {
   return {
     title: "Already created",
     status: 409,

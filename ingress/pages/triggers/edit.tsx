@@ -7,9 +7,9 @@ import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { lastTwoOf } from "../../api/json/trigger.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField } from "../ui/form.tsx";
-import { type MemberRequest, memberAction, memberPage, orProblem } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { draftOf, readDraft, type TriggerDraft, toChange } from "./draft.ts";
 import {
   BuildFields,
@@ -38,7 +38,7 @@ export function saveTrigger(services: Services, bodies: Bodies) {
     const outcome =
       "problem" in read
         ? read
-        : await orProblem(() => updateTrigger(services, request.actor, trigger, read.change));
+        : await tryForm(() => updateTrigger(services, request.actor, trigger, read.change));
     if ("problem" in outcome) return show(services, request, { trigger, draft, problem: outcome.problem });
     return withNotice(pathOfTrigger(request, trigger), "trigger_saved");
   });
@@ -48,7 +48,7 @@ function show(
   { config, cipher }: Services,
   request: MemberRequest,
   { trigger, draft, problem }: { trigger: Trigger; draft: TriggerDraft; problem?: string },
-): Shown {
+): PageContent {
   const { organization, visitor } = request;
   const wrong = wrongField(problem);
   const type = findTriggerType(config.issueTracker, trigger.type);

@@ -1,4 +1,4 @@
-const mostProblems = 5;
+const maxProblems = 5;
 
 /**
  * The variables that a form sets, one NAME=value a line (spec §2.6). Blank lines and lines that start with # say
@@ -17,8 +17,8 @@ export function readEnvironmentLines(text: string): {
     if (problem) problems.push(`Line ${index + 1} of the environment variables ${problem}`);
     variables.set(name, value ?? "");
   }
-  const more = problems.length - mostProblems;
-  const told = problems.slice(0, mostProblems);
+  const more = problems.length - maxProblems;
+  const told = problems.slice(0, maxProblems);
   return {
     environment: Object.fromEntries(variables),
     problems: more > 0 ? [...told, `and ${more} more`] : told,

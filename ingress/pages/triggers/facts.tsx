@@ -1,5 +1,5 @@
 import type { User } from "../../../shared/accounts/store.ts";
-import type { WindowState } from "../../../shared/redis/rate-limiter.ts";
+import type { RateLimitState } from "../../../shared/redis/rate-limiter.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { Time } from "../ui/times.tsx";
@@ -12,7 +12,7 @@ interface TriggerDetails {
   variables: string[];
   users: ReadonlyMap<string, User>;
   /** Of the organization's limit. */
-  used: WindowState;
+  used: RateLimitState;
 }
 
 /** What a trigger is set to do. */

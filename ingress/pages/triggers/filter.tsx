@@ -4,17 +4,17 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/delivery-store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { tryFilter } from "../../../shared/triggers/filter/deliveries.ts";
-import type { Filters } from "../../../shared/triggers/filter/evaluator.ts";
+import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
-import { asSentence, type MemberRequest, memberAction, memberPage, orProblem } from "../ui/member-page.ts";
-import type { Shown } from "../ui/page.ts";
+import { asSentence, type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
 
-const mostDeliveries = 20;
+const maxDeliveries = 20;
 
 interface Draft {
   expression: string;
@@ -33,7 +33,7 @@ export function filterPage(services: Services) {
 }
 
 /** POST there {expression, delivery, action: try or save} */
-export function tryOrSaveFilter(services: Services, filters: Filters, bodies: Bodies) {
+export function tryOrSaveFilter(services: Services, filters: FilterEvaluator, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
     const at = await triggerOf(services, request);
     const draft = {
@@ -47,7 +47,7 @@ export function tryOrSaveFilter(services: Services, filters: Filters, bodies: Bo
     if (!isSaving) return show(services, request, at, await tryIt(services, filters, at, draft));
 
     const change = { filter: draft.expression || null };
-    const saved = await orProblem(() => updateTrigger(services, request.actor, at.trigger, change));
+    const saved = await tryForm(() => updateTrigger(services, request.actor, at.trigger, change));
     if ("problem" in saved) return show(services, request, at, { ...draft, problem: saved.problem });
     return pathOfTrigger(request, at.trigger);
   });
@@ -55,7 +55,7 @@ export function tryOrSaveFilter(services: Services, filters: Filters, bodies: Bo
 
 async function tryIt(
   services: Services,
-  filters: Filters,
+  filters: FilterEvaluator,
   { trigger }: TriggerAt,
   draft: Draft,
 ): Promise<Draft> {
@@ -72,11 +72,11 @@ async function show(
   request: MemberRequest,
   { trigger }: TriggerAt,
   draft: Draft,
-): Promise<Shown> {
+): Promise<PageContent> {
   const { organization, visitor } = request;
   if (!organization.features.includes("webhook_filtering"))
     throw new Refusal(403, "Filters are not available to this organization.");
-  const deliveries = await listDeliveriesPage(db, trigger.id, { limit: mostDeliveries });
+  const deliveries = await listDeliveriesPage(db, trigger.id, { limit: maxDeliveries });
   return {
     title: "Filter",
     status: draft.problem ? 422 : 200,

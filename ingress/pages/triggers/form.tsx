@@ -4,7 +4,7 @@ import type { TriggerDraft } from "./draft.ts";
 import type { WrongField } from "./form-error.tsx";
 
 /** Half of what a trigger can have: a form holds 64 KB, in which = and line breaks are written as three and six. */
-const mostEnvironmentCharacters = 32 * 1024;
+const maxEnvironmentCharacters = 32 * 1024;
 
 /** What sends to the trigger. */
 export function TypeField({ types, value }: { types: TriggerType[]; value: string }) {
@@ -94,7 +94,7 @@ export function EnvironmentField({
       label={label}
       name="environment"
       value={value}
-      maxLength={mostEnvironmentCharacters}
+      maxLength={maxEnvironmentCharacters}
       isWrong={wrong === "environment"}
       rows={4}
       class="code"

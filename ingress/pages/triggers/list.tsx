@@ -1,6 +1,6 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { mostTriggersPerPipeline } from "../../../shared/triggers/create.ts";
+import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { type Delivery, listLastDeliveries } from "../../../shared/triggers/delivery-store.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
@@ -21,7 +21,7 @@ export function triggersPage(services: Services) {
     const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
     const ids = triggers.map(({ id }) => id);
     const last = await listLastDeliveries(db, ids);
-    const isFull = triggers.length >= mostTriggersPerPipeline;
+    const isFull = triggers.length >= maxTriggersPerPipeline;
     return {
       title: `Triggers of ${pipeline.name}`,
       within: { organization, section: "pipelines" },
@@ -48,7 +48,7 @@ export function triggersPage(services: Services) {
           </div>
           {isFull && (
             <p class="warning">
-              These are {mostTriggersPerPipeline}, the most that a pipeline can have. For another one, delete
+              These are {maxTriggersPerPipeline}, the most that a pipeline can have. For another one, delete
               one first.
             </p>
           )}

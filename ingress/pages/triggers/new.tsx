@@ -2,15 +2,15 @@ import { newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { createTrigger, mostTriggersPerPipeline } from "../../../shared/triggers/create.ts";
+import { createTrigger, maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { findTrigger, listTriggersOfPipeline } from "../../../shared/triggers/store.ts";
 import { triggerTypes } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { pipelineOf } from "../pipelines/show.tsx";
 import { CsrfField } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
-import { type MemberRequest, memberAction, memberPage, orProblem } from "../ui/member-page.ts";
-import type { Shown } from "../ui/page.ts";
+import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { createdOnce, showCreated } from "./created.tsx";
 import { emptyDraft, readDraft, type TriggerDraft, toNewTrigger } from "./draft.ts";
@@ -32,7 +32,7 @@ export function newTriggerPage(services: Services) {
     const pipeline = await pipelineOf(services, request);
     const present = await listTriggersOfPipeline(db, pipeline.id);
     const form = { id: newId(clock.now()), draft: emptyDraft };
-    return present.length >= mostTriggersPerPipeline
+    return present.length >= maxTriggersPerPipeline
       ? noRoom(request, pipeline)
       : show(services, request, { pipeline, ...form });
   });
@@ -49,7 +49,7 @@ export function addTrigger(services: Services, bodies: Bodies) {
     const outcome =
       "problem" in read
         ? read
-        : await orProblem(() => createTrigger(services, request.actor, pipeline, read.input, id));
+        : await tryForm(() => createTrigger(services, request.actor, pipeline, read.input, id));
     if ("problem" in outcome)
       return show(services, request, { pipeline, id, draft, problem: outcome.problem });
     if (!outcome.done) return createdOnce(request, await findTrigger(db, pipeline.id, id));
@@ -65,7 +65,7 @@ interface NewTriggerForm {
   problem?: string;
 }
 
-function show({ config }: Services, request: MemberRequest, form: NewTriggerForm): Shown {
+function show({ config }: Services, request: MemberRequest, form: NewTriggerForm): PageContent {
   const { pipeline, id, draft, problem } = form;
   const { organization, visitor } = request;
   const wrong = wrongField(problem);
@@ -106,7 +106,7 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
   };
 }
 
-function noRoom(request: MemberRequest, pipeline: Pipeline): Shown {
+function noRoom(request: MemberRequest, pipeline: Pipeline): PageContent {
   return {
     title: "New trigger",
     within: { organization: request.organization, section: "pipelines" },
@@ -114,7 +114,7 @@ function noRoom(request: MemberRequest, pipeline: Pipeline): Shown {
       <div class="narrow">
         <h1>New trigger of {pipeline.name}</h1>
         <p>
-          The pipeline has {mostTriggersPerPipeline} triggers already, which is the most that it can have.
+          The pipeline has {maxTriggersPerPipeline} triggers already, which is the most that it can have.
           Delete one first.
         </p>
         <p>

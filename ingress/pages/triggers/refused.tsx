@@ -1,5 +1,5 @@
-import type { RefusalCause } from "../../../shared/db/schema.ts";
 import type { RefusedDeliveries } from "../../../shared/triggers/refused-store.ts";
+import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
 
 /** What was wrong, and what whoever looks after the sender can do about it. */

@@ -6,10 +6,10 @@ import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
 import { asSentence, type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
-import type { Shown } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
 
-const longestPayload = 64 * 1024;
+const maxPayloadBytesInRequest = 64 * 1024;
 
 interface Draft {
   event: string;
@@ -49,7 +49,7 @@ function show(
   { pipeline, trigger }: TriggerAt,
   draft: Draft,
   refusal?: Refusal,
-): Shown {
+): PageContent {
   const { organization, visitor } = request;
   const type = findTriggerType(config.issueTracker, trigger.type);
   const back = pathTo(patterns.triggerPage, {
@@ -87,7 +87,7 @@ function show(
             label="Payload"
             name="payload"
             value={draft.payload}
-            maxLength={longestPayload}
+            maxLength={maxPayloadBytesInRequest}
             rows={14}
             hint="Any JSON."
           />

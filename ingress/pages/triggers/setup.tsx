@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { mostTriggersPerPipeline } from "../../../shared/triggers/create.ts";
+import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
@@ -47,7 +47,7 @@ export function triggerSetupPage(services: Services) {
                 All triggers of {organization.name} together take {setUp.deliveriesPerHour} deliveries an
                 hour.
               </li>
-              <li>A pipeline has at most {mostTriggersPerPipeline} triggers.</li>
+              <li>A pipeline has at most {maxTriggersPerPipeline} triggers.</li>
               <li>
                 A build’s steps read the payload with <code>meta-data get {config.serviceName}:webhook</code>,
                 for {config.payloadRetentionDays} days. The headers of a delivery are not available to them.

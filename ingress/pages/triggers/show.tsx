@@ -22,8 +22,8 @@ import { pathOfTrigger, triggerOf } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
 const perPage = 20;
-const mostRefused = 50;
-const mostAuditEntries = 10;
+const maxRefused = 50;
+const maxAuditEntries = 10;
 
 /** GET /organizations/:org/pipelines/:slug/triggers/:trigger: what it is, and what came. */
 export function triggerPage(services: Services) {
@@ -88,7 +88,7 @@ export function triggerPage(services: Services) {
             <Deliveries deliveries={page.shown} builds={page.builds} parameters={parameters} now={now} />
           )}
           <CursorPager path={path(patterns.triggerPage)} newer={page.newer} older={page.older} />
-          <Refused counts={read.refused} most={mostRefused} />
+          <Refused counts={read.refused} most={maxRefused} />
           <AuditList entries={audit} now={now} />
         </>
       ),
@@ -112,7 +112,7 @@ async function readTrigger(services: Services, request: MemberRequest) {
     page: await readDeliveries(services, request, trigger.id),
     used: await deliveriesUsed(services, request.organization),
     refused: await listRefused(db, trigger.id, refusedSince(clock.now())),
-    audit: await listAuditEvents(db, audited, mostAuditEntries),
+    audit: await listAuditEvents(db, audited, maxAuditEntries),
   };
 }
 

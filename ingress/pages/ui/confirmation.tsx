@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Visitor } from "../../auth/session.ts";
 import { FormError, PostButton } from "./form.tsx";
-import type { Shown } from "./page.ts";
+import type { PageContent } from "./page.ts";
 
 /** Asks once before something that cannot be undone. */
 export function confirmation(
@@ -18,9 +18,9 @@ export function confirmation(
   }: Record<"title" | "text" | "button" | "path" | "back", string> & {
     id?: string;
     problem?: ComponentChildren;
-    within?: NonNullable<Shown["within"]>;
+    within?: NonNullable<PageContent["within"]>;
   },
-): Shown {
+): PageContent {
   return {
     title,
     ...(within ? { within } : {}),

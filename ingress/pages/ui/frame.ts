@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { Organization } from "../../../shared/accounts/store.ts";
-import type { Role } from "../../../shared/db/schema.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import type { Role } from "../../../shared/vocabulary.ts";
 import { findKnownVisitor, type Visitor } from "../../auth/session.ts";
 
 /** What the frame of a page tells of who asks. It is kept beside the request, so that an error page has it too. */

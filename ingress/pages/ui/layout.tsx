@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
 import type { Organization } from "../../../shared/accounts/store.ts";
-import type { Role } from "../../../shared/db/schema.ts";
 import { avatarPath, pathTo, patterns } from "../../../shared/paths.ts";
+import type { Role } from "../../../shared/vocabulary.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { assetPath } from "./assets.ts";
 import { CsrfField } from "./form.tsx";

@@ -5,7 +5,7 @@ import { Refusal, unavailable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 
-const mostStreams = 1000;
+const maxStreams = 1000;
 /** Shorter than what a process that closes waits for its clients. */
 const heartbeatMs = 250;
 /** Proxies close what says nothing for a minute. */
@@ -37,7 +37,7 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     if (!visitor.user || !services.cipher.macs(signed(visitor, list)).includes(key))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // nobody would ever read a stream
-    if (streams.size >= mostStreams) throw unavailable(retryAfterSeconds);
+    if (streams.size >= maxStreams) throw unavailable(retryAfterSeconds);
 
     const stream = new Stream(
       (changed) => services.events.subscribe(list.split(" ") as Topic[], changed),

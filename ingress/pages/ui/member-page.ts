@@ -1,12 +1,18 @@
 import { type EventHandler, getRouterParam, type HTTPResponse } from "h3";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { findMembership, type Organization } from "../../../shared/accounts/store.ts";
-import type { Role } from "../../../shared/db/schema.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import type { Role } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { frameOf } from "./frame.ts";
-import { type Answered, type Shown, type SignedInRequest, signedInAction, signedInPage } from "./page.ts";
+import {
+  type FormResult,
+  type PageContent,
+  type SignedInRequest,
+  signedInAction,
+  signedInPage,
+} from "./page.ts";
 
 /** A request for a page of an organization, by one of its members. */
 export interface MemberRequest extends SignedInRequest {
@@ -20,7 +26,7 @@ export interface MemberRequest extends SignedInRequest {
 /** A page below /organizations/:org, for its members. For everybody else there is no such organization. */
 export function memberPage(
   services: Services,
-  show: (request: MemberRequest) => Promise<Shown | HTTPResponse>,
+  show: (request: MemberRequest) => Promise<PageContent | HTTPResponse>,
 ): EventHandler {
   return signedInPage(services, async (request) => show(await requireMember(services, request)));
 }
@@ -29,7 +35,7 @@ export function memberPage(
 export function memberAction(
   services: Services,
   bodies: Bodies,
-  run: (request: MemberRequest, form: URLSearchParams) => Promise<Answered>,
+  run: (request: MemberRequest, form: URLSearchParams) => Promise<FormResult>,
 ): EventHandler {
   return signedInAction(services, bodies, async (request, form) =>
     run(await requireMember(services, request), form),
@@ -40,7 +46,7 @@ export function memberAction(
 export function adminAction(
   services: Services,
   bodies: Bodies,
-  run: (request: MemberRequest, form: URLSearchParams) => Promise<Answered>,
+  run: (request: MemberRequest, form: URLSearchParams) => Promise<FormResult>,
 ): EventHandler {
   return memberAction(services, bodies, async (request, form) => {
     requireAdmin(request);
@@ -66,7 +72,7 @@ async function requireMember({ db }: Services, request: SignedInRequest): Promis
 }
 
 /** Runs what the rules may refuse: the sentence of a 422 is for the form, anything else goes on. */
-export async function orProblem<T>(act: () => Promise<T>): Promise<{ done: T } | { problem: string }> {
+export async function tryForm<T>(act: () => Promise<T>): Promise<{ done: T } | { problem: string }> {
   try {
     return { done: await act() };
   } catch (error) {

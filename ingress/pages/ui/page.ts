@@ -12,7 +12,7 @@ import { frameOf } from "./frame.ts";
 import { renderPage, type Section } from "./layout.tsx";
 
 /** What a page shows inside the frame that all pages share. */
-export interface Shown {
+export interface PageContent {
   title: string;
   content: ComponentChildren;
   /** Default: 200. */
@@ -37,18 +37,18 @@ export interface SignedInRequest extends PageRequest {
 }
 
 /** What a form is answered with: a page, or the path of the page to go on to. */
-export type Answered = Shown | string;
+export type FormResult = PageContent | string;
 
 const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
-const mostFormBytes = 64 * 1024;
+const maxFormBytes = 64 * 1024;
 
 /** A page for anybody. */
 export function page(
   services: Services,
-  show: (request: PageRequest) => Shown | Promise<Shown>,
+  show: (request: PageRequest) => PageContent | Promise<PageContent>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await meet(services, event);
+    const visitor = await loadVisitor(services, event);
     return render(event, visitor, await show({ event, visitor }));
   });
 }
@@ -56,10 +56,10 @@ export function page(
 /** A page for people who have signed in; others are sent to do so, and come back. */
 export function signedInPage(
   services: Services,
-  show: (request: SignedInRequest) => Shown | Promise<Shown | HTTPResponse>,
+  show: (request: SignedInRequest) => PageContent | Promise<PageContent | HTTPResponse>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await meet(services, event);
+    const visitor = await loadVisitor(services, event);
     const { user } = visitor;
     if (!user) return seeOther(signInAndReturnTo(event.url.pathname + event.url.search));
     return render(event, visitor, await show({ event, visitor, user }));
@@ -70,12 +70,12 @@ export function signedInPage(
 export function action(
   services: Services,
   bodies: Bodies,
-  run: (request: PageRequest, form: URLSearchParams) => Promise<Answered>,
+  run: (request: PageRequest, form: URLSearchParams) => Promise<FormResult>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await meet(services, event);
+    const visitor = await loadVisitor(services, event);
     const form = await readForm(services, bodies, { event, visitor });
-    return answer(event, visitor, await run({ event, visitor }, form));
+    return respond(event, visitor, await run({ event, visitor }, form));
   });
 }
 
@@ -83,14 +83,14 @@ export function action(
 export function signedInAction(
   services: Services,
   bodies: Bodies,
-  run: (request: SignedInRequest, form: URLSearchParams) => Promise<Answered>,
+  run: (request: SignedInRequest, form: URLSearchParams) => Promise<FormResult>,
 ): EventHandler {
   return defineHandler(async (event) => {
-    const visitor = await meet(services, event);
+    const visitor = await loadVisitor(services, event);
     const { user } = visitor;
     if (!user) return seeOther(signInAndReturnTo(event.url.pathname));
     const form = await readForm(services, bodies, { event, visitor });
-    return answer(event, visitor, await run({ event, visitor, user }, form));
+    return respond(event, visitor, await run({ event, visitor, user }, form));
   });
 }
 
@@ -103,7 +103,7 @@ export function signInAndReturnTo(path: string): string {
  * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. A page that has no script
  * may run none, and only one that keeps itself up to date may ask for anything.
  */
-export function setPageHeaders(event: H3Event, { events, script }: Partial<Shown> = {}): void {
+export function setPageHeaders(event: H3Event, { events, script }: Partial<PageContent> = {}): void {
   const allowed = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
     "Content-Security-Policy": `default-src 'none'; ${allowed}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
@@ -115,7 +115,7 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<Shown
 }
 
 /** Whoever asks, remembered for the page that answers. */
-async function meet(services: Services, event: H3Event): Promise<Visitor> {
+async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
   const visitor = await findVisitor(services, event);
   frameOf(event).visitor = visitor;
   return visitor;
@@ -129,7 +129,7 @@ async function readForm(
 ): Promise<URLSearchParams> {
   if (!formType.test(event.req.headers.get("content-type") ?? ""))
     throw new Refusal(415, "This address takes forms only.");
-  using held = await bodies.read(event, mostFormBytes, () => new Refusal(413, "The form is too large."));
+  using held = await bodies.read(event, maxFormBytes, () => new Refusal(413, "The form is too large."));
   const form = new URLSearchParams(held.bytes.toString("utf8"));
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
   // No browser sends it, and Postgres stores and compares no text that has it.
@@ -138,11 +138,11 @@ async function readForm(
   return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));
 }
 
-function answer(event: H3Event, visitor: Visitor, answered: Answered): HTTPResponse {
+function respond(event: H3Event, visitor: Visitor, answered: FormResult): HTTPResponse {
   return typeof answered === "string" ? seeOther(answered) : render(event, visitor, answered);
 }
 
-function render(event: H3Event, visitor: Visitor, answer: Shown | HTTPResponse): HTTPResponse {
+function render(event: H3Event, visitor: Visitor, answer: PageContent | HTTPResponse): HTTPResponse {
   if (answer instanceof HTTPResponse) return answer;
   const { status = 200, ...shown } = answer;
   setPageHeaders(event, shown);

@@ -2,12 +2,12 @@ import { Fragment } from "preact";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** `2 pipelines still use it: Site, Web.` Why something cannot be deleted, with links to what keeps it. */
 export function StillUsed({ pipelines, org }: { pipelines: Pipeline[]; org: string }) {
   const byName = pipelines.toSorted((one, other) => one.name.localeCompare(other.name));
-  const named = byName.slice(0, mostNamed);
+  const named = byName.slice(0, maxNamed);
   const more = pipelines.length - named.length;
   return (
     <>

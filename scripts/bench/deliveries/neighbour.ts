@@ -19,14 +19,14 @@ export async function measureNeighbour(
   const turn = async ({ url, fsync }: Server) => {
     await redis.prepare(fsync);
     const until = { seconds: saturationSeconds };
-    const mostSmall = (await first.saturate({ url, ...small, until })).perSecond;
-    const mostLarge = (await second.saturate({ url, ...large, until })).perSecond;
+    const maxSmall = (await first.saturate({ url, ...small, until })).perSecond;
+    const maxLarge = (await second.saturate({ url, ...large, until })).perSecond;
 
     await redis.prepare(fsync);
-    const alone = await first.pace({ url, ...small, perSecond: mostSmall / 2, seconds });
+    const alone = await first.pace({ url, ...small, perSecond: maxSmall / 2, seconds });
     const [beside] = await Promise.all([
-      first.pace({ url, ...small, perSecond: mostSmall / 4, seconds }),
-      second.pace({ url, ...large, perSecond: mostLarge / 4, seconds }),
+      first.pace({ url, ...small, perSecond: maxSmall / 4, seconds }),
+      second.pace({ url, ...large, perSecond: maxLarge / 4, seconds }),
     ]);
     return { alone: alone.p99, beside: beside.p99 };
   };

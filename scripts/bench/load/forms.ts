@@ -5,7 +5,7 @@ import { postBytes } from "./request.ts";
 
 /** A server that hangs must not hold up the run. */
 const patienceMs = 10_000;
-const longestOnceMs = 10_000;
+const maxFirstWaitMs = 10_000;
 
 /** Every connection sends the next form of all when it has its answer. autocannon does not look at answers. */
 export async function sendForms(load: FormLoad): Promise<LoadResult> {
@@ -14,7 +14,7 @@ export async function sendForms(load: FormLoad): Promise<LoadResult> {
   const all = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(new URL(url))));
   const answers = new Answers();
   const startedAt = performance.now();
-  const lengthMs = until === "each was sent once" ? longestOnceMs : until.seconds * 1000;
+  const lengthMs = until === "each was sent once" ? maxFirstWaitMs : until.seconds * 1000;
   let sent = 0;
 
   const nextRequest = () => {

@@ -17,7 +17,7 @@ interface Options {
 /** Shorter than the two fan-outs of the large installation, so that all webhooks come beside one. */
 const besideSeconds = 5;
 /** They take most of the time, and each is many transactions already. */
-const mostFanOutRounds = 2;
+const maxFanOutRounds = 2;
 
 const description = [
   "What the number of queues and waiting jobs costs: the same requests to a cluster with 100 queues and 100 jobs " +
@@ -52,7 +52,7 @@ function measure(options: Options, postgres: string | undefined): Promise<string
     const lists = await measureLists(track, options);
     const dispatch = await measureDispatch(track, options);
     const fanOut = await measureFanOut(track, {
-      rounds: Math.min(options.rounds, mostFanOutRounds),
+      rounds: Math.min(options.rounds, maxFanOutRounds),
       besideSeconds,
     });
     return formatComparison(columns, "large", [...lists, ...dispatch, ...fanOut]);
@@ -62,7 +62,7 @@ function measure(options: Options, postgres: string | undefined): Promise<string
 function legend({ seconds, rounds }: Options): string {
   return (
     `Medians of ${rounds} rounds: ${seconds} s a turn of requests, one at a time; the fan-out in ` +
-    `${Math.min(rounds, mostFanOutRounds)}, beside 100 webhooks a second,\nat most ${jobsAtOnce} jobs and their builds ` +
+    `${Math.min(rounds, maxFanOutRounds)}, beside 100 webhooks a second,\nat most ${jobsAtOnce} jobs and their builds ` +
     "in a transaction. ÷ is large as a ratio to small, within each round, then\nthe median; in brackets what it should be."
   );
 }

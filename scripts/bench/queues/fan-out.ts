@@ -37,7 +37,7 @@ export async function measureFanOut(
       return { ...fannedOut, p50, p99 };
     });
   const results = await interleave(servers, { rounds, what: "Fan-out, round" }, turn);
-  const longest = (name: SizeName) => Math.max(...results.map((round) => round[name]?.locks.longestMs ?? 0));
+  const longest = (name: SizeName) => Math.max(...results.map((round) => round[name]?.locks.maxMs ?? 0));
   return [
     lineOf("fan-out of a pause: seconds", results, ({ pausedMs }) => pausedMs / 1000),
     lineOf("  transactions", results, ({ locks }) => locks.count),

@@ -29,6 +29,6 @@ export function locksBetween(before: WriteLocks, after: WriteLocks) {
   return {
     count,
     meanMs: ((after.seconds - before.seconds) / count) * 1000,
-    longestMs: (within?.[0] ?? Number.NaN) * 1000,
+    maxMs: (within?.[0] ?? Number.NaN) * 1000,
   };
 }

@@ -4,7 +4,7 @@ import { describeError, placeOf } from "./messages.ts";
 import { findForbidden } from "./rules.ts";
 
 /** In UTF-8. */
-const longestExpressionBytes = 256;
+const maxExpressionBytes = 256;
 
 /** What a filter sees of a delivery. */
 export interface FilteredWebhook {
@@ -34,8 +34,8 @@ registerReplacements(environment);
 
 /** Reads a filter's expression and checks its types. `filter-rules.ts` lists what may be in it. */
 export function compileFilter(expression: string): { filter: Filter } | { problem: string } {
-  if (Buffer.byteLength(expression) > longestExpressionBytes) {
-    return { problem: `The expression is longer than ${longestExpressionBytes} bytes` };
+  if (Buffer.byteLength(expression) > maxExpressionBytes) {
+    return { problem: `The expression is longer than ${maxExpressionBytes} bytes` };
   }
   if (expression.trim() === "") return { problem: "The expression can't be blank" };
   if (!expression.isWellFormed() || expression.includes("\0")) {

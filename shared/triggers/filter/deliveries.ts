@@ -5,10 +5,10 @@ import { findPayload, listPayloads, type Payload } from "../payload-store.ts";
 import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
-import type { Filters } from "./evaluator.ts";
+import type { FilterEvaluator } from "./evaluator.ts";
 
 /** What the filter of its trigger says of a delivery. */
-export interface Judgement {
+export interface FilterResult {
   /** The expression that was asked: when the trigger has another by now, the judgement is stale. */
   filter: string;
   outcome: FilterOutcome;
@@ -18,12 +18,12 @@ export interface Judgement {
 const bytesAtOnce = 16 * 1024 * 1024;
 
 /** Ask the filters of these deliveries' triggers, of those that wait and have one. */
-export async function judgeDeliveries(
+export async function evaluateFilters(
   { db }: Services,
-  filters: Filters,
+  filters: FilterEvaluator,
   ids: string[],
-): Promise<Map<string, Judgement>> {
-  const judgements = new Map<string, Judgement>();
+): Promise<Map<string, FilterResult>> {
+  const judgements = new Map<string, FilterResult>();
   const waiting = await listFilteredDeliveries(db, ids);
   for (const group of groupsBySize(waiting)) {
     const payloads = await listPayloads(
@@ -71,7 +71,7 @@ function questionOf(expression: string, delivery: Delivery, payload: Payload) {
  */
 export async function tryFilter(
   { db }: Services,
-  filters: Filters,
+  filters: FilterEvaluator,
   trigger: Trigger,
   { expression, deliveryId }: { expression: string; deliveryId: string },
 ): Promise<FilterOutcome> {

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { StoredHeader } from "../../db/schema.ts";
+import type { StoredHeader } from "../../vocabulary.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 

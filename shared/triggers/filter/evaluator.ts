@@ -3,7 +3,7 @@ import type { FilterOutcome } from "./compile.ts";
 import type { FilterQuestion } from "./evaluate.ts";
 
 /** Evaluates filters off the main thread; no expression or payload can hold anybody up for longer than the deadline. */
-export interface Filters {
+export interface FilterEvaluator {
   /**
    * Ask as many as you like at the same time, without waiting for answers.
    * @throws Error when the thread cannot start, or dies: a fault of this machine, which says nothing of the filter
@@ -13,7 +13,7 @@ export interface Filters {
 }
 
 /** @param deadlineMs how long parsing one payload and evaluating its filter may take */
-export function openFilters({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): Filters {
+export function openFilterEvaluator({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): FilterEvaluator {
   const module = new URL("./thread.ts", import.meta.url);
   const thread = openThread<FilterQuestion, FilterOutcome>(module, { deadlineMs });
   const late = { error: `Evaluating the filter took longer than ${seconds(deadlineMs)}` };

@@ -2,7 +2,7 @@ import { EvaluationError, ParseError, TypeError as TypeProblem } from "@marcbach
 import { replacements } from "./functions.ts";
 
 /** Values of the payload can be part of a sentence. */
-const longestSentence = 300;
+const maxSentenceLength = 300;
 
 /** The library's names of what it reads, as it is written. */
 const tokens: Record<string, string> = {
@@ -95,5 +95,5 @@ function ownNames(sentence: string): string {
 }
 
 function shorten(sentence: string): string {
-  return sentence.length > longestSentence ? `${sentence.slice(0, longestSentence)}…` : sentence;
+  return sentence.length > maxSentenceLength ? `${sentence.slice(0, maxSentenceLength)}…` : sentence;
 }

@@ -1,13 +1,13 @@
 import { purgeAuditEvents } from "../../shared/accounts/audit.ts";
 import { purgeSessions } from "../../shared/accounts/sessions.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
-import { sweepRetention } from "../../shared/jobs/contracts.ts";
+import { purgeExpired } from "../../shared/jobs/contracts.ts";
 import { purgeTokens } from "../../shared/oauth/retention.ts";
 import { purgeDeliveries } from "../../shared/triggers/payloads.ts";
 import { purgeRefused } from "../../shared/triggers/refused.ts";
 import { defineWorkerJob } from "../job.ts";
 
-export const sweepRetentionJob = defineWorkerJob(sweepRetention, (services) => async () => {
+export const purgeExpiredJob = defineWorkerJob(purgeExpired, (services) => async () => {
   const builds = await purgeBuilds(services);
   const deliveries = await purgeDeliveries(services);
   const refused = await purgeRefused(services);
