@@ -163,9 +163,35 @@ export const device = {
   enterThisCode: (config: Config, code: string) => config.authUrl + pathTo(patterns.enterThisCode, { code }),
 };
 
-/** A pattern with its parameters filled in, for links between pages of the same host. */
-export function pathTo(pattern: string, parameters: Record<string, string> = {}): string {
-  return pattern.replace(/:([a-z]+)/g, (_, name: string) => at(parameters[name] ?? ""));
+/** Any of the patterns above. */
+export type Pattern = (typeof patterns)[keyof typeof patterns];
+
+/** The parameters that a pattern names: `{ org: string; slug: string }` of `/organizations/:org/pipelines/:slug`. */
+export type ParametersOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Record<Name, string> & ParametersOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
+
+/** The patterns that have parameters, and none but these. */
+export type PatternWith<Names extends string> = {
+  [Path in Pattern]: [keyof ParametersOf<Path>] extends [never]
+    ? never
+    : keyof ParametersOf<Path> extends Names
+      ? Path
+      : never;
+}[Pattern];
+
+/**
+ * A pattern with its parameters filled in, for links between pages of the same host. A missing parameter does not
+ * compile; further ones are ignored.
+ */
+export function pathTo<Path extends Pattern>(
+  pattern: Path,
+  ...[parameters]: unknown extends ParametersOf<Path> ? [] : [ParametersOf<Path>]
+): string {
+  const values = (parameters ?? {}) as Record<string, string>;
+  return pattern.replace(/:([a-z]+)/g, (_, name: string) => at(values[name] as string));
 }
 
 /** Where a trigger's sender posts to. The token makes it a secret. */

@@ -1,3 +1,11 @@
+/** One thing that is wrong with a request. */
+export interface Problem {
+  /** The member of the request that it is about, as the REST API names it; empty: the request as a whole. */
+  field: string;
+  /** A sentence without its full stop, for the caller: `Key can't be blank`. */
+  message: string;
+}
+
 /**
  * A request that the rules forbid. The surface that asked maps it to its own body (`{message}` on REST);
  * the message is for the caller and tells what to do, so it never holds internals or secrets.
@@ -8,22 +16,31 @@ export class Refusal extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** Members that the body carries beside `message`. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** What is wrong with which member, for forms that mark their fields. */
+  readonly problems: readonly Problem[];
 
   constructor(
     status: number,
     message: string,
-    more: { headers?: Record<string, string>; details?: Record<string, unknown> } = {},
+    more: {
+      headers?: Record<string, string>;
+      details?: Record<string, unknown>;
+      problems?: readonly Problem[];
+    } = {},
   ) {
     super(message);
     this.status = status;
     this.headers = more.headers ?? {};
     this.details = more.details ?? {};
+    this.problems = more.problems ?? [];
   }
 }
 
-/** 422 for a create or update, several reasons joined as the specification has them (spec §7.2). */
-export function validationFailed(...reasons: string[]): Refusal {
-  return new Refusal(422, `Validation failed: ${reasons.join(", ")}`);
+/** 422 for a create or update: `Validation failed: <message>, <message>`. A bare string is about no one member. */
+export function validationFailed(...problems: (Problem | string)[]): Refusal {
+  const named = problems.map((each) => (typeof each === "string" ? { field: "", message: each } : each));
+  const message = `Validation failed: ${named.map((each) => each.message).join(", ")}`;
+  return new Refusal(422, message, { problems: named });
 }
 
 const maxExcerptLength = 100;

@@ -12,7 +12,7 @@ import {
   revokeAccessTokenIfActive,
   type TokenHolder,
 } from "./access-token-store.ts";
-import { recordAudit } from "./audit.ts";
+import { audit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
 import { grantableScopes, isScope } from "./scopes.ts";
 import { findRole, lockActiveRole } from "./store.ts";
@@ -108,7 +108,7 @@ async function storeAccessToken(
     lastUsedAt: null,
   };
   await insertAccessToken(tx, accessToken);
-  await recordAudit(tx, audited(accessToken, input.actorId, "created"), now);
+  await auditToken(tx, accessToken, input.actorId, "created");
   return { token, accessToken };
 }
 
@@ -126,7 +126,7 @@ export async function revokeAccessToken(
   return services.db.transaction(async (tx) => {
     const revoked = await revokeAccessTokenIfActive(tx, id, now, ownerId);
     if (!revoked) throw new Refusal(404, "No access token found that is still in force");
-    await recordAudit(tx, audited(revoked, revoked.userId, "revoked"), now);
+    await auditToken(tx, revoked, revoked.userId, "revoked");
     return revoked;
   });
 }
@@ -155,13 +155,11 @@ export async function recordUsage({ db, usage }: Services): Promise<void> {
   }
 }
 
-function audited(token: AccessToken, actorId: string, action: string) {
-  return {
-    organizationId: token.organizationId,
-    actorId,
-    action,
-    subjectType: "access_token" as const,
-    subjectId: token.id,
-    subject: token.description || token.id,
-  };
+function auditToken(tx: Tx, token: AccessToken, actorId: string, action: string): Promise<void> {
+  const actor = { organization: { id: token.organizationId }, userId: actorId };
+  return audit(tx, actor, action, {
+    type: "access_token",
+    id: token.id,
+    name: token.description || token.id,
+  });
 }

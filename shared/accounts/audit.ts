@@ -1,5 +1,5 @@
 import type { Tx } from "../db/database.ts";
-import { inBatches } from "../db/in-batches.ts";
+import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../runtime/services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
@@ -11,44 +11,50 @@ export interface Actor {
   userId: string;
 }
 
-export interface Audited {
-  organizationId: string;
-  actorId: string;
-  /** Past tense: `created`, `enabled`, `deleted`. */
-  action: string;
-  subjectType:
+/** The thing that something was done to. */
+export interface AuditSubject {
+  type:
     | "cluster"
     | "queue"
     | "pipeline"
     | "build"
     | "trigger"
+    | "application"
     | "access_token"
     | "grant"
+    | "user"
     | "member"
     | "organization";
-  subjectId: string;
+  id: string;
   /** What people call it: a label, key, slug or address. Never a secret. */
-  subject: string;
+  name: string;
 }
 
-/** Write down who did what, in the transaction that does it. */
-export async function recordAudit(tx: Tx, event: Audited, now: Date): Promise<void> {
-  await insertAuditEvent(tx, { id: newId(now), ...event, createdAt: now });
-}
-
-/** The same, of something that an actor did. */
-export async function recordAct(
+/**
+ * Records who did what, in the transaction that does it.
+ * @param action past tense: `created`, `enabled`, `deleted`
+ */
+export async function audit(
   tx: Tx,
-  { organization, userId }: Actor,
-  act: Omit<Audited, "organizationId" | "actorId">,
-  now: Date,
+  actor: { organization: Pick<Organization, "id">; userId: string },
+  action: string,
+  subject: AuditSubject,
 ): Promise<void> {
-  await recordAudit(tx, { organizationId: organization.id, actorId: userId, ...act }, now);
+  await insertAuditEvent(tx, {
+    id: newId(tx.now),
+    organizationId: actor.organization.id,
+    actorId: actor.userId,
+    action,
+    subjectType: subject.type,
+    subjectId: subject.id,
+    subject: subject.name,
+    createdAt: tx.now,
+  });
 }
 
 /** Forget entries past their retention. */
 export async function purgeAuditEvents(services: Services): Promise<number> {
   const { db, clock, config } = services;
   const before = new Date(clock.now().getTime() - config.auditRetentionDays * 86_400_000);
-  return inBatches(db, (tx, limit) => deleteAuditEventsBefore(tx, before, limit));
+  return purgeInBatches(db, (tx, limit) => deleteAuditEventsBefore(tx, before, limit));
 }

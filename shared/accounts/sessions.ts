@@ -1,7 +1,7 @@
 import { hashPassword, matchesPassword, nobodysPassword } from "../crypto/passwords.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
-import { inBatches } from "../db/in-batches.ts";
+import { purgeInBatches } from "../db/purge-in-batches.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   deleteExpiredSessions,
@@ -91,5 +91,5 @@ export async function changePassword(
 
 /** Forget sessions that have expired. */
 export async function purgeSessions({ db, clock }: Services): Promise<number> {
-  return inBatches(db, (tx, limit) => deleteExpiredSessions(tx, clock.now(), limit));
+  return purgeInBatches(db, (tx, limit) => deleteExpiredSessions(tx, clock.now(), limit));
 }

@@ -6,7 +6,7 @@ import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
-import { recordAudit } from "./audit.ts";
+import { audit } from "./audit.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
 import { deleteSessionsOfUser } from "./session-store.ts";
 import {
@@ -141,18 +141,11 @@ async function changeMember<T extends Omit<Membership, "role">>(
     const ids = { organizationId: organization.id, userId: user.id };
     if (!(await change(tx, ids))) throw new Refusal(404, "User is not a member of the organization");
     const operator = await requireOperator(tx, organization);
-    await recordAudit(
-      tx,
-      {
-        organizationId: organization.id,
-        actorId: operator.id,
-        action,
-        subjectType: "member",
-        subjectId: user.id,
-        subject: user.email,
-      },
-      services.clock.now(),
-    );
+    await audit(tx, { organization, userId: operator.id }, action, {
+      type: "member",
+      id: user.id,
+      name: user.email,
+    });
   });
   return input;
 }

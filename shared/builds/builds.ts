@@ -1,7 +1,7 @@
-import { type Actor, recordAct } from "../accounts/audit.ts";
+import { type Actor, audit } from "../accounts/audit.ts";
 import { listAuditEvents } from "../accounts/audit-store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { inBatches } from "../db/in-batches.ts";
+import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
@@ -101,10 +101,10 @@ export async function findCanceler(
 export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
   const before = new Date(now.getTime() - config.buildRetentionDays * 86_400_000);
-  await inBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
+  await purgeInBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
   const ofDeleted = await listDeletedPipelineIds(db);
-  const gone = await inBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, ofDeleted, limit));
-  return gone + (await inBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
+  const gone = await purgeInBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, ofDeleted, limit));
+  return gone + (await purgeInBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
 }
 
 export function recordOfBuild(
@@ -115,5 +115,5 @@ export function recordOfBuild(
   now: Date,
 ): Promise<void> {
   const subject = `${slug} #${number}`;
-  return recordAct(tx, actor, { action, subjectType: "build", subjectId: id, subject }, now);
+  return audit(tx, actor, action, { type: "build", id, name: subject });
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from "../accounts/audit.ts";
+import { type Actor, audit } from "../accounts/audit.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { findQueue } from "../queues/store.ts";
@@ -138,5 +138,5 @@ function recordOfCluster(
   action: string,
   now: Date,
 ): Promise<void> {
-  return recordAct(tx, actor, { action, subjectType: "cluster", subjectId: id, subject: name }, now);
+  return audit(tx, actor, action, { type: "cluster", id, name });
 }

@@ -7,6 +7,8 @@ type Queries = BaseSQLiteDatabase<"async", unknown>;
 /** What can be done inside a transaction: read the newest state, and write. */
 export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "delete"> {
   readonly tables: Tables;
+  /** The time now, by the clock that the database was opened with. */
+  readonly now: Date;
   /** Insert many rows in the fastest way that the dialect has. Every column must be given, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
   /**

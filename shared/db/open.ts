@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../runtime/clock.ts";
 import type { Db } from "./database.ts";
 import { openPostgres } from "./postgres.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -6,6 +7,8 @@ export interface DatabaseOptions {
   /** `file:<path>` or `postgres://…`. */
   url: string;
   poolSize: number;
+  /** Default: the machine's. */
+  clock?: Clock;
   /** How long a write waits for a locked SQLite database, in milliseconds. */
   timeoutMs: number;
   onError: (error: Error) => void;
@@ -15,8 +18,9 @@ export interface DatabaseOptions {
 
 /** Open the database that the address names. It is not migrated here; see `migrate.ts`. */
 export function openDatabase(options: DatabaseOptions): Db {
-  const { url } = options;
-  return isSqliteUrl(url) ? openSqlite(sqliteFile(url), options) : openPostgres(url, options);
+  const { url, clock = systemClock } = options;
+  const all = { ...options, clock };
+  return isSqliteUrl(url) ? openSqlite(sqliteFile(url), all) : openPostgres(url, all);
 }
 
 export function isSqliteUrl(url: string): boolean {

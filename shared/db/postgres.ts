@@ -3,6 +3,7 @@ import { inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
+import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { type Db, rootCause, type Tx, translateError } from "./database.ts";
 import type { DatabaseOptions } from "./open.ts";
@@ -43,7 +44,7 @@ export function poolConfig(url: string, max: number): PoolConfig {
  */
 export function openPostgres(
   url: string,
-  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockHeld">,
+  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockHeld"> & { clock: Clock },
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
@@ -57,7 +58,7 @@ export function openPostgres(
     let broken: Error | undefined;
     try {
       await client.query("BEGIN");
-      const result = await insideTransaction(() => work(transactionOn(client)));
+      const result = await insideTransaction(() => work(transactionOn(client, options.clock)));
       await client.query(commit);
       return result;
     } catch (error) {
@@ -96,10 +97,13 @@ export function openPostgres(
   };
 }
 
-function transactionOn(client: PoolClient): Tx {
+function transactionOn(client: PoolClient, clock: Clock): Tx {
   const queries = drizzle({ client });
   const tx = {
     tables: postgresTables,
+    get now() {
+      return clock.now();
+    },
     async lock(table: PgTable & { id: PgColumn }, ids: string[], how: "exclusive" | "shared") {
       // In one order, so that two that hold several do not wait for each other.
       const rows = queries.select({ id: table.id }).from(table).where(inArray(table.id, ids));

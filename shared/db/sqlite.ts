@@ -5,6 +5,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
+import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
 import type { DatabaseOptions } from "./open.ts";
@@ -20,7 +21,10 @@ const readerBusyTimeoutMs = 1000;
 const cachedStatements = 500;
 
 /** SQLite: one connection that writes, one transaction after the other, and one that reads. */
-export function openSqlite(file: string, options: Pick<DatabaseOptions, "timeoutMs" | "onLockHeld">): Db {
+export function openSqlite(
+  file: string,
+  options: Pick<DatabaseOptions, "timeoutMs" | "onLockHeld"> & { clock: Clock },
+): Db {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const writer = connect(file);
   const reader = connect(file);
@@ -31,6 +35,9 @@ export function openSqlite(file: string, options: Pick<DatabaseOptions, "timeout
   const reads = drizzle({ client: withStatementCache(reader) });
   const tx = {
     tables: sqliteTables,
+    get now() {
+      return options.clock.now();
+    },
     select: writes.select.bind(writes),
     insert: writes.insert.bind(writes),
     update: writes.update.bind(writes),

@@ -1,5 +1,5 @@
 import { insertAccessToken } from "../accounts/access-token-store.ts";
-import { recordAudit } from "../accounts/audit.ts";
+import { audit } from "../accounts/audit.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
@@ -48,7 +48,7 @@ export async function createGrant(
     lastIp: null,
   };
   await insertGrant(tx, grant);
-  await recordAudit(tx, audited(grant, application, "authorized"), now);
+  await auditGrant(tx, grant, application, "authorized");
   return issueTokens(tx, { application, grant, scopes: grant.scopes, now });
 }
 
@@ -151,19 +151,18 @@ export async function revokeGrants(
     const all = await listGrants(tx, userId);
     const gone = new Set((await deleteGrantsOfUser(tx, { userId, ...which })).map(({ id }) => id));
     for (const { grant, application } of all) {
-      if (gone.has(grant.id)) await recordAudit(tx, audited(grant, application, "revoked"), now);
+      if (gone.has(grant.id)) await auditGrant(tx, grant, application, "revoked");
     }
   });
 }
 
-/** The audit entry of something that happened to a grant. */
-export function audited(grant: Grant, application: Pick<Application, "name">, action: string) {
-  return {
-    organizationId: grant.organizationId,
-    actorId: grant.userId,
-    action,
-    subjectType: "grant" as const,
-    subjectId: grant.id,
-    subject: application.name,
-  };
+/** Records what the holder of a grant did to it. */
+export function auditGrant(
+  tx: Tx,
+  grant: Grant,
+  application: Pick<Application, "name">,
+  action: string,
+): Promise<void> {
+  const actor = { organization: { id: grant.organizationId }, userId: grant.userId };
+  return audit(tx, actor, action, { type: "grant", id: grant.id, name: application.name });
 }

@@ -1,10 +1,9 @@
-import { recordAudit } from "../accounts/audit.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
 import { lockActiveRole } from "../accounts/store.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../runtime/services.ts";
-import { audited, type IssuedTokens, issueTokens } from "./grants.ts";
+import { auditGrant, type IssuedTokens, issueTokens } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
 import { type Application, deleteGrant, findRefreshToken, lockGrant, rotateIfCurrent } from "./store.ts";
 
@@ -56,7 +55,7 @@ async function exchange(
 
   if (token.rotatedAt && now.getTime() - token.rotatedAt.getTime() > parallelUseMs) {
     await deleteGrant(tx, grant.id);
-    await recordAudit(tx, audited(grant, application, "revoked after reuse of a refresh token"), now);
+    await auditGrant(tx, grant, application, "revoked after reuse of a refresh token");
     return undefined;
   }
   if (token.expiresAt <= now) return undefined;

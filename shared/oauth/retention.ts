@@ -1,5 +1,5 @@
 import { deleteEndedAccessTokens } from "../accounts/access-token-store.ts";
-import { inBatches } from "../db/in-batches.ts";
+import { purgeInBatches } from "../db/purge-in-batches.ts";
 import type { Services } from "../runtime/services.ts";
 import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./store.ts";
 
@@ -9,8 +9,8 @@ const keptMs = 7 * 86_400_000;
 /** Forget tokens that ended long ago, then grants that have none left. Returns how many tokens went. */
 export async function purgeTokens({ db, clock }: Services): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);
-  const access = await inBatches(db, (tx, limit) => deleteEndedAccessTokens(tx, before, limit));
-  const refresh = await inBatches(db, (tx, limit) => deleteExpiredRefreshTokens(tx, before, limit));
-  await inBatches(db, deleteEmptyGrants);
+  const access = await purgeInBatches(db, (tx, limit) => deleteEndedAccessTokens(tx, before, limit));
+  const refresh = await purgeInBatches(db, (tx, limit) => deleteExpiredRefreshTokens(tx, before, limit));
+  await purgeInBatches(db, deleteEmptyGrants);
   return access + refresh;
 }

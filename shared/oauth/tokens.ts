@@ -3,11 +3,10 @@ import {
   revokeAccessTokenIfActive,
   type TokenHolder,
 } from "../accounts/access-token-store.ts";
-import { recordAudit } from "../accounts/audit.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Services } from "../runtime/services.ts";
-import { audited } from "./grants.ts";
+import { auditGrant } from "./grants.ts";
 import { type Application, deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./store.ts";
 
 /**
@@ -32,7 +31,7 @@ async function revokeByRefreshToken({ db, clock }: Services, application: Applic
     const grant = known && (await lockGrant(tx, known.grantId));
     if (grant?.applicationId !== application.id) return;
     await deleteGrant(tx, grant.id);
-    await recordAudit(tx, audited(grant, application, "revoked"), clock.now());
+    await auditGrant(tx, grant, application, "revoked");
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from "../accounts/audit.ts";
+import { type Actor, audit } from "../accounts/audit.ts";
 import { slugProblems } from "../accounts/organizations.ts";
 import { countUnfinishedJobs } from "../builds/store.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
@@ -141,5 +141,5 @@ function recordOfPipeline(
   action: string,
   now: Date,
 ): Promise<void> {
-  return recordAct(tx, actor, { action, subjectType: "pipeline", subjectId: id, subject: slug }, now);
+  return audit(tx, actor, action, { type: "pipeline", id, name: slug });
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from "../accounts/audit.ts";
+import { type Actor, audit } from "../accounts/audit.ts";
 import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
@@ -165,5 +165,5 @@ export function recordOfQueue(
   action: string,
   now: Date,
 ): Promise<void> {
-  return recordAct(tx, actor, { action, subjectType: "queue", subjectId: id, subject: key }, now);
+  return audit(tx, actor, action, { type: "queue", id, name: key });
 }

@@ -49,6 +49,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     timeoutMs: config.databaseTimeoutMs,
+    clock,
     onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
     onLockHeld: (seconds) => metrics.writeLockSeconds.observe(seconds),
   });

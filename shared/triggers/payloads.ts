@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import { inBatches } from "../db/in-batches.ts";
+import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../runtime/services.ts";
 import { idempotentSince } from "./delivery.ts";
@@ -100,7 +100,7 @@ async function giveBackSpace({ db }: Services): Promise<void> {
 /** Forget decided deliveries past their retention, with what is left of them, and spent idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
-  await inBatches(db, (tx, limit) => deleteIdempotencyKeysBefore(tx, idempotentSince(now), limit));
+  await purgeInBatches(db, (tx, limit) => deleteIdempotencyKeysBefore(tx, idempotentSince(now), limit));
   const below = lowestIdAt(new Date(now.getTime() - config.deliveryRetentionDays * dayMs));
-  return inBatches(db, (tx, limit) => deleteDeliveriesBelow(tx, below, limit));
+  return purgeInBatches(db, (tx, limit) => deleteDeliveriesBelow(tx, below, limit));
 }

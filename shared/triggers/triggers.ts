@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from "../accounts/audit.ts";
+import { type Actor, audit } from "../accounts/audit.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
 import type { Pipeline } from "../pipelines/store.ts";
@@ -105,5 +105,5 @@ export function recordOfTrigger(
   action: string,
   now: Date,
 ): Promise<void> {
-  return recordAct(tx, actor, { action, subjectType: "trigger", subjectId: id, subject: label }, now);
+  return audit(tx, actor, action, { type: "trigger", id, name: label });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { recordAudit } from "../../shared/accounts/audit.ts";
+import { audit } from "../../shared/accounts/audit.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../helpers/queue-pages.ts";
 import type { Visitor } from "../helpers/visitor.ts";
@@ -37,17 +37,11 @@ describeOnEachDatabase("the audit log", (database) => {
 
   it("leads to older entries, and back to the newest", async () => {
     const { services, acme, clock } = pages;
-    const event = {
-      organizationId: acme.id,
-      actorId: pages.ada.id,
-      action: "updated",
-      subjectType: "member",
-      subjectId: acme.id,
-    } as const;
+    const actor = { organization: acme, userId: pages.ada.id };
     for (let i = 1; i <= 230; i++) {
       clock.advance(1);
-      const numbered = { ...event, subject: `number ${i}.` };
-      await services.db.transaction((tx) => recordAudit(tx, numbered, clock.now()));
+      const subject = { type: "member", id: acme.id, name: `number ${i}.` } as const;
+      await services.db.transaction((tx) => audit(tx, actor, "updated", subject));
     }
 
     const first = await read();

@@ -1,7 +1,7 @@
 import { listUsersById } from "../../../shared/accounts/store.ts";
 import { type BuildDetails, cancelBuild, findCanceler, requireBuild } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -58,7 +58,10 @@ async function detailsOf(services: Services, request: MemberRequest): Promise<Bu
   return requireBuild(services.db, pipeline, readNumber(request.parameter("number")));
 }
 
-function pathOf({ organization, parameter }: MemberRequest, pattern: string = patterns.buildPage): string {
+function pathOf(
+  { organization, parameter }: MemberRequest,
+  pattern: PatternWith<"org" | "slug" | "number"> = patterns.buildPage,
+): string {
   const parameters = { org: organization.slug, slug: parameter("slug"), number: parameter("number") };
   return pathTo(pattern, parameters);
 }

@@ -1,5 +1,5 @@
 import type { Build } from "../../../shared/builds/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { State, Table } from "../ui/tables.tsx";
@@ -33,7 +33,7 @@ export function Deliveries({
   deliveries: Delivery[];
   builds: Build[];
   /** Of the addresses: organization, pipeline and trigger. */
-  parameters: Record<string, string>;
+  parameters: ParametersOf<typeof patterns.triggerPage>;
   now: Date;
 }) {
   const buildsOf = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
@@ -62,7 +62,13 @@ export function Deliveries({
 }
 
 /** `#4 #7` */
-export function BuildLinks({ builds, parameters }: { builds: Build[]; parameters: Record<string, string> }) {
+export function BuildLinks({
+  builds,
+  parameters,
+}: {
+  builds: Build[];
+  parameters: ParametersOf<typeof patterns.pipelinePage>;
+}) {
   return (
     <>
       {builds.map(({ id, number }) => (

@@ -1,7 +1,7 @@
 import { HTTPResponse } from "h3";
 import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
 import type { Build } from "../../../shared/builds/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
@@ -75,7 +75,8 @@ async function show(services: Services, request: MemberRequest, problem?: string
   const { pipeline, trigger, delivery } = await deliveryOf(services, request);
   const builds = await listBuildsOfDeliveries(db, [delivery.id]);
   const payload = await findPayload(db, delivery.id);
-  const path = (pattern: string) => pathOfTrigger(request, trigger, pattern, delivery.id);
+  const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
+    pathOfTrigger(request, trigger, pattern, delivery.id);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   const canTry = payload !== undefined && organization.features.includes("webhook_filtering");
   return {
@@ -131,7 +132,7 @@ function Facts({
 }: {
   delivery: Delivery;
   builds: Build[];
-  parameters: Record<string, string>;
+  parameters: ParametersOf<typeof patterns.pipelinePage>;
   now: Date;
 }) {
   const reason = reasonInWords(delivery);

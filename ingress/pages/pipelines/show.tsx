@@ -1,7 +1,7 @@
 import { slugProblems } from "../../../shared/accounts/organizations.ts";
 import { type Build, countBuilds, listBuilds } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
@@ -112,7 +112,7 @@ function Builds({
   now,
 }: {
   builds: Build[];
-  parameters: Record<string, string>;
+  parameters: ParametersOf<typeof patterns.pipelinePage>;
   now: Date;
 }) {
   return (

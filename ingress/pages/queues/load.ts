@@ -1,5 +1,5 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requireQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -22,7 +22,7 @@ export async function queueOf(services: Services, request: MemberRequest): Promi
 export function pathOf(
   { organization }: Pick<MemberRequest, "organization">,
   { clusterId, id }: Queue,
-  pattern: string = patterns.queuePage,
+  pattern: PatternWith<"org" | "cluster" | "queue"> = patterns.queuePage,
 ): string {
   return pathTo(pattern, { org: organization.slug, cluster: clusterId, queue: id });
 }

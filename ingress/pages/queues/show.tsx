@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/store.ts";
 import { countJobsOfQueues, listPausedBuilds } from "../../../shared/dispatch/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxCounted } from "../clusters/show.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
@@ -36,7 +36,7 @@ export async function showQueue(
   const at = await readQueue(services, request);
   const { cluster, queue, audit } = at;
   const now = clock.now();
-  const path = (pattern: string) => pathOf(request, queue, pattern);
+  const path = (pattern: PatternWith<"org" | "cluster" | "queue">) => pathOf(request, queue, pattern);
   return {
     title: queue.key,
     status: refused ? 422 : 200,

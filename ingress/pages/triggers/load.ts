@@ -1,4 +1,4 @@
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
@@ -32,7 +32,7 @@ export async function deliveryOf(
 export function pathOfTrigger(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
   { id }: Pick<Trigger, "id">,
-  pattern: string = patterns.triggerPage,
+  pattern: PatternWith<"org" | "slug" | "trigger" | "delivery"> = patterns.triggerPage,
   delivery = "",
 ): string {
   return pathTo(pattern, { org: organization.slug, slug: parameter("slug"), trigger: id, delivery });
@@ -41,7 +41,7 @@ export function pathOfTrigger(
 /** The triggers of the pipeline that a request is about, or another page of that pipeline. */
 export function pathOfTriggers(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
-  pattern: string = patterns.triggersPage,
+  pattern: PatternWith<"org" | "slug"> = patterns.triggersPage,
 ): string {
   return pathTo(pattern, { org: organization.slug, slug: parameter("slug") });
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { patterns } from "../../../shared/paths.ts";
+import { type PatternWith, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
@@ -15,7 +15,8 @@ export function triggerSetupPage(services: Services) {
     const { organization } = request;
     const { trigger } = await triggerOf(services, request);
     const type = findTriggerType(config.issueTracker, trigger.type);
-    const path = (pattern: string) => pathOfTrigger(request, trigger, pattern);
+    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) =>
+      pathOfTrigger(request, trigger, pattern);
     const setUp: SetUp = {
       trigger,
       type,

@@ -2,7 +2,7 @@ import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/store.ts";
 import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
 import { isId } from "../../../shared/ids.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { listDeliveriesPage } from "../../../shared/triggers/delivery-store.ts";
 import { deliveriesUsed } from "../../../shared/triggers/limit.ts";
@@ -32,7 +32,8 @@ export function triggerPage(services: Services) {
     const read = await readTrigger(services, request);
     const { pipeline, trigger, page, audit } = read;
     const now = services.clock.now();
-    const path = (pattern: string) => pathOfTrigger(request, trigger, pattern);
+    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) =>
+      pathOfTrigger(request, trigger, pattern);
     const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
     return {
       title: trigger.label,

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
 import type { Organization } from "../../../shared/accounts/store.ts";
-import { avatarPath, pathTo, patterns } from "../../../shared/paths.ts";
+import { avatarPath, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { assetPath } from "./assets.ts";
@@ -78,7 +78,7 @@ function OrganizationBar({
   role,
 }: NonNullable<PageProps["within"]> & Pick<PageProps, "role">) {
   const parameters = { org: organization.slug };
-  const link = (target: Section, pattern: string, text: string) => (
+  const link = (target: Section, pattern: PatternWith<"org">, text: string) => (
     <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
       {text}
     </a>

@@ -8,7 +8,7 @@ const rowsAtOnce = 200;
  * @param deleteBatch deletes at most `limit` rows and returns how many
  * @returns how many went in all
  */
-export async function inBatches(
+export async function purgeInBatches(
   db: Db,
   deleteBatch: (tx: Tx, limit: number) => Promise<number>,
 ): Promise<number> {

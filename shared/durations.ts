@@ -1,0 +1,5 @@
+/** Lengths of time in milliseconds. */
+export const secondMs = 1000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;

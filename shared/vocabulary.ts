@@ -1,0 +1,34 @@
+// The closed vocabularies of the domain, and the values that columns hold. A leaf: it imports nothing.
+
+export type Role = "admin" | "member";
+export type Feature = "windows_hosted_agents" | "custom_agent_images" | "webhook_filtering";
+export type BuildState = "scheduled" | "running" | "passed" | "failed" | "canceled";
+export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed" | "canceled" | "expired";
+export type DeliveryStatus = "build_created" | "not_run" | "failed";
+export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
+/** Why a delivery was not accepted. */
+export type RefusalCause =
+  | "wrong_method"
+  | "invalid_token"
+  | "not_found"
+  | "disabled"
+  | "wrong_content_type"
+  | "form_content_type"
+  | "wrong_encoding"
+  | "too_large"
+  | "invalid_signature"
+  | "long_idempotency_key"
+  | "rate_limited"
+  | "invalid_json"
+  | "too_deep";
+export type RetryAgentAffinity = "prefer-warmest" | "prefer-different";
+export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "used";
+
+export interface Step {
+  label?: string;
+  command: string;
+  agents?: { queue?: string };
+}
+
+/** A request header as it is kept: null where the value is a secret, which is never stored. */
+export type StoredHeader = [name: string, value: string | null];
