@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { shapes } from "../../shared/queues/shapes.ts";
+import { type Api, base, graphqlId, openApi, timestamp, unique, webBase } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
-import { type Api, base, graphqlId, openApi, timestamp, unique, webBase } from "./api.ts";
 
 const removed = ["MACOS_M2_4X7", "MACOS_M2_6X14", "MACOS_M2_12X28", "MACOS_M4_12X56"];
 const charset = "Key can only contain letters, numbers, hyphens and underscores";

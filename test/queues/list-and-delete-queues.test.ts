@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { inArray } from "drizzle-orm";
+import { type Api, base, openApi, unique } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
-import { type Api, base, openApi, unique } from "./api.ts";
 
 describeOnAllDatabasesAtOnce("GET …/queues", (database) => {
   let api: Api;

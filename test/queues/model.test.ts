@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
+import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
-import { type Api, openApi } from "./api.ts";
 
 const maxQueues = 3;
 const small = "LINUX_AMD64_2X4";

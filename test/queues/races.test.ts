@@ -3,10 +3,10 @@ import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
+import { type Api, buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import type { Answer } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
-import { type Api, buildRequest, openApi, ordinarySettings, unique } from "./api.ts";
 
 describeOnAllDatabasesAtOnce("changes at the same time, through two processes", (database) => {
   let api: Api;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
-import { type Api, openApi } from "./api.ts";
 
 describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
   let api: Api;

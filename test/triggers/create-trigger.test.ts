@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { base, graphqlId, timestamp, unknownId } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
-import { base, graphqlId, timestamp, unknownId } from "../queues/api.ts";
-import { openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { base } from "../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
-import { base } from "../queues/api.ts";
-import { openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 interface Page {
   items: { id: string }[];

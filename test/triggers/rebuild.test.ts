@@ -7,7 +7,7 @@ import type { Step } from "../../shared/vocabulary.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
-import { openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 interface Built {
   id: string;

@@ -9,7 +9,7 @@ import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { sendDelivery } from "../../shared/triggers/send.ts";
 import { findTriggerWithOwners } from "../../shared/triggers/store.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const signingSecrets = ["signing-secret-number-one", "signing-secret-number-two"];
 const values = ["environment-value-number-one", "environment-value-number-two"];

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sign } from "@octokit/webhooks-methods";
+import { ordinarySettings } from "../helpers/api.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import type { Answer } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
-import { ordinarySettings } from "../queues/api.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 describeOnEachDatabase("triggers in two processes", (database) => {
   let api: TriggerApi;

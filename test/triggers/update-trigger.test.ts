@@ -4,7 +4,7 @@ import { sign } from "@octokit/webhooks-methods";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "./trigger-api.ts";
+import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 describeOnAllDatabasesAtOnce("a trigger that is there", (database) => {
   let api: TriggerApi;

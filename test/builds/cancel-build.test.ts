@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import type { BuildState } from "../../shared/vocabulary.ts";
+import { type Api, openApi, timestamp } from "../helpers/api.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+
+describeOnAllDatabasesAtOnce("PUT …/builds/{number}/cancel", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const newBuild = async () => {
+    const { id, slug } = await api.newPipeline({ steps: [{ command: "a" }, { command: "b" }] });
+    await api.build(id);
+    return { pipelineId: id, path: `/pipelines/${slug}/builds/1` };
+  };
+  const cancel = (path: string) => api.send("PUT", `${path}/cancel`);
+  const setState = async (pipelineId: string, state: BuildState) => {
+    await api.world.services.db.transaction(async (tx) => {
+      const { builds } = tx.tables;
+      await tx.update(builds).set({ state }).where(eq(builds.pipelineId, pipelineId));
+    });
+  };
+  const message = "Build cannot be canceled: it has finished already";
+
+  it("answers with the canceled build; none of its jobs is ever handed out", async () => {
+    const { path } = await newBuild();
+    const waiting = (await api.send("GET", path)).body;
+    const { status, body } = await cancel(path);
+
+    assert.equal(status, 200);
+    assert.match(body.finished_at, timestamp);
+    const { finished_at } = body;
+    assert.deepEqual(body, {
+      ...waiting,
+      state: "canceled",
+      finished_at,
+      jobs: waiting.jobs.map((job: object) => ({ ...job, state: "canceled", finished_at })),
+    });
+    assert.deepEqual((await api.send("GET", path)).body, body);
+  });
+
+  it("cancels a running build, but none that has finished", async () => {
+    const running = await newBuild();
+    await setState(running.pipelineId, "running");
+    assert.equal((await cancel(running.path)).body.state, "canceled");
+
+    for (const state of ["passed", "failed", "canceled"] as const) {
+      const finished = await newBuild();
+      await setState(finished.pipelineId, state);
+      const { status, body } = await cancel(finished.path);
+      assert.deepEqual([status, body], [422, { message }]);
+      assert.equal((await api.send("GET", finished.path)).body.state, state);
+    }
+  });
+
+  it("of simultaneous cancels exactly one succeeds", async () => {
+    const { path } = await newBuild();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(path)));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(422)]);
+  });
+
+  it("takes no body, with a content type and without", async () => {
+    for (const sent of [{}, { headers: { "Content-Type": "application/json" } }]) {
+      const { path } = await newBuild();
+      assert.equal((await api.send("PUT", `${path}/cancel`, sent)).status, 200);
+    }
+  });
+});

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { createCipher } from "../../shared/crypto/cipher.ts";
+import { hashPassword, matchesPassword } from "../../shared/crypto/passwords.ts";
+import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
+import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
+import { createLog, describeError, redactTokens } from "../../shared/runtime/log.ts";
+import { checkSecretKey, WrongSecretKey } from "../../shared/runtime/secret-key-check.ts";
+import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { startWorld } from "../helpers/world.ts";
+
+describe("tokens", () => {
+  it("are a prefix, 43 characters of randomness and 6 of checksum", () => {
+    assert.match(issueToken("trigger"), /^sbtr_[0-9A-Za-z]{49}$/);
+    assert.match(issueToken("access"), /^sbat_[0-9A-Za-z]{49}$/);
+    assert.equal(new Set(Array.from({ length: 1000 }, () => issueToken("job"))).size, 1000);
+  });
+
+  it("are recognised by kind, and any changed character is noticed", () => {
+    const token = issueToken("trigger");
+    assert.ok(isWellFormedToken("trigger", token));
+    assert.ok(!isWellFormedToken("access", token));
+    for (let at = 0; at < token.length; at++) {
+      const changed = token.slice(0, at) + (token[at] === "x" ? "y" : "x") + token.slice(at + 1);
+      assert.ok(!isWellFormedToken("trigger", changed), `at ${at}`);
+    }
+  });
+
+  it("are stored as a hash that says nothing of them", () => {
+    const token = issueToken("access");
+    assert.match(hashToken(token), /^[\w-]{43}$/);
+    assert.ok(!token.includes(hashToken(token)));
+  });
+});
+
+describe("the cipher", () => {
+  const [first, second] = ["first key of at least 32 characters!", "second key of at least 32 characters"];
+
+  it("opens what it sealed, and seals the same text differently each time", () => {
+    const cipher = createCipher(first);
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => cipher.decrypt(cipher.encrypt(text)) === text),
+    );
+    assert.notEqual(cipher.encrypt("x"), cipher.encrypt("x"));
+  });
+
+  it("opens what the previous key sealed", () => {
+    const sealed = createCipher(first).encrypt("secret");
+    assert.equal(createCipher(second, first).decrypt(sealed), "secret");
+  });
+
+  it("refuses another key's text and any damaged text", () => {
+    const sealed = createCipher(first).encrypt("secret");
+    assert.throws(() => createCipher(second).decrypt(sealed), /SECRET_KEY/);
+    for (const bad of [
+      "",
+      "v1",
+      "v2.a.b.c",
+      sealed.slice(0, -2),
+
+      sealed.replace("v1.", "v1.A"),
+    ]) {
+      assert.throws(() => createCipher(first).decrypt(bad), /SECRET_KEY/);
+    }
+  });
+});
+
+describe("passwords", () => {
+  it("match themselves, in any Unicode form, and nothing else", async () => {
+    const stored = await hashPassword("caf\u00e9 au lait");
+    assert.match(stored, /^scrypt\$32768\$8\$3\$/);
+    assert.ok(await matchesPassword("cafe\u0301 au lait", stored));
+    assert.ok(!(await matchesPassword("cafe au lait", stored)));
+    assert.ok(!(await matchesPassword("", "")));
+  });
+});
+
+describe("ids", () => {
+  it("rise with time, also within a millisecond", () => {
+    const now = new Date();
+    const ids = [...newIds(now, 500), newId(now), newId(new Date(now.getTime() + 1))];
+    assert.deepEqual(ids.toSorted(), ids);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(lowestIdAt(now) <= (ids[0] ?? "") && (ids[0] ?? "") < lowestIdAt(new Date(now.getTime() + 2)));
+    assert.ok(isId(ids[0] ?? ""));
+    assert.ok(!isId((ids[0] ?? "").toUpperCase()) && !isId("x"));
+  });
+});
+
+describe("the log", () => {
+  const capture = () => {
+    const lines: string[] = [];
+    return {
+      lines,
+      log: createLog({ level: "info", process: "test" }, { write: (line) => void lines.push(line) }),
+    };
+  };
+
+  it("keeps only the prefix of any token, wherever it stands", () => {
+    const token = issueToken("trigger");
+    const { lines, log } = capture();
+    log.info({ url: `/deliver/${token}`, nested: { a: [token] }, authorization: "x" }, `failed for ${token}`);
+    log.error({ err: new Error(`cannot use ${token}`, { cause: new Error(token) }) });
+
+    assert.ok(lines.length === 2 && !lines.join("").includes(token.slice(5)));
+    assert.match(lines[0] ?? "", /sbtr_\[redacted\]/);
+    assert.match(redactTokens("Bearer sbat_abcdefgh"), /^Bearer sbat_\[redacted\]$/);
+  });
+
+  it("tells nothing of a failed statement's parameters", () => {
+    const error = Object.assign(new Error("Failed query: insert\nparams: hunter2"), {
+      query: "insert",
+      params: ["hunter2"],
+      cause: Object.assign(new Error("duplicate key"), { code: "23505", detail: "Key (x)=(hunter2)" }),
+    });
+    const text = JSON.stringify(describeError(error));
+    assert.doesNotMatch(text, /hunter2/);
+    assert.match(text, /Failed query: insert.*23505/);
+  });
+});
+
+describeOnEachDatabase("a database of another SECRET_KEY", (database) => {
+  it("is refused at start in one sentence, and accepted beside the former key", async () => {
+    const world = await startWorld(database);
+    await checkSecretKey(world.services);
+    await checkSecretKey(world.services);
+    const withKey = (key: string, previous?: string) => ({
+      ...world.services,
+      cipher: createCipher(key, previous),
+    });
+    const changed = "another key of at least 32 characters";
+
+    await assert.rejects(checkSecretKey(withKey(changed)), (error: Error) => {
+      assert.ok(error instanceof WrongSecretKey);
+      assert.match(error.message, /^SECRET_KEY is not the key/);
+      return true;
+    });
+    await checkSecretKey(withKey(changed, world.config.secretKey));
+    await checkSecretKey(withKey(changed));
+    await world.close();
+  });
+});

@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq, inArray, isNotNull } from "drizzle-orm";
+import { assignNextJob, fanOutDispatchPause, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
+import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+
+describeOnAllDatabasesAtOnce("what waits on a queue that is paused and resumed", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const dispatch = (id: string, verb: "pause" | "resume") =>
+    api.send("POST", `${api.queues}/${id}/${verb}_dispatch`);
+  const fanOut = (id: string) => fanOutDispatchPause(api.world.services, id);
+
+  /** A pipeline with one step on each of some new queues, and builds of it. */
+  async function waiting(queues: number, builds: number) {
+    const made = [];
+    for (let at = 0; at < queues; at++) made.push((await api.newQueue()) as { id: string; key: string });
+    const steps = made.map(({ key }) => ({ command: "a", agents: { queue: key } }));
+    const pipeline = await api.newPipeline({ steps });
+    await api.build(pipeline.id, builds);
+    return { pipelineId: pipeline.id, slug: pipeline.slug, ids: made.map(({ id }) => id) };
+  }
+  type Waiting = Awaited<ReturnType<typeof waiting>>;
+
+  async function rowsOf({ pipelineId, ids }: Waiting) {
+    const { db } = api.world.services;
+    const { builds, jobs, queues } = db.tables;
+    return {
+      queues: await db.select().from(queues).where(inArray(queues.id, ids)),
+      builds: await db.select().from(builds).where(eq(builds.pipelineId, pipelineId)),
+      jobs: await db.select().from(jobs).where(inArray(jobs.queueId, ids)),
+    };
+  }
+
+  /** In what the waiting jobs and the builds differ from their queues. */
+  async function differences(of: Waiting): Promise<string[]> {
+    const { queues, builds, jobs } = await rowsOf(of);
+    const pausedAt = new Map(queues.map((queue) => [queue.id, queue.dispatchPausedAt?.getTime()]));
+    const unlike = jobs.filter(({ state, queueId, dispatchPausedAt }) =>
+      state === "scheduled"
+        ? dispatchPausedAt?.getTime() !== pausedAt.get(queueId)
+        : dispatchPausedAt !== null,
+    );
+    const wrong = builds.filter(({ id, pausedQueueId }) => {
+      const holding = jobs
+        .filter((job) => job.buildId === id && job.state === "scheduled" && pausedAt.get(job.queueId))
+        .map(({ queueId }) => queueId);
+      return pausedQueueId === null ? holding.length > 0 : !holding.includes(pausedQueueId);
+    });
+    return [
+      ...unlike.map(
+        ({ state, dispatchPausedAt }) => `a ${state} job carries ${dispatchPausedAt?.toISOString()}`,
+      ),
+      ...wrong.map(
+        ({ number, state, pausedQueueId }) => `${state} build ${number} is held by ${pausedQueueId}`,
+      ),
+    ];
+  }
+
+  /** The sweep, its jobs run at once. */
+  async function sweep() {
+    const { services } = api.world;
+    const runAtOnce: Services["jobs"]["send"] = async (_, data) => {
+      await fanOut((data as { queueId: string }).queueId);
+      return true;
+    };
+    await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send: runAtOnce } });
+  }
+
+  it("carries the pause after the fan-out, and drops it after the next", async () => {
+    const of = await waiting(1, 3);
+    const [id = ""] = of.ids;
+    await dispatch(id, "pause");
+    await fanOut(id);
+    const paused = await rowsOf(of);
+    assert.deepEqual(await differences(of), []);
+    assert.deepEqual(new Set(paused.builds.map(({ pausedQueueId }) => pausedQueueId)), new Set([id]));
+
+    await dispatch(id, "resume");
+    await fanOut(id);
+    assert.deepEqual(await differences(of), []);
+    const resumed = await rowsOf(of);
+    assert.deepEqual(new Set(resumed.builds.map(({ pausedQueueId }) => pausedQueueId)), new Set([null]));
+  });
+
+  it("carries the newest pause, however often and late the fan-outs run", async () => {
+    const of = await waiting(1, 4);
+    const [id = ""] = of.ids;
+    for (const verb of ["pause", "resume", "pause", "resume", "pause"] as const) await dispatch(id, verb);
+    await Promise.all([fanOut(id), fanOut(id), fanOut(id)]);
+    assert.deepEqual(await differences(of), []);
+    await dispatch(id, "resume");
+    await dispatch(id, "pause");
+    await fanOut(id);
+    await fanOut(id);
+    assert.deepEqual(await differences(of), []);
+  });
+
+  it("that was handed out carries no pause any more, and its build is not held", async () => {
+    const of = await waiting(1, 2);
+    const [id = ""] = of.ids;
+    await dispatch(id, "pause");
+    await fanOut(id);
+    await dispatch(id, "resume");
+    const job = await assignNextJob(api.world.services, id); // before the fan-out of the resume
+
+    await fanOut(id);
+    await sweep();
+
+    assert.equal(job?.dispatchPausedAt, null);
+    assert.deepEqual(await differences(of), []);
+  });
+
+  it("is held by the other queue when one of two paused ones is resumed", async () => {
+    const of = await waiting(2, 2);
+    const [one = "", two = ""] = of.ids;
+    const holders = async () => new Set((await rowsOf(of)).builds.map((build) => build.pausedQueueId));
+    for (const id of of.ids) {
+      await dispatch(id, "pause");
+      await fanOut(id);
+    }
+    assert.deepEqual(await holders(), new Set([one]));
+    await dispatch(one, "resume");
+    await fanOut(one);
+    assert.deepEqual(await holders(), new Set([two]));
+    await dispatch(two, "resume");
+    await fanOut(two);
+    assert.deepEqual(await holders(), new Set([null]));
+  });
+
+  it("is held by the queue that is paused while the other is resumed, whichever fan-out is first", async () => {
+    const of = await waiting(2, 40);
+    let [one = "", two = ""] = of.ids;
+    await dispatch(one, "pause");
+    await fanOut(one);
+    for (let round = 0; round < 12; round++) {
+      await dispatch(one, "resume");
+      await dispatch(two, "pause");
+      await Promise.all([fanOut(one), fanOut(two)]);
+      await sweep();
+      assert.deepEqual(await differences(of), [], `round ${round}`);
+      [one, two] = [two, one];
+    }
+  });
+
+  it("is not held any more when it is canceled", async () => {
+    const of = await waiting(2, 2);
+    for (const id of of.ids) {
+      await dispatch(id, "pause");
+      await fanOut(id);
+    }
+    await api.send("PUT", `/pipelines/${of.slug}/builds/1/cancel`);
+    assert.deepEqual(await differences(of), []);
+    await sweep();
+    assert.deepEqual(await differences(of), []);
+  });
+
+  it("agrees with its queues after the sweep, when all of it happens at once", async () => {
+    const of = await waiting(2, 12);
+    const [one = "", two = ""] = of.ids;
+    const verbs = ["pause", "resume"] as const;
+    for (let round = 0; round < 12; round++) {
+      const [first, second] = [verbs[round % 2] ?? "pause", verbs[(round >> 1) % 2] ?? "pause"];
+      await Promise.all([
+        dispatch(one, first).then(() => (round % 3 ? fanOut(one) : undefined)),
+        dispatch(two, second).then(() => (round % 4 ? fanOut(two) : undefined)),
+        round % 2 ? fanOut(two) : fanOut(one),
+        api.build(of.pipelineId, 2),
+        assignNextJob(api.world.services, round % 2 ? one : two),
+      ]);
+      await sweep();
+      assert.deepEqual(await differences(of), [], `round ${round}`);
+    }
+  });
+
+  it("is changed 200 jobs at a time", async () => {
+    const of = await waiting(1, 450);
+    const [id = ""] = of.ids;
+    const { services } = api.world;
+    const { jobs } = services.db.tables;
+    const marked: number[] = [];
+    const db: Services["db"] = {
+      ...services.db,
+      async transaction(work) {
+        const result = await services.db.transaction(work);
+        const rows = await services.db
+          .select({ id: jobs.id })
+          .from(jobs)
+          .where(isNotNull(jobs.dispatchPausedAt));
+        marked.push(rows.length);
+        return result;
+      },
+    };
+    await sweep();
+    const others = (await services.db.select().from(jobs).where(isNotNull(jobs.dispatchPausedAt))).length;
+
+    await dispatch(id, "pause");
+    await fanOutDispatchPause({ ...services, db }, id);
+    await dispatch(id, "resume");
+    await fanOutDispatchPause({ ...services, db }, id);
+
+    assert.deepEqual(
+      marked.map((total) => total - others),
+      [200, 400, 450, 250, 50, 0],
+    );
+    assert.deepEqual(await differences(of), []);
+  });
+});
+
+describeOnAllDatabasesAtOnce("the workers after a pause", (database) => {
+  it("make waiting jobs and builds match, when jobs were lost too, and watchers hear of it", async () => {
+    const api = await openApi(database);
+    const { services } = api.world;
+    const { key, id } = await api.newQueue();
+    const pipeline = await api.newPipeline({ steps: [{ command: "a", agents: { queue: key } }] });
+    await api.build(pipeline.id, 3);
+    const { db, jobs } = services;
+    const carried = async () => {
+      const rows = await db.select().from(db.tables.builds).orderBy(db.tables.builds.id);
+      return rows.map(({ pausedQueueId }) => pausedQueueId);
+    };
+    const [build] = await db.select().from(db.tables.builds);
+    let heard = 0;
+    const unsubscribe = services.events.subscribe([`build:${build?.id}`], () => heard++);
+    await api.world.startWorkers();
+
+    await api.send("POST", `${api.queues}/${id}/pause_dispatch`);
+    await eventually("the pause", async () => (await carried()).every((held) => held === id));
+    await eventually("the news", async () => heard > 0);
+
+    // Builds that come while it is paused, and a fan-out that Redis lost: the sweep finds both.
+    await api.build(pipeline.id, 2);
+    await jobs.send(sweepJob, {});
+    await eventually("the new builds", async () => (await carried()).every((held) => held === id));
+
+    const send = jobs.send;
+    jobs.send = async () => false;
+    await api.send("POST", `${api.queues}/${id}/resume_dispatch`);
+    jobs.send = send;
+    await jobs.send(sweepJob, {});
+    await eventually("the resume", async () => (await carried()).every((held) => held === null));
+    unsubscribe();
+    await api.close();
+  });
+});

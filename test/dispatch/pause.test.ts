@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { type Api, graphqlId, openApi, type Sent, timestamp } from "../helpers/api.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { addPerson } from "../helpers/organization.ts";
+
+describeOnAllDatabasesAtOnce("POST …/pause_dispatch and …/resume_dispatch", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const pause = (id: string, sent: Sent = {}) => api.send("POST", `${api.queues}/${id}/pause_dispatch`, sent);
+  const resume = (id: string, sent: Sent = {}) =>
+    api.send("POST", `${api.queues}/${id}/resume_dispatch`, sent);
+  const read = async (id: string) => (await api.send("GET", `${api.queues}/${id}`)).body;
+  const noteOf = async (body: unknown) => {
+    const { id } = await api.newQueue();
+    const answer = await pause(id, { body });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.dispatch_paused_note;
+  };
+
+  it("pause keeps who, when and why; resume forgets them", async () => {
+    const made = await api.newQueue();
+    const before = Date.now();
+
+    const paused = await pause(made.id, { body: { dispatch_paused_note: "Weekly upgrade" } });
+
+    const { admin } = api;
+    const { dispatch_paused_at, ...rest } = paused.body;
+    assert.equal(paused.status, 200);
+    assert.match(dispatch_paused_at, timestamp);
+    assert.ok(Math.abs(Date.parse(dispatch_paused_at) - before) < 5000);
+    const { dispatch_paused_at: _, ...expected } = made;
+    assert.deepEqual(rest, {
+      ...expected,
+      dispatch_paused: true,
+      dispatch_paused_by: {
+        id: admin.id,
+        graphql_id: graphqlId("User", admin.id),
+        name: "Person",
+        email: admin.email,
+        avatar_url: "https://app.example.com/avatars/P.svg",
+        created_at: admin.createdAt.toISOString(),
+      },
+      dispatch_paused_note: "Weekly upgrade",
+    });
+    assert.deepEqual(await read(made.id), paused.body);
+
+    const resumed = await resume(made.id);
+    assert.deepEqual([resumed.status, resumed.body], [200, made]);
+    assert.deepEqual(await read(made.id), made);
+  });
+
+  it("the note has two names, of which dispatch_paused_note wins", async () => {
+    assert.equal(await noteOf({ dispatch_paused_note: "a" }), "a");
+    assert.equal(await noteOf({ note: "b" }), "b");
+    assert.equal(await noteOf({ note: "b", dispatch_paused_note: "a" }), "a");
+    assert.equal(await noteOf({ note: "b", dispatch_paused_note: null }), null);
+    assert.equal(await noteOf({ note: null }), null);
+    assert.equal(await noteOf({ dispatch_paused_note: "", unknown: 1 }), null);
+    assert.equal(await noteOf({ note: "n".repeat(2000) }), "n".repeat(2000));
+  });
+
+  it("pause takes no body, {} and null, with a content type and without", async () => {
+    const json = { "Content-Type": "application/json" };
+    const nothings: Sent[] = [
+      {},
+      { headers: json },
+      { raw: "{}", headers: json },
+      { raw: "null", headers: json },
+    ];
+    for (const nothing of nothings) {
+      const { id } = await api.newQueue();
+      const { status, body } = await pause(id, nothing);
+      assert.deepEqual([status, body.dispatch_paused, body.dispatch_paused_note], [200, true, null]);
+    }
+  });
+
+  it("resume takes no body, with a content type and without", async () => {
+    for (const sent of [{}, { headers: { "Content-Type": "application/json" } }]) {
+      const { id } = await api.newQueue();
+      await pause(id);
+      assert.equal((await resume(id, sent)).status, 200);
+    }
+  });
+
+  it("refuses a note that is no text, or too long, in words of their own", async () => {
+    const { id } = await api.newQueue();
+    for (const name of ["dispatch_paused_note", "note"]) {
+      for (const [value, message] of [
+        [7, "Note must be a string"],
+        [{}, "Note must be a string"],
+        [[], "Note must be a string"],
+        [false, "Note must be a string"],
+        ["n".repeat(2001), "Note is too long (maximum is 2,000 characters)"],
+        ["a\u0000", "Note must be text without NUL"],
+        ["\ud800", "Note must be text without NUL"],
+      ] as const) {
+        const answer = await pause(id, { body: { [name]: value } });
+        assert.deepEqual([answer.status, answer.body], [422, { message }]);
+      }
+    }
+    assert.equal((await read(id)).dispatch_paused, false);
+  });
+
+  it("looks at one of the two names alone, and tells once what is wrong with it", async () => {
+    for (const note of [7, {}, "n".repeat(2001), "\u0000"]) {
+      assert.equal(await noteOf({ dispatch_paused_note: "a", note }), "a");
+      assert.equal(await noteOf({ dispatch_paused_note: null, note }), null);
+    }
+    const { id } = await api.newQueue();
+    const refused = await pause(id, { body: { dispatch_paused_note: 7, note: 7 } });
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Note must be a string" }]);
+  });
+
+  it("a second pause is refused and leaves who, when and why", async () => {
+    const { id } = await api.newQueue();
+    const first = await pause(id, { body: { note: "first" } });
+    const colleague = await api.tokenOf(await addPerson(api.world, api.acme, "admin"));
+
+    for (const body of [{ note: "second" }, {}, { dispatch_paused_note: null }]) {
+      const { status, body: answer } = await pause(id, { body, token: colleague });
+      assert.deepEqual([status, answer], [422, { message: "Cluster queue is already paused" }]);
+    }
+    assert.deepEqual(await read(id), first.body);
+  });
+
+  it("resume of a queue that is not paused is refused, by whoever paused it or not", async () => {
+    const { id } = await api.newQueue();
+    const message = "Cluster queue is not paused";
+    const never = await resume(id);
+    await pause(id);
+    const colleague = await api.tokenOf(await addPerson(api.world, api.acme, "admin"));
+    assert.equal((await resume(id, { token: colleague })).status, 200);
+    const twice = await resume(id);
+
+    for (const answer of [never, twice]) assert.deepEqual([answer.status, answer.body], [422, { message }]);
+  });
+
+  it("a hosted queue is paused and resumed like any other, and an update leaves a pause alone", async () => {
+    const made = await api.newQueue({ hostedAgents: { instanceShape: "LINUX_ARM64_2X4" } });
+    const paused = await pause(made.id, { body: { note: "n" } });
+    const updated = await api.send("PATCH", `${api.queues}/${made.id}`, {
+      body: { description: "d", dispatch_paused: false, dispatch_paused_note: "other" },
+    });
+    assert.deepEqual(updated.body, { ...paused.body, description: "d" });
+    assert.deepEqual((await resume(made.id)).body, { ...made, description: "d" });
+  });
+
+  it("each is told by one entry of the audit log", async () => {
+    const { id, key } = await api.newQueue();
+    await pause(id);
+    await pause(id);
+    await resume(id);
+    await resume(id);
+
+    const { db } = api.world.services;
+    const { auditEvents } = db.tables;
+    const rows = (await db.select().from(auditEvents).orderBy(auditEvents.id)).filter(
+      ({ subjectId }) => subjectId === id,
+    );
+    assert.deepEqual(
+      rows.map(({ action, subject, subjectType, actorId }) => [action, subject, subjectType, actorId]),
+      ["created", "paused", "resumed"].map((action) => [action, key, "queue", api.admin.id]),
+    );
+  });
+});

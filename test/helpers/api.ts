@@ -1,0 +1,146 @@
+import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import type { Scope } from "../../shared/accounts/scopes.ts";
+import type { User } from "../../shared/accounts/store.ts";
+import { type BuildRequest, createBuilds } from "../../shared/builds/create.ts";
+import type { Feature, Step } from "../../shared/vocabulary.ts";
+import type { TestDatabase } from "./databases.ts";
+import { type Answer, request } from "./http.ts";
+import { addPerson, setUpOrganization } from "./organization.ts";
+import { startWorld, type World } from "./world.ts";
+
+export type Api = Awaited<ReturnType<typeof openApi>>;
+
+export interface Sent {
+  /** Another token than the admin's; null: none. */
+  token?: string | null;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, with no content type but the given one. */
+  raw?: string | Buffer<ArrayBuffer>;
+  headers?: Record<string, string>;
+  /** Where the request goes, when not to the first ingress. */
+  url?: string;
+}
+
+export const base = "https://api.example.com/v2/organizations/acme";
+export const webBase = "https://app.example.com/organizations/acme";
+export const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+export const unknownId = "0198c0de-0000-7000-8000-000000000000";
+
+export const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString("base64");
+
+const allScopes: Scope[] = [
+  "read_clusters",
+  "write_clusters",
+  "read_pipelines",
+  "write_pipelines",
+  "read_builds",
+  "write_builds",
+];
+
+export const ordinarySettings = {
+  BASE_URL: "https://api.example.com",
+  APP_URL: "https://app.example.com",
+  API_REQUESTS_PER_MINUTE: "100000",
+};
+
+/** An installation with the organization `acme`, an admin of it, and a caller of its REST API. */
+export async function openApi(database: TestDatabase, settings: Record<string, string> = {}) {
+  const world = await startWorld(database, { ...ordinarySettings, ...settings });
+  const acme = await setUpOrganization(world);
+  const admin = await addPerson(world, acme, "admin");
+  const tokenOf = async (user: User, scopes: Scope[] = allScopes, organization = "acme") => {
+    const token = { email: user.email, organization, scopes, description: "" };
+    return (await createAccessToken(world.services, token)).token;
+  };
+  const adminToken = await tokenOf(admin);
+
+  const send = (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
+    const { token = adminToken, body, raw, headers, url = world.url } = sent;
+    return request(`${url}/v2/organizations/acme${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(raw === undefined ? {} : { body: raw }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  };
+  const queues = `/clusters/${acme.cluster.id}/queues`;
+  const make = async (path: string, body: unknown) => {
+    const answer = await send("POST", path, { body });
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+
+  return {
+    world,
+    acme,
+    admin,
+    adminToken,
+    tokenOf,
+    send,
+    /** The path of the cluster's queues, below that of the organization. */
+    queues,
+    /** What paths name where a test names nothing else. */
+    present: {
+      cluster: acme.cluster.id,
+      queue: acme.queue.id,
+      slug: "web",
+      number: "1",
+      trigger: unknownId,
+      delivery: unknownId,
+    },
+    newCluster: (body: object = {}) => make("/clusters", { name: unique("Cluster"), ...body }),
+    newQueue: (body: object = {}, cluster: string = acme.cluster.id) =>
+      make(`/clusters/${cluster}/queues`, { key: unique("queue"), ...body }),
+    newPipeline: (body: object = {}) =>
+      make("/pipelines", { ...pipelineBody(acme.cluster.id), ...body }) as Promise<Made>,
+    build: (pipelineId: string, amount = 1) => build(world, pipelineId, amount),
+    features: (features: Partial<Record<Feature, boolean>>) =>
+      updateOrganization(world.services, "acme", { features }),
+    close: () => world.close(),
+  };
+}
+
+interface Made {
+  id: string;
+  slug: string;
+  steps: Step[];
+}
+
+export function pipelineBody(clusterId: string) {
+  return { name: unique("Pipeline"), cluster_id: clusterId, steps: [{ command: "make" }] };
+}
+
+let made = 0;
+
+/** A name that no other call of this file gets. */
+export function unique(prefix: string): string {
+  return `${prefix}-${++made}`;
+}
+
+/** Builds of a pipeline, as a webhook would make them. */
+export async function build(
+  { services, clock }: Pick<World, "services" | "clock">,
+  pipelineId: string,
+  amount: number,
+): Promise<void> {
+  const requests = Array(amount).fill(buildRequest(pipelineId));
+  await services.db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+}
+
+export function buildRequest(pipelineId: string): BuildRequest {
+  return {
+    pipelineId,
+    deliveryId: null,
+    source: "webhook",
+    message: "m",
+    commit: "HEAD",
+    branch: "main",
+    environment: {},
+  };
+}

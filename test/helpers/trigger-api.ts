@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import { type Api, openApi } from "./api.ts";
+import type { TestDatabase } from "./databases.ts";
+import { post } from "./http.ts";
+
+export type TriggerApi = Awaited<ReturnType<typeof openTriggerApi>>;
+
+/** A trigger as its creation answers it; tests compare the rest of it with what they expect. */
+export interface MadeTrigger {
+  id: string;
+  url: string;
+  endpoint_url: string;
+}
+
+/** The REST API with what tests of triggers need of it. */
+export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
+  const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
+  const filters = openFilterEvaluator();
+  return {
+    ...api,
+    ...triggersOf(api, filters),
+    async close() {
+      await filters.close();
+      await api.close();
+    },
+  };
+}
+
+/** Triggers of an installation: of the pipeline `web` when none is named. */
+function triggersOf(api: Api, filters: FilterEvaluator) {
+  const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
+  const builder = openDeliveryBuilder(api.world.services, filters);
+  return {
+    triggersAt,
+    async newTrigger(body: object = {}, slug?: string): Promise<MadeTrigger> {
+      const sent = { body: { type: "webhook", label: "Hook", ...body } };
+      const answer = await api.send("POST", triggersAt(slug), sent);
+      assert.equal(answer.status, 201, answer.text);
+      return answer.body;
+    },
+    /** Post a webhook to where the trigger says; the answer of an ingress. */
+    post(
+      { endpoint_url }: Pick<MadeTrigger, "endpoint_url">,
+      body: string | Buffer<ArrayBuffer> = "{}",
+      headers: Record<string, string> = {},
+      url = api.world.url,
+    ) {
+      return post(url + new URL(endpoint_url).pathname, body, headers);
+    },
+    /** Post a webhook that is accepted; the delivery's id. */
+    async deliver(
+      trigger: MadeTrigger,
+      body?: string | Buffer<ArrayBuffer>,
+      headers?: Record<string, string>,
+    ): Promise<string> {
+      const answer = await this.post(trigger, body, headers);
+      assert.equal(answer.status, 201, answer.text);
+      return answer.body.id;
+    },
+    /** Build deliveries, as a worker would. */
+    async work(...ids: string[]): Promise<void> {
+      await Promise.all(ids.map((id) => builder.add(id)));
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { issueReadingToken } from "../../../shared/builds/job-tokens.ts";
+import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
+import { newId } from "../../../shared/ids.ts";
+import { openDeliveryBuilder } from "../../../shared/triggers/build-deliveries.ts";
+import { evictPayloads } from "../../../shared/triggers/payloads.ts";
+import { buildOfDelivery } from "../../helpers/builds.ts";
+import { describeOnEachDatabase } from "../../helpers/databases.ts";
+import { type Answer, post, request } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+const largest = 5 * 1024 * 1024 - 1;
+
+describeOnEachDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database, { META_DATA_READS_PER_MINUTE: "10" });
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  /** A build of a webhook with this payload, and a token that may read, or read and write, its meta-data. */
+  async function setUpBuild(
+    payload: string | Buffer<ArrayBuffer> = "{}",
+    headers: Record<string, string> = {},
+  ) {
+    const { path } = await acme.trigger();
+    const { body } = await post(world.url + path, payload, headers);
+    await openDeliveryBuilder(world.services).add(body.id);
+    const build = await buildOfDelivery(world, body.id);
+    const { db } = world.services;
+    const job = (await db.select().from(db.tables.jobs)).find((each) => each.buildId === build?.id);
+    assert.ok(build && job);
+    await deleteTriggers();
+
+    const reader = await issueReadingToken(world.services, job);
+    const writer = issueToken("job");
+    const now = world.clock.now();
+    await db.transaction(async (tx) => {
+      await tx.insert(tx.tables.jobTokens).values({
+        tokenHash: hashToken(writer),
+        jobId: job.id,
+        readOnly: false,
+        createdAt: now,
+        expiresAt: new Date(now.getTime() + 3_600_000),
+      });
+    });
+    return { build, job, reader, writer };
+  }
+
+  /** A pipeline has at most ten triggers, and these tests make more builds than that. */
+  async function deleteTriggers() {
+    const { db, clock } = world.services;
+    await db.transaction(async (tx) => {
+      await tx.update(tx.tables.triggers).set({ deletedAt: clock.now() });
+    });
+  }
+
+  function call(path: string, token: string | undefined, body: unknown, scheme = "Token"): Promise<Answer> {
+    return request(`${world.url}/v3/${path}`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        ...(token ? { Authorization: `${scheme} ${token}` } : {}),
+      },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  }
+  const webhook = { key: "service:webhook" };
+
+  describe("the webhook's payload", () => {
+    it("is exactly the text that was posted, by job and by build", async () => {
+      const payload = '{"b":1,"a":2,"a":3, "big":9007199254740993,"s":"\\u00e9\\/é\\ud800","t":1.0e+2}\n';
+      const { build, job, reader } = await setUpBuild(payload);
+
+      for (const path of [`jobs/${job.id}/data/get`, `builds/${build.id}/data/get`]) {
+        const { status, body } = await call(path, reader, webhook);
+        assert.equal(status, 200);
+        assert.deepEqual(body, { key: "service:webhook", value: payload });
+      }
+    });
+
+    it("is exact up to the last byte of 5 MiB, chunked or not", async () => {
+      const text = JSON.stringify("é".repeat((largest - 3) / 2)).padEnd(largest - 1, " ");
+      const payload = Buffer.from(text.slice(0, -1)).subarray(0, largest);
+      const { job, reader } = await setUpBuild(Buffer.from(payload));
+
+      const { body } = await call(`jobs/${job.id}/data/get`, reader, webhook);
+
+      assert.ok(Buffer.from(body.value).equals(payload));
+    });
+
+    it("can be read ten times in any minute a build", async () => {
+      const { build, job, reader } = await setUpBuild();
+      const paths = Array.from({ length: 12 }, (_, at) =>
+        at % 2 ? `jobs/${job.id}/data/get` : `builds/${build.id}/data/get`,
+      );
+
+      const answers = await Promise.all(paths.map((path) => call(path, reader, webhook)));
+
+      const refused = answers.filter((answer) => answer.status === 429);
+      assert.equal(answers.filter((answer) => answer.status === 200).length, 10);
+      assert.equal(refused.length, 2);
+      for (const { headers, body } of refused) {
+        assert.match(body.message, /10 times a minute/);
+        assert.ok(Number(headers.get("retry-after")) >= 1);
+        assert.equal(headers.get("ratelimit-reset"), headers.get("retry-after"));
+      }
+      const elsewhere = await setUpBuild();
+      assert.equal((await call(`jobs/${elsewhere.job.id}/data/get`, elsewhere.reader, webhook)).status, 200);
+    });
+
+    it("shows in exists and keys, which do not count", async () => {
+      const { job, reader } = await setUpBuild();
+      for (let asked = 0; asked < 11; asked++) {
+        assert.deepEqual((await call(`jobs/${job.id}/data/exists`, reader, webhook)).body, { exists: true });
+        assert.deepEqual((await call(`jobs/${job.id}/data/keys`, reader, "{}")).body, ["service:webhook"]);
+      }
+      assert.equal((await call(`jobs/${job.id}/data/get`, reader, webhook)).status, 200);
+    });
+
+    it("is 404 once it is evicted, and no key any more", async () => {
+      const { job } = await setUpBuild();
+      world.clock.advance(7 * 86_400_000 + 60_000);
+      await evictPayloads(world.services);
+      const reader = await issueReadingToken(world.services, job);
+
+      const { status, body } = await call(`jobs/${job.id}/data/get`, reader, webhook);
+
+      assert.equal(status, 404);
+      assert.equal(typeof body.message, "string");
+      assert.deepEqual((await call(`jobs/${job.id}/data/exists`, reader, webhook)).body, { exists: false });
+      assert.deepEqual((await call(`jobs/${job.id}/data/keys`, reader, "{}")).body, []);
+    });
+
+    it("is 404 on a build that no webhook made", async () => {
+      const { build, job, reader } = await setUpBuild();
+      const { db } = world.services;
+      await db.transaction(async (tx) => {
+        await tx.update(tx.tables.builds).set({ deliveryId: null });
+      });
+
+      assert.equal((await call(`jobs/${job.id}/data/get`, reader, webhook)).status, 404);
+      assert.deepEqual((await call(`builds/${build.id}/data/keys`, reader, "{}")).body, []);
+    });
+
+    it("never shows a header of the delivery", async () => {
+      const { job, reader } = await setUpBuild("{}", {
+        "X-GitHub-Event": "push",
+        "X-Custom": "header-value",
+      });
+
+      const keys = await call(`jobs/${job.id}/data/keys`, reader, "{}");
+      const value = await call(`jobs/${job.id}/data/get`, reader, webhook);
+
+      assert.doesNotMatch(keys.text + value.text, /push|header-value|x-custom/i);
+    });
+  });
+
+  describe("ordinary meta-data", () => {
+    it("is shared by the jobs of a build, and shows on the build", async () => {
+      const { build, job, writer } = await setUpBuild();
+
+      assert.equal(
+        (await call(`jobs/${job.id}/data/set`, writer, { key: "release", value: "1.0 😀" })).status,
+        200,
+      );
+      assert.equal(
+        (await call(`builds/${build.id}/data/set`, writer, { key: "release", value: "1.1" })).status,
+        200,
+      );
+
+      assert.deepEqual((await call(`builds/${build.id}/data/get`, writer, { key: "release" })).body, {
+        key: "release",
+        value: "1.1",
+      });
+      assert.deepEqual((await call(`jobs/${job.id}/data/keys`, writer, "{}")).body, [
+        "release",
+        "service:webhook",
+      ]);
+      assert.deepEqual((await call(`jobs/${job.id}/data/exists`, writer, { key: "x" })).body, {
+        exists: false,
+      });
+      const { body } = await request(
+        `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
+        {
+          headers: { Authorization: `Bearer ${await acme.token("read_builds")}` },
+        },
+      );
+      assert.deepEqual(body.meta_data, { release: "1.1" });
+    });
+
+    it("is 404 for a key that was never set", async () => {
+      const { job, reader } = await setUpBuild();
+      const { status, body } = await call(`jobs/${job.id}/data/get`, reader, { key: "nope" });
+      assert.deepEqual([status, body], [404, { message: 'No meta-data found with the key "nope"' }]);
+      assert.equal((await call(`jobs/${job.id}/data/get`, reader, { key: "a\0" })).status, 404);
+      assert.deepEqual((await call(`jobs/${job.id}/data/exists`, reader, { key: "\ud800" })).body, {
+        exists: false,
+      });
+    });
+
+    it("cannot be written with a token that only reads", async () => {
+      const { job, reader } = await setUpBuild();
+      const { status, body } = await call(`jobs/${job.id}/data/set`, reader, { key: "a", value: "b" });
+      assert.deepEqual([status, body], [403, { message: "This token can only read meta-data" }]);
+    });
+
+    it("refuses reserved keys, values over 100 KB and text that cannot be kept", async () => {
+      const { job, writer } = await setUpBuild();
+      const set = (key: string, value: string) => call(`jobs/${job.id}/data/set`, writer, { key, value });
+
+      assert.equal((await set("k", "é".repeat(51_200))).status, 200);
+      const refusals: [string, string, RegExp][] = [
+        ["service:webhook", "x", /reserved/],
+        ["service:other", "x", /reserved/],
+        ["", "x", /blank/],
+        ["k", "é".repeat(51_201), /100 KB/],
+        ["k", "a\0b", /without NUL/],
+        ["k", "\ud800", /Unicode/],
+        ["k".repeat(1025), "x", /too long/],
+      ];
+      for (const [key, value, message] of refusals) {
+        const answer = await set(key, value);
+        assert.equal(answer.status, 422, answer.text);
+        assert.match(answer.body.message, message);
+      }
+    });
+  });
+
+  describe("who may call", () => {
+    it("answers 401 without a token in force", async () => {
+      const { job, reader, build } = await setUpBuild();
+      const path = `jobs/${job.id}/data/get`;
+      for (const token of [
+        undefined,
+        "x",
+        issueToken("job"),
+        `${reader}x`,
+        await acme.token("read_builds"),
+      ]) {
+        const { status, body, headers } = await call(path, token, webhook);
+        assert.equal(status, 401);
+        assert.equal(typeof body.message, "string");
+        assert.equal(headers.get("www-authenticate"), 'Token realm="service"');
+      }
+      world.clock.advance(3_600_001);
+      assert.equal((await call(`builds/${build.id}/data/get`, reader, webhook)).status, 401);
+    });
+
+    it("takes the scheme Token or Bearer, in any case", async () => {
+      const { job, reader } = await setUpBuild();
+      for (const scheme of ["Token", "token", "Bearer", "BEARER"]) {
+        assert.equal((await call(`jobs/${job.id}/data/exists`, reader, webhook, scheme)).status, 200);
+      }
+    });
+
+    it("answers 404 to a valid token of another job or build, and to malformed ids", async () => {
+      const [one, two] = [await setUpBuild(), await setUpBuild()];
+      const paths = [
+        `jobs/${two.job.id}`,
+        `builds/${two.build.id}`,
+        `jobs/${one.build.id}`,
+        `builds/${one.job.id}`,
+      ];
+      for (const path of [...paths, `jobs/${newId(new Date())}`, "jobs/x", "builds/%00", "builds/1"]) {
+        assert.equal((await call(`${path}/data/get`, one.reader, webhook)).status, 404, path);
+        assert.equal(
+          (await call(`${path}/data/set`, one.writer, { key: "a", value: "b" })).status,
+          404,
+          path,
+        );
+      }
+    });
+  });
+
+  describe("bad input", () => {
+    it("is refused with a message and never with a 500", async () => {
+      const { job, writer } = await setUpBuild();
+      const path = `jobs/${job.id}/data`;
+      const bad: [string, number][] = [
+        ["", 400],
+        ["{", 400],
+        ["[]", 400],
+        ['"text"', 400],
+        ["null", 400],
+        ["{}", 422],
+        ['{"key":1}', 422],
+        ['{"key":["a"]}', 422],
+        [`{"key":"${"x".repeat(1024 * 1024)}"}`, 413],
+      ];
+      for (const [body, status] of bad) {
+        const answer = await call(`${path}/get`, writer, body);
+        assert.equal(answer.status, status, body.slice(0, 20));
+        assert.equal(typeof answer.body.message, "string");
+      }
+      assert.equal((await call(`${path}/set`, writer, { key: "k", value: 1 })).status, 422);
+      const plain = await request(`${world.url}/v3/${path}/get`, {
+        method: "POST",
+        headers: { Authorization: `Token ${writer}`, "Content-Type": "text/plain" },
+        body: "{}",
+      });
+      assert.equal(plain.status, 415);
+    });
+
+    it("answers 405 to other methods", async () => {
+      const { status, headers } = await request(`${world.url}/v3/jobs/x/data/get`);
+      assert.deepEqual([status, headers.get("allow")], [405, "POST"]);
+    });
+  });
+});

@@ -1,0 +1,27 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describeApi } from "../../../ingress/api/openapi.ts";
+import { restOperations } from "../../../ingress/api/operations.ts";
+import { readConfig } from "../../../shared/runtime/config.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
+
+/**
+ * Makes openapi-types.d.ts anew: `node --import tsx test/queues/generate-openapi-types.ts`. The generator needs an
+ * older TypeScript than ours, so it runs in a folder of its own.
+ */
+const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" });
+const document = describeApi(config, restOperations({ config } as Services)) as unknown as ApiDocument;
+const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
+writeFileSync(join(folder, "document.json"), JSON.stringify(clientDocument(document)));
+const packages = ["--package=openapi-typescript@7.13.0", "--package=typescript@5.9.3"];
+const command = ["openapi-typescript", "document.json", "--output", "types.d.ts"];
+execFileSync("npx", ["--yes", ...packages, "--", ...command], { cwd: folder, stdio: "inherit" });
+
+const types = new URL("openapi-types.d.ts", import.meta.url).pathname;
+const made = readFileSync(join(folder, "types.d.ts"), "utf8");
+writeFileSync(types, `// Made of the document ${fingerprint(document)}\n${made}`);
+rmSync(folder, { recursive: true });
+execFileSync("npx", ["biome", "check", "--write", types], { stdio: "inherit" });

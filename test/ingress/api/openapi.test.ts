@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { restOperations } from "../../../ingress/api/operations.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { get, request } from "../../helpers/http.ts";
+import { type ApiDocument, fingerprint } from "./client-document.ts";
+import { everyOperation, tags } from "./every-operation.ts";
+
+describe("the document of the API", () => {
+  let api: Api;
+  let text: string;
+  let document: ApiDocument;
+
+  before(async () => {
+    api = await openApi(sqlite);
+    text = (await get(`${api.world.url}/openapi.json`)).text;
+    document = JSON.parse(text);
+  });
+  after(() => api.close());
+
+  const described = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        operation,
+      })),
+    );
+
+  it("is there for everybody, browsers too", async () => {
+    const { status, headers, body } = await get(`${api.world.url}/openapi.json`);
+    assert.equal(status, 200);
+    assert.equal(headers.get("content-type"), "application/json;charset=UTF-8");
+    assert.equal(headers.get("access-control-allow-origin"), "*");
+    assert.equal(body.openapi, "3.1.0");
+    assert.deepEqual(body.servers, [{ url: "https://api.example.com" }]);
+    assert.equal((await request(`${api.world.url}/openapi.json`, { method: "POST" })).status, 405);
+  });
+
+  it("satisfies a linter", async () => {
+    const config = await createConfig({ extends: ["recommended"] });
+    const absoluteRef = "/openapi.json";
+    const found = await lintFromString({ source: text, absoluteRef, config });
+    const accepted = ["no-server-example.com", "tag-description"];
+    const problems = found.filter(
+      ({ ruleId, location }) =>
+        !accepted.includes(ruleId) &&
+        // Nothing that a caller sends can be wrong there.
+        !(ruleId === "operation-4xx-response" && location[0]?.pointer?.startsWith("#/paths/~1v2/get")),
+    );
+    assert.deepEqual(
+      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+      [],
+    );
+  });
+
+  it("has every operation that is served, and no other", () => {
+    const served = restOperations(api.world.services).flatMap(({ methods, path }) =>
+      methods.map((method) => `${method} ${path.replace(/:([a-z]+)/g, "{$1}")}`),
+    );
+    assert.deepEqual(
+      described()
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort(),
+      [...served, "GET /v2"].sort(),
+    );
+
+    const ofTable = everyOperation.map(({ id, method, path }) => [
+      id,
+      method,
+      `/v2/organizations/{org}${path.replace(/:([a-z]+)/g, "{$1}")}`,
+    ]);
+    const ofDocument = described()
+      .filter(({ operation }) => tags.includes(operation.tags[0] ?? ""))
+      .map(({ method, path, operation }) => [operation.operationId, method, path]);
+    assert.deepEqual(ofDocument.sort(), ofTable.sort());
+  });
+
+  it("tells the headers of every answer, when to wait, and what is refused to whom", () => {
+    const names = (answer: { headers: Record<string, unknown> } | undefined) =>
+      Object.keys(answer?.headers ?? {});
+    const declared = new Map(
+      restOperations(api.world.services).flatMap((each) => each.methods.map((m) => [m + each.path, each])),
+    );
+    for (const { method, path, operation } of described()) {
+      const { responses, parameters } = operation;
+      const where = operation.operationId;
+      for (const answer of Object.values(responses)) {
+        assert.ok(names(answer).includes("X-Request-Id"), where);
+        for (const [name, reference] of Object.entries(answer.headers)) {
+          assert.deepEqual(reference, { $ref: `#/components/headers/${name}` });
+          assert.ok(document.components.headers[name], name);
+        }
+      }
+      if (operation.operationId === "getRoot") {
+        assert.deepEqual([Object.keys(responses), operation.security], [["200"], []]);
+        continue;
+      }
+      const success = responses["200"] ?? responses["201"] ?? responses["204"];
+      assert.ok(names(success).includes("RateLimit-Reset"), where);
+      assert.equal(
+        names(success).includes("Link"),
+        parameters.some(({ name }) => name === "page"),
+        where,
+      );
+      for (const status of ["429", "503"]) assert.ok(names(responses[status]).includes("Retry-After"), where);
+      assert.equal(names(responses["401"]).includes("RateLimit-Limit"), false, where);
+      const { scope } = declared.get(method + path.replace(/\{([a-z]+)\}/g, ":$1")) ?? {};
+      assert.equal("403" in responses, scope !== undefined, where);
+    }
+  });
+
+  it("asks for a shape in updates of hosted queues, and promises who made a cluster", () => {
+    const { put } = document.paths[
+      "/v2/organizations/{org}/clusters/{cluster}/queues/{queue}"
+    ] as unknown as {
+      put: { requestBody: { content: Record<string, { schema: { properties: Record<string, Hosted> } }> } };
+    };
+    interface Hosted {
+      anyOf: { required?: string[] }[];
+    }
+    const { hostedAgents } = put.requestBody.content["application/json"]?.schema.properties ?? {};
+    assert.deepEqual(hostedAgents?.anyOf[0]?.required, ["instanceShape"]);
+    const { Cluster } = document.components.schemas as Record<string, { properties: Record<string, object> }>;
+    assert.deepEqual(Cluster?.properties.created_by, { $ref: "#/components/schemas/User" });
+  });
+
+  it("marks triggers and deliveries as a public preview", () => {
+    const ofTriggers = described().filter(({ path }) => path.includes("/triggers"));
+    assert.equal(ofTriggers.length, 10);
+    for (const { operation } of ofTriggers)
+      assert.deepEqual(operation.tags, ["Pipeline triggers (public preview)"], operation.operationId);
+  });
+
+  it("describes every object by its members, not by itself", () => {
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      assert.equal((schema as { type?: string }).type, "object", name);
+    const { properties, required } = document.components.schemas.Queue as {
+      properties: object;
+      required: string[];
+    };
+    const always = [
+      ...["id", "graphql_id", "key", "description", "url", "web_url", "cluster_url", "dispatch_paused"],
+      ...["dispatch_paused_by", "dispatch_paused_at", "dispatch_paused_note", "created_at", "created_by"],
+    ];
+    assert.deepEqual(required.toSorted(), always.toSorted());
+    const sometimes = ["retry_agent_affinity", "hosted", "hosted_agents"];
+    assert.deepEqual(Object.keys(properties).sort(), [...always, ...sometimes].sort());
+  });
+
+  it("is the one that the client's types were made of: else run generate-openapi-types.ts", () => {
+    const types = readFileSync(new URL("openapi-types.d.ts", import.meta.url), "utf8");
+    assert.equal(/^\/\/ Made of the document (\w+)/.exec(types)?.[1], fingerprint(document));
+  });
+
+  it("is shown at /docs, every operation of it", async () => {
+    const { status, headers, text: page } = await get(`${api.world.url}/docs`);
+    assert.equal(status, 200);
+    assert.match(headers.get("content-type") ?? "", /^text\/html/);
+    for (const { method, path, operation } of described()) {
+      assert.ok(page.includes(`id="${operation.operationId}"`), operation.operationId);
+      assert.ok(page.includes(`>${method}</code> <code>${path}</code>`), `${method} ${path}`);
+    }
+    assert.equal(page.match(/class="method /g)?.length, described().length);
+    for (const name of Object.keys(document.components.schemas))
+      assert.ok(page.includes(`id="schema-${name}"`), name);
+  });
+});

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { networkOf } from "../../../ingress/http/client-address.ts";
+
+describe("networkOf", () => {
+  it("is an IPv4 address itself", () => {
+    assert.equal(networkOf("192.0.2.1"), "192.0.2.1");
+    assert.equal(networkOf(""), "");
+  });
+
+  it("is the /64 of an IPv6 address, however it is written", () => {
+    for (const ip of ["2001:db8::1", "2001:db8::", "2001:0DB8:0:0:1:2:3:4", "2001:db8:0:0::ffff:192.0.2.1"])
+      assert.equal(networkOf(ip), "2001:db8:0:0::/64", ip);
+    assert.equal(networkOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+    assert.equal(networkOf("::1"), "0:0:0:0::/64");
+    assert.equal(networkOf("fe80::1%eth0"), "fe80:0:0:0::/64");
+    assert.equal(networkOf("1::3:4:5:6:7:8"), "1:0:3:4::/64");
+  });
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Client } from "pg";
+import { describeOnEachDatabase, sqlite } from "../../helpers/databases.ts";
+import { request } from "../../helpers/http.ts";
+import { startWorld } from "../../helpers/world.ts";
+
+describeOnEachDatabase("GET /healthz and /readyz", (database) => {
+  it("answer 200 with every part named when all is well", async () => {
+    const world = await startWorld(database);
+
+    assert.deepEqual((await request(`${world.url}/healthz`)).body, { status: "ok" });
+    const { status, body } = await request(`${world.url}/readyz`);
+
+    assert.equal(status, 200);
+    assert.deepEqual(body, { status: "ok", parts: { database: "ok", migrations: "ok", redis: "ok" } });
+    await world.close();
+  });
+
+  it("are 200 and degraded without Redis", async () => {
+    const world = await startWorld(database, { REDIS_URL: "redis://127.0.0.1:1" });
+
+    const { status, body } = await request(`${world.url}/readyz`);
+
+    assert.equal(status, 200);
+    assert.deepEqual(body, {
+      status: "degraded",
+      parts: { database: "ok", migrations: "ok", redis: "unavailable" },
+    });
+    await world.close();
+  });
+
+  it("are 503 and alive while a migration is missing", async () => {
+    const world = await startWorld(database);
+    await removeMigrations(world.config.databaseUrl);
+
+    const { status, body } = await request(`${world.url}/readyz`);
+
+    assert.equal(status, 503);
+    assert.equal(body.message, "The database is not migrated: run npm run migrate");
+    assert.deepEqual(body.parts, { database: "ok", migrations: "pending", redis: "ok" });
+    assert.equal((await request(`${world.url}/healthz`)).status, 200);
+    await world.close();
+  });
+});
+
+describe("GET /readyz", () => {
+  it("is 503 when the database cannot be reached", async () => {
+    const unreachable = {
+      ...sqlite,
+      create: async () => ({ url: "postgres://x@127.0.0.1:1/x", drop: async () => {} }),
+    };
+    const world = await startWorld(unreachable);
+
+    const { status, body } = await request(`${world.url}/readyz`);
+
+    assert.equal(status, 503);
+    assert.deepEqual(body.parts, { database: "unavailable", migrations: "unknown", redis: "ok" });
+    await world.close();
+  });
+});
+
+async function removeMigrations(url: string): Promise<void> {
+  if (url.startsWith("file:")) {
+    const { default: Sqlite } = await import("better-sqlite3");
+    const file = new Sqlite(url.slice("file:".length));
+    file.exec("delete from schema_migrations");
+    file.close();
+    return;
+  }
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query("delete from schema_migrations");
+  await client.end();
+}

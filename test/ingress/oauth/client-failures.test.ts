@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Redis } from "ioredis";
+import { issueToken } from "../../../shared/crypto/tokens.ts";
+import { createApplication } from "../../../shared/oauth/applications.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { request } from "../../helpers/http.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+describe("client authentication at the OAuth endpoints", () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld(sqlite, { CLIENT_FAILURES_PER_MINUTE: "5" });
+  });
+  after(() => world.close());
+
+  const confidential = async () => {
+    const { application, secret = "" } = await createApplication(world.services, {
+      name: "Tool",
+      confidential: true,
+      deviceFlow: true,
+      refreshTokens: false,
+    });
+    return { client_id: application.clientId, client_secret: secret };
+  };
+  const send = (fields: Record<string, string>) =>
+    request(`${world.url}/oauth/revoke`, {
+      method: "POST",
+      body: new URLSearchParams({ token: issueToken("access"), ...fields }),
+    });
+  const sendAll = async (requests: Record<string, string>[]) =>
+    (await Promise.all(requests.map(send))).map(({ status }) => status).sort();
+
+  it("takes any number of right secrets at once, and after wrong ones too", async () => {
+    const client = await confidential();
+
+    const atOnce = await sendAll(Array(20).fill(client));
+    const wrong = await sendAll(Array(7).fill({ ...client, client_secret: issueToken("clientSecret") }));
+    const right = await send(client);
+
+    assert.deepEqual(atOnce, Array(20).fill(200));
+    assert.deepEqual(wrong, [401, 401, 401, 401, 401, 429, 429]);
+    assert.equal(right.status, 200);
+  });
+
+  it("counts the unknown clients of an address together, whatever they call themselves", async () => {
+    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
+    const countWindows = async () => (await redis.keys(`${world.config.redisPrefix}:window:*`)).length;
+    const windows = await countWindows();
+
+    const answers = await sendAll(
+      Array.from({ length: 7 }, (_, index) => ({ client_id: `made-up-${index}` })),
+    );
+
+    assert.deepEqual(answers, [401, 401, 401, 401, 401, 429, 429]);
+    assert.equal(await countWindows(), windows + 1);
+    redis.disconnect();
+  });
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import Sqlite from "better-sqlite3";
+import { Client } from "pg";
+import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import {
+  approveCode,
+  assertOAuthError,
+  authorize,
+  poll,
+  postForm,
+  refresh,
+  setUpClient,
+  signIn,
+  startDevice,
+  type TestClient,
+} from "../../helpers/device.ts";
+import type { Answer } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+describeOnAllDatabasesAtOnce("the OAuth endpoints without a part of the database", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world, { refreshTokens: true, confidential: true });
+  });
+  after(() => world.close());
+
+  async function change(statement: string): Promise<void> {
+    const { databaseUrl } = world.config;
+    if (database.dialect === "sqlite") {
+      const file = new Sqlite(databaseUrl.slice("file:".length));
+      file.exec(statement);
+      file.close();
+      return;
+    }
+    const connection = new Client({ connectionString: databaseUrl });
+    await connection.connect();
+    await connection.query(statement);
+    await connection.end();
+  }
+  /** What happens while a table cannot be found. */
+  async function without(table: string, act: () => Promise<unknown>): Promise<void> {
+    await change(`alter table ${table} rename to away`);
+    await act();
+    await change(`alter table away rename to ${table}`);
+  }
+  const unavailable = async (answering: Promise<Answer>) => {
+    const { headers, text } = await assertOAuthError(answering, 503, "server_error");
+    assert.match(headers.get("retry-after") ?? "", /^\d+$/);
+    assert.doesNotMatch(text, /table|relation|sqlite|postgres|select/i);
+  };
+
+  it("answer 503 server_error with Retry-After at every endpoint, and carry on afterwards", async () => {
+    const { access_token } = await signIn(world, client, acme);
+    const { deviceCode } = await startDevice(world, client);
+    const ask = (path: string) =>
+      postForm(`${world.url}/oauth/${path}`, { ...client.credentials, token: access_token });
+
+    await without("applications", async () => {
+      await unavailable(authorize(world, client));
+      await unavailable(poll(world, client, deviceCode));
+      await unavailable(ask("revoke"));
+      await unavailable(ask("introspect"));
+    });
+
+    assert.equal((await ask("introspect")).body.active, true);
+    await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
+  });
+
+  it("lose no approval when the tokens cannot be stored", async () => {
+    const { deviceCode, userCode } = await startDevice(world, client);
+    await approveCode(world, acme, userCode);
+
+    await without("refresh_tokens", () => unavailable(poll(world, client, deviceCode)));
+
+    assert.equal((await poll(world, client, deviceCode)).status, 200);
+  });
+
+  it("rotate no refresh token when the next one cannot be stored", async () => {
+    const { refresh_token } = await signIn(world, client, acme);
+
+    await without("access_tokens", () => unavailable(refresh(world, client, refresh_token)));
+    world.clock.advance(31_000);
+
+    assert.equal((await refresh(world, client, refresh_token)).status, 200);
+  });
+
+  it("answer at once what needs no database", async () => {
+    await without("device_codes", async () => {
+      await assertOAuthError(poll(world, client, "sbdc_x"), 400, "invalid_grant");
+      await assertOAuthError(authorize(world, client, { scope: "nope" }), 400, "invalid_scope");
+    });
+  });
+});

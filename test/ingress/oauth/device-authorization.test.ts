@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { scopes } from "../../../shared/accounts/scopes.ts";
+import { isWellFormedToken } from "../../../shared/crypto/tokens.ts";
+import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import {
+  assertOAuthError,
+  authorize,
+  enterCode,
+  setUpClient,
+  type TestClient,
+} from "../../helpers/device.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+describeOnAllDatabasesAtOnce("POST /oauth/device_authorization", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+
+  before(async () => {
+    world = await startWorld(database, {
+      AUTH_URL: "https://auth.example.com",
+      PUBLIC_URL: "https://www.example.com",
+      DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
+    });
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world);
+  });
+  after(() => world.close());
+
+  const ask = (more?: Record<string, string | undefined>, headers?: Record<string, string>) =>
+    authorize(world, client, more, headers);
+  const refused = (scope: string | undefined) => assertOAuthError(ask({ scope }), 400, "invalid_scope");
+  /** What a user who enters the code sees of the request. */
+  const requested = async (more: Record<string, string>, headers?: Record<string, string>) => {
+    const { body } = await ask(more, headers);
+    return (await enterCode(world, acme.user.id, body.user_code)).code;
+  };
+
+  describe("200", () => {
+    it("answers with both codes, both addresses and the times, and nothing else", async () => {
+      const { status, headers, body } = await ask();
+
+      assert.equal(status, 200);
+      assert.match(headers.get("content-type") ?? "", /^application\/json\b/);
+      const { device_code, user_code, ...rest } = body;
+      assert.match(device_code, /^sbdc_[0-9A-Za-z]{49}$/);
+      assert.ok(isWellFormedToken("deviceCode", device_code));
+      assert.match(user_code, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+      assert.deepEqual(rest, {
+        verification_uri: "https://auth.example.com/oauth/device",
+        verification_uri_complete: `https://auth.example.com/oauth/device/${user_code}`,
+        expires_in: 600,
+        interval: 5,
+      });
+    });
+
+    it("gives every request codes of its own", async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => ask()));
+
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      for (const name of ["device_code", "user_code"])
+        assert.equal(new Set(answers.map(({ body }) => body[name])).size, 50);
+    });
+
+    it("takes each of the 44 scopes, and all of them at once", async () => {
+      assert.equal(scopes.length, 44);
+
+      const { scopes: kept } = await requested({ scope: scopes.join(" ") });
+
+      assert.deepEqual(kept, scopes);
+    });
+
+    it("counts a scope that is named twice once, however many spaces there are", async () => {
+      const { scopes: kept } = await requested({ scope: "  read_user read_builds   read_user " });
+
+      assert.deepEqual(kept, ["read_user", "read_builds"]);
+    });
+
+    it("remembers where the device is and what it calls itself, no more than 500 characters", async () => {
+      const named = await requested({}, { "User-Agent": "Test CLI/1.0" });
+      const long = await requested({}, { "User-Agent": "x".repeat(5000) });
+
+      assert.deepEqual([named.requestIp, named.requestUserAgent], ["127.0.0.1", "Test CLI/1.0"]);
+      assert.equal(long.requestUserAgent, "x".repeat(500));
+    });
+
+    it("answers a confidential client that proves itself", async () => {
+      const confidential = await setUpClient(world, { confidential: true });
+
+      assert.equal((await authorize(world, confidential)).status, 200);
+    });
+  });
+
+  describe("hints", () => {
+    it("preselects the organization of a slug or a UUID; the UUID wins", async () => {
+      const other = await setUpOrganization(world, "other");
+      const hinted = async (more: Record<string, string>) => (await requested(more)).hintedOrganizationId;
+
+      assert.equal(await hinted({}), null);
+      assert.equal(await hinted({ organization: "acme" }), acme.id);
+      assert.equal(await hinted({ organization_uuid: other.id }), other.id);
+      assert.equal(await hinted({ organization_uuid: other.id.toUpperCase() }), other.id);
+      assert.equal(await hinted({ organization: "acme", organization_uuid: other.id }), other.id);
+    });
+
+    it("falls back to the slug when the UUID names no organization", async () => {
+      const unknown = { organization: "acme", organization_uuid: randomUUID() };
+
+      assert.equal((await requested(unknown)).hintedOrganizationId, acme.id);
+    });
+
+    it("ignores what names no organization, however odd", async () => {
+      const odd = [
+        "nope",
+        "ACME",
+        "a\0b",
+        "'; drop table users; --",
+        "😀",
+        "\u202e",
+        "x".repeat(20_000),
+        "-1",
+      ];
+      for (const hint of odd) {
+        const code = await requested({ organization: hint, organization_uuid: hint });
+        assert.equal(code.hintedOrganizationId, null, JSON.stringify(hint.slice(0, 20)));
+      }
+    });
+  });
+
+  describe("400 invalid_scope", () => {
+    it("refuses a request without a scope", async () => {
+      for (const scope of [undefined, "", " ", "   "]) await refused(scope);
+    });
+
+    it("refuses a scope that does not exist, also beside one that does", async () => {
+      const unknown = [
+        "nope",
+        "read_user nope",
+        "READ_USER",
+        "read_user,read_builds",
+        "read_user\tread_builds",
+      ];
+      const odd = [
+        "read_user\0",
+        "constructor",
+        "__proto__",
+        "toString",
+        "ｒead_user",
+        "read_user\u00a0",
+        "*",
+      ];
+      for (const scope of [...unknown, ...odd]) await refused(scope);
+    });
+
+    it("refuses tens of thousands of scopes as soon as it does one", async () => {
+      await refused("x ".repeat(15_000));
+    });
+  });
+
+  it("answers 400 unauthorized_client to a client that may not use the device flow", async () => {
+    const kept = await setUpClient(world, { deviceFlow: false });
+
+    await assertOAuthError(authorize(world, kept), 400, "unauthorized_client");
+  });
+
+  it("keeps nothing of a request that it refuses", async () => {
+    const count = async () =>
+      (await world.services.db.select().from(world.services.db.tables.deviceCodes)).length;
+    const before = await count();
+
+    await refused("nope");
+    await assertOAuthError(ask({ client_id: "nope" }), 401, "invalid_client");
+
+    assert.equal(await count(), before);
+  });
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { issueToken } from "../../../shared/crypto/tokens.ts";
+import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import {
+  assertLimited,
+  assertOAuthError,
+  authorize,
+  basic,
+  deviceGrantType,
+  poll,
+  postForm,
+  setUpClient,
+} from "../../helpers/device.ts";
+import type { Answer } from "../../helpers/http.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
+const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");
+
+describeOnAllDatabasesAtOnce("limits of the OAuth endpoints", (database) => {
+  let world: World;
+  let second: Pick<World, "url">;
+  let addresses = 0;
+
+  before(async () => {
+    world = await startWorld(database, {
+      DEVICE_AUTHORIZATIONS_PER_MINUTE: "4",
+      DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: "6",
+      CLIENT_FAILURES_PER_MINUTE: "3",
+      TRUSTED_PROXIES: "loopback",
+    });
+    second = await world.another();
+  });
+  after(() => world.close());
+
+  const newAddress = () => ({ "X-Forwarded-For": `192.0.2.${++addresses}` });
+  const inTurns = (index: number) => (index % 2 ? world : second);
+  const newClient = () => setUpClient(world);
+
+  describe("device codes an IP address", () => {
+    it("are as many as set, from two processes and for any client, then 429 server_error", async () => {
+      const [client, other, here] = [await newClient(), await newClient(), newAddress()];
+
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => authorize(inTurns(index), client, {}, here)),
+      );
+
+      assert.deepEqual([count(answers, 200), count(answers, 429)], [4, 8]);
+      await assertLimited(authorize(world, client, {}, here), "server_error");
+      await assertLimited(authorize(world, other, {}, here), "server_error");
+    });
+
+    it("do not count requests that are refused", async () => {
+      const [client, here] = [await newClient(), newAddress()];
+      const send = (more = {}) => authorize(world, client, more, here);
+
+      for (let times = 0; times < 5; times++) {
+        await assertOAuthError(send({ scope: "nope" }), 400, "invalid_scope");
+        await assertOAuthError(send({ client_id: undefined }), 401, "invalid_client");
+      }
+
+      for (let times = 0; times < 4; times++) assert.equal((await send()).status, 200);
+      await assertLimited(send(), "server_error");
+    });
+  });
+
+  describe("device codes a client", () => {
+    it("are as many as set, from any address, then 429 server_error; no other client waits for it", async () => {
+      const [client, other, address] = [await newClient(), await newClient(), newAddress()];
+
+      const answers = await Promise.all(
+        Array.from({ length: 15 }, (_, index) => authorize(inTurns(index), client, {}, newAddress())),
+      );
+
+      assert.deepEqual([count(answers, 200), count(answers, 429)], [6, 9]);
+      await assertLimited(authorize(world, client, {}, address), "server_error");
+      for (let times = 0; times < 4; times++) {
+        const { status } = await authorize(world, other, {}, address);
+        assert.equal(status, 200, "what the client's limit refused takes no slot of the address");
+      }
+    });
+  });
+
+  describe("failed client authentications", () => {
+    const attempt = (
+      clientId: string,
+      at: Record<string, string>,
+      path = "token",
+      { url }: { url: string } = world,
+    ) =>
+      postForm(
+        `${url}/oauth/${path}`,
+        { client_id: clientId, client_secret: "x", grant_type: deviceGrantType },
+        at,
+      );
+
+    it("are as many as set, from two processes at once, then 429", async () => {
+      const { clientId } = await setUpClient(world, { confidential: true });
+      const here = newAddress();
+
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => attempt(clientId, here, "token", inTurns(index))),
+      );
+
+      assert.deepEqual([count(answers, 401), count(answers, 429)], [3, 7]);
+      await assertLimited(attempt(clientId, here), "slow_down");
+      await assertLimited(attempt(clientId, here, "device_authorization"), "server_error");
+      await assertLimited(attempt(clientId, here, "revoke"), "server_error");
+      await assertLimited(attempt(clientId, here, "introspect"), "server_error");
+      await invalidClient(attempt(clientId, newAddress()));
+    });
+
+    it("are counted together for all clients of an address that do not exist", async () => {
+      const here = newAddress();
+      for (let times = 0; times < 3; times++) await invalidClient(attempt("nope", here));
+
+      await assertLimited(attempt("nope", here), "slow_down");
+      const byHeader = postForm(`${world.url}/oauth/token`, {}, { ...basic("nope", "x"), ...here });
+      await assertLimited(byHeader, "slow_down");
+      await assertLimited(attempt("nope2", here), "slow_down");
+      const { clientId } = await setUpClient(world, { confidential: true });
+      await invalidClient(attempt(clientId, here)); // one that exists has a count of its own
+    });
+
+    it("do not hold up clients that are who they say, public ones or with a secret", async () => {
+      const here = newAddress();
+      for (const client of [await newClient(), await setUpClient(world, { confidential: true })]) {
+        const wrong = () =>
+          postForm(`${world.url}/oauth/token`, {}, { ...basic(client.clientId, "x"), ...here });
+        for (let times = 0; times < 3; times++) await invalidClient(wrong());
+        await assertLimited(wrong(), "slow_down");
+
+        assert.equal((await authorize(world, client, {}, here)).status, 200);
+      }
+    });
+
+    it("are not what a public client's Basic with an empty secret is", async () => {
+      const [client, here] = [await newClient(), newAddress()];
+
+      for (let times = 0; times < 10; times++)
+        await invalidClient(
+          postForm(`${world.url}/oauth/token`, {}, { ...basic(client.clientId, ""), ...here }),
+        );
+    });
+
+    it("are not what 32 requests at once are of a client that proves itself", async () => {
+      const client = await setUpClient(world, { confidential: true });
+      const deviceCode = issueToken("deviceCode");
+
+      const answers = await Promise.all(Array.from({ length: 32 }, () => poll(world, client, deviceCode)));
+
+      assert.deepEqual(new Set(answers.map(({ body }) => body.error)), new Set(["invalid_grant"]));
+    });
+  });
+});

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { deactivateUser } from "../../../shared/accounts/users.ts";
+import { issueToken } from "../../../shared/crypto/tokens.ts";
+import { listConnectedApps } from "../../../shared/oauth/grants.ts";
+import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import {
+  assertOAuthError,
+  postForm,
+  refresh,
+  setUpClient,
+  signIn,
+  type TestClient,
+} from "../../helpers/device.ts";
+import { get } from "../../helpers/http.ts";
+import { addPerson, setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+const dayMs = 86_400_000;
+
+describeOnAllDatabasesAtOnce("revoking and introspecting tokens", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+  let other: TestClient;
+  let open: TestClient;
+
+  before(async () => {
+    world = await startWorld(database, {
+      AUTH_URL: "https://auth.example.com",
+      DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
+    });
+    world.clock.freeze();
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world, { refreshTokens: true, confidential: true });
+    other = await setUpClient(world, { refreshTokens: true, confidential: true });
+    open = await setUpClient(world);
+  });
+  after(() => world.close());
+
+  const revoke = (token: string, more: Record<string, string> = {}, as = client) =>
+    postForm(`${world.url}/oauth/revoke`, { ...as.credentials, token, ...more });
+  const introspect = (token: string, more: Record<string, string> = {}, as = client) =>
+    postForm(`${world.url}/oauth/introspect`, { ...as.credentials, token, ...more });
+  const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
+  const grantsOfAda = async () => (await listConnectedApps(world.services, acme.user.id)).length;
+  const revoked = async (...args: Parameters<typeof revoke>) => {
+    const { status, text } = await revoke(...args);
+    assert.deepEqual([status, text], [200, ""]);
+  };
+  const inactive = async (...args: Parameters<typeof introspect>) => {
+    const { status, body } = await introspect(...args);
+    assert.deepEqual([status, body], [200, { active: false }]);
+  };
+  const oddTokens = [
+    "x",
+    "\0",
+    "😀",
+    issueToken("access"),
+    issueToken("refresh"),
+    issueToken("session"),
+    "x".repeat(50_000),
+  ];
+
+  describe("POST /oauth/revoke", () => {
+    it("ends an access token alone: the grant and its refresh token go on", async () => {
+      const { access_token, refresh_token } = await signIn(world, client, acme);
+      const before = await grantsOfAda();
+
+      await revoked(access_token);
+
+      assert.equal(await statusOf(access_token), 401);
+      assert.equal(await grantsOfAda(), before);
+      assert.equal((await refresh(world, client, refresh_token)).status, 200);
+    });
+
+    it("ends the grant with every token of it when given a refresh token", async () => {
+      const first = await signIn(world, client, acme);
+      const before = await grantsOfAda();
+      const second = (await refresh(world, client, first.refresh_token)).body;
+
+      await revoked(second.refresh_token);
+
+      assert.deepEqual([await statusOf(first.access_token), await statusOf(second.access_token)], [401, 401]);
+      await assertOAuthError(refresh(world, client, second.refresh_token), 400, "invalid_grant");
+      assert.equal(await grantsOfAda(), before - 1);
+    });
+
+    it("ends the grant also when the refresh token was rotated or has expired", async () => {
+      const [rotated, expired] = [await signIn(world, client, acme), await signIn(world, client, acme)];
+      const second = (await refresh(world, client, rotated.refresh_token)).body;
+      const before = await grantsOfAda();
+
+      await revoked(rotated.refresh_token);
+      await assertOAuthError(refresh(world, client, second.refresh_token), 400, "invalid_grant");
+      world.clock.advance(31 * dayMs);
+      await revoked(expired.refresh_token);
+
+      assert.equal(await grantsOfAda(), before - 2);
+    });
+
+    it("answers 200 to unknown tokens, to those ended before, and whatever the hint says", async () => {
+      const { access_token, refresh_token } = await signIn(world, client, acme);
+      for (const token of oddTokens) await revoked(token);
+
+      await revoked(access_token, { token_type_hint: "refresh_token" });
+      await revoked(access_token);
+      await revoked(refresh_token, { token_type_hint: "nonsense" });
+      await revoked(refresh_token);
+
+      assert.equal(await statusOf(access_token), 401);
+      await assertOAuthError(refresh(world, client, refresh_token), 400, "invalid_grant");
+    });
+
+    it("answers 200 to the tokens of another client and of nobody's, and leaves them alone", async () => {
+      const { access_token, refresh_token } = await signIn(world, client, acme);
+      const personal = await acme.token("read_user");
+
+      for (const token of [access_token, refresh_token, personal]) {
+        await revoked(token, {}, other);
+        await revoked(token, {}, open);
+      }
+      await revoked(personal);
+
+      assert.deepEqual([await statusOf(access_token), await statusOf(personal)], [200, 200]);
+      assert.equal((await refresh(world, client, refresh_token)).status, 200);
+    });
+
+    it("lets public clients revoke their own", async () => {
+      const { access_token } = await signIn(world, open, acme);
+
+      await revoked(access_token, {}, open);
+
+      assert.equal(await statusOf(access_token), 401);
+    });
+
+    it("answers 400 invalid_request without a token, 401 without a client", async () => {
+      const send = (more: Record<string, string>) => postForm(`${world.url}/oauth/revoke`, more);
+
+      await assertOAuthError(send({ ...open.credentials, client_secret: "" }), 400, "invalid_request");
+      await assertOAuthError(send({ token: issueToken("access") }), 401, "invalid_client");
+    });
+  });
+
+  describe("POST /oauth/introspect", () => {
+    it("describes an access token", async () => {
+      const { access_token } = await signIn(world, client, acme, "read_user read_builds");
+      const now = Math.floor(world.clock.now().getTime() / 1000);
+
+      const { status, body } = await introspect(access_token);
+
+      assert.equal(status, 200);
+      assert.deepEqual(body, {
+        active: true,
+        iss: "https://auth.example.com",
+        client_id: client.clientId,
+        sub: acme.user.id,
+        username: acme.user.email,
+        scope: "read_user read_builds",
+        token_type: "Bearer",
+        iat: now,
+        exp: now + 3600,
+      });
+    });
+
+    it("describes a refresh token", async () => {
+      const { refresh_token } = await signIn(world, client, acme);
+      const now = Math.floor(world.clock.now().getTime() / 1000);
+
+      const { body } = await introspect(refresh_token, { token_type_hint: "access_token" });
+
+      assert.deepEqual(body, {
+        active: true,
+        iss: "https://auth.example.com",
+        client_id: client.clientId,
+        sub: acme.user.id,
+        username: acme.user.email,
+        scope: "read_user",
+        iat: now,
+        exp: now + (30 * dayMs) / 1000,
+      });
+    });
+
+    it("leaves exp out of a token that does not expire", async () => {
+      const lasting = await setUpClient(world, { confidential: true });
+      const { access_token } = await signIn(world, lasting, acme);
+
+      const { body } = await introspect(access_token, {}, lasting);
+
+      assert.equal(body.active, true);
+      assert.ok(!("exp" in body));
+    });
+
+    it("says no more than that a token does not work: expired, rotated, revoked, of another client, unknown", async () => {
+      const { access_token, refresh_token } = await signIn(world, client, acme);
+      await inactive(access_token, {}, other);
+      await inactive(refresh_token, {}, other);
+      const rotated = (await refresh(world, client, refresh_token)).body;
+      await inactive(refresh_token);
+      await revoke(rotated.access_token);
+      await inactive(rotated.access_token);
+      world.clock.advance(3_600_000);
+      await inactive(access_token);
+      world.clock.advance(30 * dayMs);
+      await inactive(rotated.refresh_token);
+      await inactive(await acme.token("read_user"));
+      for (const token of oddTokens) await inactive(token);
+    });
+
+    it("says so of the tokens of a user who is deactivated", async () => {
+      const user = await addPerson(world, acme);
+      const { access_token, refresh_token } = await signIn(world, client, { id: acme.id, user });
+
+      await deactivateUser(world.services, user.email);
+
+      await inactive(access_token);
+      await inactive(refresh_token);
+    });
+
+    it("answers 401 invalid_client to public clients, 400 invalid_request without a token", async () => {
+      const { access_token } = await signIn(world, open, acme);
+
+      await assertOAuthError(introspect(access_token, {}, open), 401, "invalid_client");
+      await assertOAuthError(introspect("", {}), 400, "invalid_request");
+    });
+  });
+});

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
+import { deactivateUser, removeMember, updateMember } from "../../../../shared/accounts/users.ts";
+import { newId } from "../../../../shared/ids.ts";
+import { disableApplication } from "../../../../shared/oauth/applications.ts";
+import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { get } from "../../../helpers/http.ts";
+import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+describeOnEachDatabase("what belongs to somebody else", (database) => {
+  let pages: Pages;
+  let ada: Visitor;
+  let bob: Visitor;
+
+  before(async () => {
+    pages = await startPages(database);
+    ada = await pages.visitor(pages.ada);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const connect = async () => {
+    const codes = await pages.authorize();
+    await ada.post("/oauth/device", { user_code: codes.user_code });
+    const form = { decision: "authorize", organization: pages.acme.id };
+    await ada.post(`/oauth/device/${codes.user_code}/review`, form);
+    const { access_token } = await pages.poll(codes);
+    const [app] = await listConnectedApps(pages.services, pages.ada.id);
+    if (!app) throw new Error("not connected");
+    return { token: access_token, grantId: app.grant.id, applicationId: app.application.id };
+  };
+  const ownToken = async () => {
+    const id = newId(pages.clock.now());
+    const token = await createOwnAccessToken(pages.services, pages.ada.id, {
+      id,
+      organizationId: pages.acme.id,
+      scopes: ["read_user"],
+      description: "Ada's",
+    });
+    return { id, token };
+  };
+  const works = async (token?: string) => (await get(`${pages.url}/v2/user`, token)).status === 200;
+
+  it("is not found: grants, applications and tokens, to look at or to revoke", async () => {
+    const { token, grantId, applicationId } = await connect();
+    const own = await ownToken();
+    const grants = `/user/connected-apps/${grantId}`;
+    for (const path of [
+      grants,
+      `${grants}/revoke`,
+      `/user/connected-apps/applications/${applicationId}/revoke`,
+      `/user/api-access-tokens/${own.id}/revoke`,
+    ]) {
+      assert.equal((await ada.get(path)).status, 200, path);
+      assert.equal((await bob.get(path)).status, 404, path);
+      if (path !== grants) await bob.post(path);
+    }
+    assert.equal((await bob.post(`/user/api-access-tokens/${own.id}/revoke`)).status, 404);
+
+    assert.ok((await works(token)) && (await works(own.token)));
+    for (const path of ["/user/connected-apps", "/user/api-access-tokens"])
+      assert.doesNotMatch((await bob.get(path)).text, /Deploy CLI|Ada's/);
+  });
+
+  it("includes the tokens of applications: they are no API access tokens of one's own", async () => {
+    const { token } = await connect();
+    const { db } = pages.services;
+    const rows = await db.select().from(db.tables.accessTokens);
+    const issued = rows.find(({ grantId, revokedAt }) => grantId !== null && revokedAt === null);
+    const path = `/user/api-access-tokens/${issued?.id}/revoke`;
+
+    assert.equal((await ada.get(path)).status, 404);
+    assert.equal((await ada.post(path)).status, 404);
+
+    assert.ok(await works(token));
+    assert.doesNotMatch((await ada.get("/user/api-access-tokens")).text, /Deploy CLI/);
+  });
+
+  it("is not taken over by a form that names its id", async () => {
+    const own = await ownToken();
+    const fields = { id: own.id, organization: pages.acme.id, scopes: "read_builds", description: "Bob's" };
+
+    assert.equal((await bob.post("/user/api-access-tokens/new", fields)).status, 409);
+
+    assert.ok(await works(own.token));
+    assert.match((await ada.get("/user/api-access-tokens")).text, /Ada&#39;s|Ada's/);
+  });
+
+  it("is not found when it is revoked already, or has never been", async () => {
+    const { grantId } = await connect();
+    assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
+    assert.equal((await ada.get(`/user/connected-apps/${grantId}`)).status, 404);
+    // Sent again, a revocation has what it wanted.
+    assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
+    const unused = newId(pages.clock.now());
+    for (const id of [unused, unused.toUpperCase(), "1", "..%2f..", "%00"])
+      assert.equal((await ada.get(`/user/connected-apps/${id}`)).status, 404, id);
+  });
+
+  it("shows as expired what a disabled application asks for, and grants nothing", async () => {
+    await addApplication(pages, { name: "Gone", clientId: "gone" });
+    const codes = await pages.authorize({ client_id: "gone" });
+    await ada.post("/oauth/device", { user_code: codes.user_code });
+    await disableApplication(pages.services, "gone");
+
+    const path = `/oauth/device/${codes.user_code}/review`;
+    const answer = await ada.post(path, { decision: "authorize", organization: pages.acme.id });
+
+    assert.equal(answer.status, 409);
+    assert.match(answer.text, /It has expired/);
+  });
+
+  it("follows memberships: who loses one while deciding authorizes nothing there", async () => {
+    const member = { organization: "acme", email: pages.bob.email };
+    const codes = await pages.authorize({ scope: "write_clusters" });
+    await bob.post("/oauth/device", { user_code: codes.user_code });
+    const decide = () =>
+      bob.post(`/oauth/device/${codes.user_code}/review`, {
+        decision: "authorize",
+        organization: pages.acme.id,
+      });
+    const refused = await decide();
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /Your role in that organization allows nothing of what is asked for/);
+
+    await updateMember(pages.services, { ...member, role: "admin" });
+    await removeMember(pages.services, member);
+
+    assert.match((await decide()).text, /Choose the organization/);
+    assert.match(
+      (await bob.get(`/oauth/device/${codes.user_code}/review`)).text,
+      /belong to no organization/,
+    );
+    await deactivateUser(pages.services, pages.bob.email);
+    assert.equal((await decide()).headers.get("location")?.slice(0, 9), "/sign-in?");
+    assert.equal((await pages.poll(codes)).error, "authorization_pending");
+  });
+});

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { changePassword, findUserByPassword, startSession } from "../../../../shared/accounts/sessions.ts";
+import { setPassword } from "../../../../shared/accounts/users.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { openBrowser } from "../../../helpers/form-browser.ts";
+import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
+import { startWorld, type World } from "../../../helpers/world.ts";
+
+const first = "correct horse battery";
+const second = "another password";
+
+describeOnEachDatabase("POST /user/password", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  it("signs the user out everywhere else", async () => {
+    const [here, there] = [openBrowser(world.url), openBrowser(world.url)];
+    await here.signIn(acme.user.email);
+    await there.signIn(acme.user.email);
+
+    const answer = await here.post("/user/password", { present: first, wanted: second, again: second });
+
+    assert.equal(answer.status, 303, answer.text);
+    assert.ok(await here.isSignedIn());
+    assert.ok(!(await there.isSignedIn()));
+    await setPassword(world.services, acme.user.email, first);
+  });
+
+  it("starts no session with a password that was replaced while it was checked", async () => {
+    const user = await findUserByPassword(world.services, acme.user.email, first);
+    assert.ok(user);
+    await setPassword(world.services, acme.user.email, second);
+
+    assert.equal(await startSession(world.services, user, ""), undefined);
+    await setPassword(world.services, acme.user.email, first);
+  });
+
+  it("does not replace a password that the operator has set meanwhile", async () => {
+    const user = await findUserByPassword(world.services, acme.user.email, first);
+    assert.ok(user);
+    await setPassword(world.services, acme.user.email, second);
+
+    const outcome = await changePassword(world.services, user, {
+      present: first,
+      wanted: "a third password",
+    });
+
+    assert.equal(outcome, "wrong");
+    assert.ok(await findUserByPassword(world.services, acme.user.email, second));
+  });
+});

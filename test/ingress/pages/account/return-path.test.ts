@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { password } from "../../../helpers/organization.ts";
+import { type Pages, startPages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+const foreign = [
+  "//evil.example",
+  "///evil.example",
+  "////evil.example/x",
+  "/\\evil.example",
+  "\\\\evil.example",
+  "/\\/evil.example",
+  "/x/..//evil.example",
+  "/./\\evil.example",
+  "/.//evil.example",
+  "/%2e//evil.example",
+  "/x/%2e%2e//evil.example",
+  "/\t/evil.example",
+  "/\n/evil.example",
+  "\t//evil.example",
+  " //evil.example",
+  "https://evil.example/",
+  "https:evil.example",
+  "HTTPS:\\\\evil.example",
+  "javascript:alert(1)",
+  "java\tscript:alert(1)",
+  "data:text/html,x",
+  "evil.example",
+  "@evil.example",
+  ".evil.example",
+  ":80",
+  "?to=//evil.example",
+  "",
+];
+
+/** What stays here, and how it is written then. */
+const ours: Record<string, string> = {
+  "/user/password": "/user/password",
+  "/oauth/device/BCDF-GHJK?a=1&b=%26": "/oauth/device/BCDF-GHJK?a=1&b=%26",
+  "/user/connected-apps#top": "/user/connected-apps",
+  "/%2F%2Fevil.example": "/%2F%2Fevil.example",
+  "/?to=//evil.example": "/?to=//evil.example",
+  "/x/../user/password": "/user/password",
+  "/a b\r\nSet-Cookie: x=y": "/a%20bSet-Cookie:%20x=y",
+  "/@evil.example": "/@evil.example",
+  "/é": "/%C3%A9",
+};
+
+describeOnEachDatabase("the address to go on to after sign-in", (database) => {
+  let pages: Pages;
+  let ada: Visitor;
+  before(async () => {
+    pages = await startPages(database);
+    ada = await pages.visitor(pages.ada);
+  });
+  after(() => pages.close());
+
+  const linkTo = async (to: string) => {
+    const { text } = await ada.get(`/sign-in?${new URLSearchParams({ to })}`);
+    return /<a class="button" href="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  };
+  const fieldOf = async (to: string) => {
+    const person = await pages.visitor();
+    const { text } = await person.get(`/sign-in?${new URLSearchParams({ to })}`);
+    return /name="to" value="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  };
+
+  it("is never another site", async () => {
+    for (const to of foreign) {
+      assert.equal(await linkTo(to), "/", JSON.stringify(to));
+      assert.equal(await fieldOf(to), "/", JSON.stringify(to));
+    }
+  });
+
+  it("is a page of ours as it was asked for", async () => {
+    for (const [to, path] of Object.entries(ours)) {
+      assert.equal(await linkTo(to), path, JSON.stringify(to));
+      assert.equal(await fieldOf(to), path, JSON.stringify(to));
+      assert.equal(new URL(path, pages.url).origin, pages.url);
+    }
+  });
+
+  it("is looked at again when the form comes: it may have been changed", async () => {
+    const person = await pages.visitor();
+    const form = { email: pages.ada.email, password, to: "/x/..//evil.example" };
+    const answer = await person.post("/sign-in", form);
+    assert.equal(answer.status, 303);
+    assert.equal(answer.headers.get("location"), "/");
+  });
+
+  it("is kept when the password was wrong, and is the first of two", async () => {
+    const person = await pages.visitor();
+    const wrong = { email: pages.ada.email, password: "wrong", to: "/user/password" };
+    assert.match((await person.post("/sign-in", wrong)).text, /name="to" value="\/user\/password"/);
+    assert.match((await person.get("/sign-in?to=%2Fa&to=%2F%2Fevil.example")).text, /name="to" value="\/a"/);
+  });
+
+  it("is where one was, whichever page it is that asks to sign in", async () => {
+    const person = await pages.visitor();
+    for (const path of [
+      "/oauth/device",
+      "/oauth/device/BCDF-GHJK",
+      "/oauth/device/BCDF-GHJK/review?x=%2F%2F",
+      "/user/connected-apps",
+      "/user/api-access-tokens/new",
+    ]) {
+      const answer = await person.get(path);
+      assert.equal(answer.status, 303);
+      assert.equal(answer.headers.get("location"), `/sign-in?${new URLSearchParams({ to: path })}`);
+      assert.equal(await linkTo(path), path);
+    }
+  });
+
+  it("cannot be smuggled into a redirect by the address that is asked for", async () => {
+    const person = await pages.visitor();
+    for (const path of ["//evil.example/user/password", "/\\evil.example", "/user/password//evil.example"]) {
+      const location = (await person.get(path)).headers.get("location") ?? "/";
+      assert.ok(location.startsWith("/") && !location.startsWith("//"), location);
+    }
+  });
+});

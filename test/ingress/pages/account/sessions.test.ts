@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { startSession } from "../../../../shared/accounts/sessions.ts";
+import { deactivateUser, setPassword } from "../../../../shared/accounts/users.ts";
+import { issueToken } from "../../../../shared/crypto/tokens.ts";
+import { describeOnEachDatabase, sqlite } from "../../../helpers/databases.ts";
+import { request } from "../../../helpers/http.ts";
+import { password } from "../../../helpers/organization.ts";
+import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { csrfTokenIn, type Visitor, visitor } from "../../../helpers/visitor.ts";
+
+const dayMs = 86_400_000;
+const token = /sbss_[0-9A-Za-z]{49}/;
+
+describeOnEachDatabase("a session at the pages", (database) => {
+  let pages: Pages;
+
+  before(async () => {
+    pages = await startPages(database, { SIGN_IN_FAILURES: "1000" });
+  });
+  after(() => pages.close());
+
+  const signIn = (person: Visitor, more: Record<string, string> = {}) =>
+    person.post("/sign-in", { email: pages.ada.email, password, ...more });
+  const isSignedIn = async (person: Visitor) => (await person.get("/user/password")).status === 200;
+  const sessions = () => pages.services.db.select().from(pages.services.db.tables.sessions);
+
+  it("is a cookie that scripts do not see and other sites do not send", async () => {
+    const [cookie = ""] = (await request(pages.url)).headers.getSetCookie();
+    assert.match(cookie, /^signalbox=sbss_\w{49}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/);
+  });
+
+  it("is of no user until somebody signs in with it, and stores nothing", async () => {
+    const before = await sessions();
+    const person = visitor(pages.url);
+    await person.get("/");
+    assert.ok(!(await isSignedIn(person)));
+    assert.deepEqual(await sessions(), before);
+  });
+
+  describe("after sign-in", () => {
+    it("is a new one: whoever planted a cookie before knows nothing", async () => {
+      const others = await pages.cookieOf(pages.bob);
+      for (const planted of [`signalbox=${issueToken("session")}`, "signalbox=chosen-by-somebody", others]) {
+        const person = visitor(pages.url, planted);
+
+        const answer = await signIn(person);
+
+        assert.equal(answer.status, 303);
+        assert.notEqual(person.cookie, planted);
+        assert.match(person.cookie, token);
+        assert.ok(await isSignedIn(person));
+        const planter = await visitor(pages.url, planted).get("/");
+        assert.doesNotMatch(planter.text, /Hello, Ada/);
+      }
+      assert.ok(!(await isSignedIn(visitor(pages.url, others))), "the session before has ended");
+    });
+
+    it("has forms of its own: those of before are out of date", async () => {
+      const person = visitor(pages.url);
+      const old = csrfTokenIn((await person.get("/sign-in")).text) ?? "";
+      await signIn(person);
+      assert.equal((await person.post("/sign-out", { csrf_token: old })).status, 403);
+      await person.get("/");
+      assert.equal((await person.post("/sign-out")).status, 303);
+    });
+  });
+
+  it("keeps only a hash of the cookie in the database, and neither cookie nor password in the log", async () => {
+    const person = await pages.visitor(pages.ada);
+    await person.get("/");
+    const value = person.cookie.split("=")[1] ?? "";
+    assert.match(value, token);
+    assert.ok(!JSON.stringify(await sessions()).includes(value));
+    const log = pages.logged.join("");
+    assert.ok(!log.includes(value) && !log.includes(password));
+  });
+
+  it("renders no page with the cookie's value in it", async () => {
+    const person = await pages.visitor(pages.ada);
+    for (const path of ["/", "/user/password", "/user/api-access-tokens/new"])
+      assert.doesNotMatch((await person.get(path)).text, token);
+  });
+
+  it("answers a wrong password and an unknown address alike", async () => {
+    const person = visitor(pages.url);
+    await person.get("/sign-in");
+    const answers = await Promise.all(
+      [pages.ada.email, "nobody@acme.example.com"].map((email) =>
+        signIn(person, { email, password: "wrong" }),
+      ),
+    );
+    const [wrong, unknown] = answers.map(
+      ({ status, text }) => `${status} ${text.replace(/value="[^"]*@[^"]*"/, "")}`,
+    );
+    assert.equal(wrong, unknown);
+    assert.match(wrong ?? "", /^422 .*The email address or password is wrong/s);
+  });
+
+  it("ends at sign-out for good: the cookie of before is of nobody", async () => {
+    const person = await pages.visitor(pages.ada);
+    const former = person.cookie;
+    assert.ok(await isSignedIn(person));
+
+    await person.post("/sign-out");
+
+    assert.ok(!(await isSignedIn(person)));
+    assert.ok(!(await isSignedIn(visitor(pages.url, former))));
+  });
+
+  it("ends for everybody whom the operator gives a new password or deactivates", async () => {
+    const first = await pages.visitor(pages.bob);
+    assert.ok(await isSignedIn(first));
+    await setPassword(pages.services, pages.bob.email, password);
+    assert.ok(!(await isSignedIn(first)));
+
+    const second = await pages.visitor(pages.bob);
+    assert.ok(await isSignedIn(second));
+    await deactivateUser(pages.services, pages.bob.email);
+    assert.ok(!(await isSignedIn(second)));
+    assert.equal((await signIn(visitor(pages.url), { email: pages.bob.email })).status, 422);
+    const codes = await pages.authorize();
+    assert.match(
+      (await second.post("/oauth/device", { user_code: codes.user_code })).headers.get("location") ?? "",
+      /^\/sign-in\?/,
+    );
+  });
+
+  it("holds for 14 days, and not a moment longer", async () => {
+    const person = await pages.visitor(pages.ada);
+
+    pages.clock.advance(14 * dayMs - 60_000);
+    assert.ok(await isSignedIn(person));
+
+    pages.clock.advance(60_000);
+    const answer = await person.get("/user/password");
+    assert.equal(answer.status, 303);
+    assert.equal(answer.headers.get("location"), "/sign-in?to=%2Fuser%2Fpassword");
+  });
+
+  it("takes a form of an ended session to the sign-in page, and then back", async () => {
+    const person = visitor(pages.url);
+    const answer = await person.post(`/user/connected-apps/${pages.acme.id}/revoke`);
+    assert.equal(answer.status, 303);
+    assert.equal(
+      answer.headers.get("location"),
+      `/sign-in?to=%2Fuser%2Fconnected-apps%2F${pages.acme.id}%2Frevoke`,
+    );
+  });
+});
+
+describe("a session at pages whose address is https", () => {
+  let pages: Pages;
+
+  before(async () => {
+    pages = await startPages(sqlite, { PUBLIC_URL: "https://ci.example.com" });
+  });
+  after(() => pages.close());
+
+  it("has a cookie that is Secure and that no neighbour of the domain can plant", async () => {
+    const [cookie = ""] = (await request(pages.url)).headers.getSetCookie();
+    assert.match(
+      cookie,
+      /^__Host-signalbox=sbss_\w{49}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+  });
+
+  it("goes by no cookie of the plain name", async () => {
+    const session = await startSession(pages.services, pages.ada, "");
+    const statusWith = async (cookie: string) =>
+      (await request(`${pages.url}/user/password`, { headers: { cookie }, redirect: "manual" })).status;
+    assert.equal(await statusWith(`signalbox=${session}`), 303);
+    assert.equal(await statusWith(`__Host-signalbox=${session}`), 200);
+  });
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Redis } from "ioredis";
+import { sqlite } from "../../../helpers/databases.ts";
+import { openBrowser } from "../../../helpers/form-browser.ts";
+import { startWorld, type World } from "../../../helpers/world.ts";
+
+describe("POST /sign-in, wrong passwords", () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld(sqlite, {
+      SIGN_IN_FAILURES: "2",
+      SIGN_IN_FAILURES_PER_IP: "3",
+      TRUSTED_PROXIES: "127.0.0.1",
+    });
+  });
+  after(() => world.close());
+
+  const guess = async (email: string, ip: string) => {
+    const browser = openBrowser(world.url, { "X-Forwarded-For": ip });
+    await browser.get("/sign-in");
+    return (await browser.post("/sign-in", { email, password: "wrong" })).status;
+  };
+
+  it("makes no more windows in Redis for addresses that are tried after the limit", async () => {
+    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
+    const answers: number[] = [];
+
+    for (let i = 0; i < 6; i++) answers.push(await guess(`${i}@example.com`, "192.0.2.1"));
+
+    assert.deepEqual(answers, [422, 422, 422, 429, 429, 429]);
+    assert.equal((await redis.keys(`${world.config.redisPrefix}:window:sign-in:*`)).length, 3);
+    redis.disconnect();
+  });
+
+  it("counts the addresses of an IPv6 network together", async () => {
+    const answers: number[] = [];
+
+    for (let i = 0; i < 4; i++) answers.push(await guess("ada@example.com", `2001:db8:1:2:${i}::1`));
+
+    assert.deepEqual(answers, [422, 422, 429, 429]);
+  });
+
+  it("answers 503 when too many are checked at once, and does not count those", async () => {
+    const browsers = Array.from({ length: 40 }, (_, i) =>
+      openBrowser(world.url, { "X-Forwarded-For": `198.51.100.${i}` }),
+    );
+    await Promise.all(browsers.map(({ get }) => get("/sign-in")));
+
+    const fields = { email: "ada@example.com", password: "wrong" };
+    const answers = await Promise.all(browsers.map(({ post }) => post("/sign-in", fields)));
+
+    const refused = browsers.filter((_, index) => answers[index]?.status === 503);
+    assert.ok(refused.length > 0);
+    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
+    const totals = await Promise.all(
+      browsers.map((_, i) =>
+        redis.hget(`${world.config.redisPrefix}:window:sign-in-ip:198.51.100.${i}`, "t"),
+      ),
+    );
+    assert.equal(totals.filter((total) => total === "1").length, browsers.length - refused.length);
+    redis.disconnect();
+  });
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, it } from "node:test";
+import type { Page } from "playwright-core";
+import { createBuilds } from "../../../../shared/builds/create.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { deletePayloads } from "../../../../shared/triggers/payload-store.ts";
+import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { sqlite } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+
+describeInBrowser("a member of an organization", () => {
+  let pages: QueuePages;
+  let page: Page;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+    page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
+  });
+  after(() => pages.close());
+
+  const pipeline = (name: string, steps = [{ command: "make" }]) =>
+    createPipeline(pages.services, pages.actor, { clusterId: pages.acme.cluster.id, name, steps });
+  const build = async (payload: string, slug = "web") => {
+    const trigger = await pages.acme.trigger(
+      { message: "From a webhook", environment: { COLOUR: "red" } },
+      slug,
+    );
+    return buildWebhook(pages, trigger.path, payload);
+  };
+
+  it("pages through pipelines and builds", async () => {
+    for (let i = 0; i < 31; i++) await pipeline(`Pipeline ${i}`);
+    const busy = await pipeline("A busy one");
+    const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
+    const more = { message: "m", commit: "HEAD", branch: "main", environment: {} };
+    const requests = Array.from({ length: 45 }, () => ({ ...request, ...more }));
+    await pages.services.db.transaction((tx) => createBuilds(tx, requests, pages.clock.now()));
+
+    await page.goto(pages.paths.pipelines);
+    assert.equal(await page.locator(".entry").count(), 30);
+    await click(page, "Next");
+    assert.equal(await page.locator(".entry").count(), 3);
+    assert.match(await mainText(page), /Page 2 of 2/);
+
+    await page.goto("/organizations/acme/pipelines/a-busy-one");
+    const numbers = () => page.locator("tbody th a").allInnerTexts();
+    assert.deepEqual([(await numbers())[0], (await numbers()).length], ["#45", 30]);
+    await click(page, "Next");
+    assert.deepEqual([(await numbers()).at(-1), (await numbers()).length], ["#1", 15]);
+    for (const odd of ["0", "-1", "99", "x", "1e999", ""])
+      assert.equal(
+        (await page.goto(`/organizations/acme/pipelines/a-busy-one?page=${odd}`))?.status(),
+        200,
+        odd,
+      );
+  });
+
+  it("learns from a pipeline without builds how to get one", async () => {
+    await pipeline("Brand new");
+    await page.goto("/organizations/acme/pipelines/brand-new");
+    assert.match(await mainText(page), /No build yet/);
+    await click(page, "trigger of this pipeline");
+    await click(page, "New trigger");
+    assert.equal(await heading(page), "New trigger of Brand new");
+  });
+
+  it("sees a build's jobs with their queues, its environment and who made it", async () => {
+    await pipeline("Two steps", [{ command: "make" }, { command: "make install" }]);
+    await build("{}", "two-steps");
+    await page.goto("/organizations/acme/pipelines/two-steps");
+    assert.match(await mainText(page), /Runs in Primary Default branch main Steps make make install/);
+    await click(page, "#1");
+
+    assert.equal(await heading(page), "Build #1 scheduled");
+    const text = await mainText(page);
+    assert.match(text, /From a webhook Commit HEAD Branch main Created just now by a webhook/);
+    assert.match(text, /make scheduled default make install scheduled default/);
+    await page.locator("#environment > summary").click();
+    assert.match(await mainText(page), /COLOUR red .*SIGNALBOX_PIPELINE_SLUG two-steps/);
+    await click(page, "default");
+    assert.equal(await heading(page), "default active");
+  });
+
+  it("reads the payload formatted, and downloads it exactly as it came", async () => {
+    const payload =
+      '{ "id":12345678901234567890.10,"id":1E2,\t"text":"é\\u00e9 </pre><script>alert(1)</script>" }\n';
+    const { number } = await build(payload);
+    await page.goto(pages.paths.build(number));
+
+    assert.equal(
+      await page.locator("pre.payload").innerText(),
+      '{\n  "id": 12345678901234567890.10,\n  "id": 1E2,\n  "text": "é\\u00e9 </pre><script>alert(1)</script>"\n}',
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download" }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), `build-${number}-payload.json`);
+    assert.deepEqual(await readFile(await download.path()), Buffer.from(payload));
+  });
+
+  it("sees the beginning of a payload over 256 KB", async () => {
+    const payload = JSON.stringify({ list: Array.from({ length: 100_000 }, (_, i) => i) });
+    const { number } = await build(payload);
+    await page.goto(pages.paths.build(number));
+
+    const shown = await page.locator("pre.payload").innerText();
+    assert.equal(shown.length, 256 * 1024);
+    assert.match(await mainText(page), /Only the first 256 KB are shown/);
+    const file = await page.request.get(`${pages.paths.build(number)}/payload`);
+    assert.equal(await file.text(), payload);
+  });
+
+  it("sees no payload once it is evicted", async () => {
+    const { number, deliveryId } = await build("{}");
+    await pages.services.db.transaction((tx) => deletePayloads(tx, [deliveryId ?? ""]));
+
+    await page.goto(pages.paths.build(number));
+
+    assert.equal(await page.locator("#payload").count(), 0);
+    assert.equal((await page.request.get(`${pages.paths.build(number)}/payload`)).status(), 404);
+  });
+
+  it("cancels a build, and sees who did", async () => {
+    const { number } = await build("{}");
+    await page.goto(pages.paths.build(number));
+    const options = { cookie: await pages.cookieOf(pages.bob), javaScriptEnabled: false };
+    const stale = await openWindow(pages.url, options);
+    await stale.goto(pages.paths.build(number));
+
+    await press(page, "Cancel build");
+
+    assert.equal(await heading(page), `Build #${number} canceled`);
+    assert.match(await mainText(page), /Canceled just now by Bob/);
+    assert.equal(await page.getByRole("button", { name: "Cancel build" }).count(), 0);
+
+    assert.equal((await press(stale, "Cancel build")).status(), 422);
+    assert.match(await stale.getByRole("alert").innerText(), /it has finished already/);
+    await stale.goto(`${pages.paths.build(number)}/cancel`);
+    assert.equal(await heading(stale), `Build #${number} canceled`);
+    await stale.context().close();
+  });
+});

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { insertUser } from "../../../../shared/accounts/store.ts";
+import { newId } from "../../../../shared/ids.ts";
+import { openDeliveryBuilder } from "../../../../shared/triggers/build-deliveries.ts";
+import { deletePayloads } from "../../../../shared/triggers/payload-store.ts";
+import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
+import { allBuilds, buildWebhook, countBuilds } from "../../../helpers/builds.ts";
+import { describeOnEachDatabase, sqlite } from "../../../helpers/databases.ts";
+import { eventually, post } from "../../../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { csrfTokenIn } from "../../../helpers/visitor.ts";
+
+const pipeline = "/organizations/acme/pipelines/web";
+const triggerPath = (id: string) => `${pipeline}/triggers/${id}`;
+const hidden = (html: string, name: string) =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
+
+describeOnEachDatabase("the pages of deliveries", (database) => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
+  });
+  after(() => pages.close());
+
+  const trigger = async (input: Parameters<typeof pages.acme.trigger>[0] = {}) => {
+    const made = await pages.acme.trigger({ type: "github", label: "Hook", ...input });
+    return { ...made, at: triggerPath(made.id) };
+  };
+  const send = async (path: string, payload: string) => {
+    const answer = await post(pages.url + path, payload, {
+      "X-GitHub-Event": "push",
+      "X-GitHub-Delivery": "d-1",
+    });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body.id as string;
+  };
+
+  it("a trigger's page lists what came, page by page, with its build and why there is none", async () => {
+    const { path, at } = await trigger({ filter: "webhook.payload.run == true" });
+    const ids: string[] = [];
+    for (let n = 0; n < 23; n++) ids.push(await send(path, JSON.stringify({ run: n % 2 === 0, n })));
+    const builder = openDeliveryBuilder(pages.services);
+    await Promise.all(ids.map((id) => builder.add(id)));
+    const bob = await pages.visitor(pages.bob);
+
+    const first = (await bob.get(at)).text;
+    assert.match(first, /built/);
+    assert.match(first, /the filter left it out/);
+    assert.match(first, /d-1/);
+    const shownIn = (html: string) => ids.filter((id) => html.includes(`${at}/deliveries/${id}"`));
+    assert.deepEqual(shownIn(first), ids.slice(3));
+    const older = /href="([^"]*\?after=[^"]*)"/.exec(first)?.[1] ?? "";
+    const second = (await bob.get(older)).text;
+    assert.deepEqual(shownIn(second), ids.slice(0, 3));
+    const newer = /href="([^"]*\?before=[^"]*)"/.exec(second)?.[1] ?? "";
+    assert.deepEqual(shownIn((await bob.get(newer)).text), ids.slice(3));
+  });
+
+  it("a delivery's page shows its request: of the headers the values that are known to be harmless", async () => {
+    const { path, at } = await trigger({ secret: null });
+    const answer = await post(pages.url + path, '{"big":12345678901234567890}', {
+      "X-GitHub-Event": "push",
+      "X-GitHub-Delivery": "72d3162e",
+      "X-Custom": "not for everybody",
+    });
+    const bob = await pages.visitor(pages.bob);
+
+    const shown = (await bob.get(`${at}/deliveries/${answer.body.id}`)).text;
+
+    assert.match(shown, /12345678901234567890/);
+    assert.match(shown, /72d3162e/);
+    assert.match(shown, /X-Custom/);
+    assert.doesNotMatch(shown, /not for everybody/);
+    assert.match(shown, /in process/);
+    const file = await bob.get(`${at}/deliveries/${answer.body.id}/payload`);
+    assert.equal(file.text, '{"big":12345678901234567890}');
+    assert.match(file.headers.get("content-disposition") ?? "", /^attachment/);
+  });
+
+  it("builds again, once for a form that is sent twice", async () => {
+    const { path, at } = await trigger();
+    const build = await buildWebhook(pages, path, '{"a":1}');
+    const bob = await pages.visitor(pages.bob);
+    const delivery = `${at}/deliveries/${build.deliveryId}`;
+    const { text } = await bob.get(delivery);
+    const form = { rebuild: hidden(text, "rebuild"), csrf_token: csrfTokenIn(text) ?? "" };
+    const before = await countBuilds(pages);
+
+    const answers = await Promise.all([1, 2, 3].map(() => bob.post(`${delivery}/rebuild`, form)));
+
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get("location")]),
+      answers.map(() => [303, `${pipeline}/builds/${build.number + 1}`]),
+    );
+    assert.equal(await countBuilds(pages), before + 1);
+    const again = (await allBuilds(pages)).at(-1);
+    assert.deepEqual([again?.deliveryId, again?.creatorId], [build.deliveryId, pages.bob.id]);
+    assert.match((await bob.get(`${pipeline}/builds/${build.number + 1}`)).text, new RegExp(delivery));
+  });
+
+  it("says so when the request is no longer kept, and does not build it again", async () => {
+    const { path, at } = await trigger();
+    const build = await buildWebhook(pages, path, "{}");
+    const bob = await pages.visitor(pages.bob);
+    const delivery = `${at}/deliveries/${build.deliveryId}`;
+    const { text } = await bob.get(delivery);
+    await pages.services.db.transaction((tx) => deletePayloads(tx, [build.deliveryId ?? ""]));
+
+    const refused = await bob.post(`${delivery}/rebuild`, { rebuild: hidden(text, "rebuild") });
+
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /The payload of this delivery is no longer kept\./);
+    assert.match((await bob.get(delivery)).text, /Its request is no longer kept/);
+    assert.equal((await bob.get(`${delivery}/payload`)).status, 404);
+  });
+
+  it("counts what was refused, by cause, with what to do about it", async () => {
+    const { path, at } = await trigger({ secret: "a secret of ours" });
+    const wrong = { "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` };
+    for (let times = 0; times < 3; times++)
+      assert.equal((await post(pages.url + path, "{}", wrong)).status, 401);
+    assert.equal((await post(pages.url + path, "a=b", { "content-type": "text/plain" })).status, 415);
+    const bob = await pages.visitor(pages.bob);
+    const shown = await eventually("the counts", async () => {
+      const { text } = await bob.get(at); // written down every few seconds
+      return text.includes("Not sent as JSON") ? text : undefined;
+    });
+
+    assert.match(shown, /Signature wrong or missing.*?<td class="number">3<\/td>/s);
+    assert.match(shown, /Not sent as JSON.*?<td class="number">1<\/td>/s);
+  });
+
+  it("sends a test delivery through the checks of the sender", async () => {
+    const { at, id } = await trigger({ secret: "a secret of ours" });
+    const bob = await pages.visitor(pages.bob);
+    assert.match((await bob.get(`${at}/send`)).text, /refs\/heads\/main/);
+
+    const sent = await bob.post(`${at}/send`, { event: "release", payload: '{"tag":"v1"}' });
+
+    assert.equal(sent.status, 303);
+    const delivery = (await bob.get(sent.headers.get("location") ?? "")).text;
+    assert.match(delivery, /release/);
+    assert.match(delivery, /X-Hub-Signature-256.*?not shown/s);
+    const broken = await bob.post(`${at}/send`, { payload: "{" });
+    assert.equal(broken.status, 400);
+    assert.match(broken.text, /Payload is not valid JSON\./);
+    const { db } = pages.services;
+    const { deliveries } = db.tables;
+    const kept = (await db.select().from(deliveries)).filter(({ triggerId }) => triggerId === id);
+    assert.equal(kept.length, 1);
+  });
+
+  it("tries a filter on a delivery before it is saved", async () => {
+    const { path, at } = await trigger();
+    const delivery = await send(path, '{"ref":"refs/heads/main"}');
+    const bob = await pages.visitor(pages.bob);
+    const attempt = (expression: string, action = "try") =>
+      bob.post(`${at}/filter`, { expression, delivery, action });
+
+    assert.match(
+      (await attempt('webhook.payload.ref == "refs/heads/main"')).text,
+      /True: this delivery would make a build/,
+    );
+    assert.match(
+      (await attempt('webhook.payload.ref == "no"')).text,
+      /False: this delivery would make no build/,
+    );
+    assert.match((await attempt("webhook.payload.missing == 1")).text, /No build: /);
+    assert.match((await attempt("webhook.")).text, /No build: /);
+    const unsaved = await attempt("webhook.", "save");
+    assert.equal(unsaved.status, 422);
+    assert.match(unsaved.text, /role="alert"/);
+    assert.equal((await attempt('webhook.payload.ref == "x"', "save")).status, 303);
+    assert.match((await bob.get(at)).text, /webhook\.payload\.ref == /);
+    assert.equal((await attempt("", "save")).status, 303);
+    assert.doesNotMatch((await bob.get(at)).text, /webhook\.payload\.ref/);
+  });
+
+  it("are nobody's of another organization", async () => {
+    const { path, at } = await trigger();
+    const id = await send(path, "{}");
+    const eve = { ...pages.ada, id: newId(new Date()), email: "eve@example.com" };
+    await pages.services.db.transaction((tx) => insertUser(tx, eve));
+    const stranger = await pages.visitor(eve);
+
+    for (const each of [
+      at,
+      `${at}/send`,
+      `${at}/filter`,
+      `${at}/deliveries/${id}`,
+      `${at}/deliveries/${id}/payload`,
+    ])
+      assert.equal((await stranger.get(each)).status, 404, each);
+    for (const each of [`${at}/send`, `${at}/filter`, `${at}/deliveries/${id}/rebuild`])
+      assert.equal((await stranger.post(each, { payload: "{}" })).status, 404, each);
+  });
+});
+
+describeInBrowser("a delivery by hand", () => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+    await pages.startWorkers();
+  });
+  after(() => pages.close());
+
+  it("is sent, followed to its build, and built again", async () => {
+    const { id } = await pages.acme.trigger({ type: "github", label: "Pushes", secret: "a secret of ours" });
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
+    await page.goto(triggerPath(id));
+
+    await click(page, "Send a test delivery");
+    await press(page, "Send");
+    await page.getByText("built", { exact: true }).waitFor(); // by itself
+    await click(page, "#1");
+    assert.match(await heading(page), /Build #1/);
+    assert.match(await mainText(page), /octo-org\/octo-repo/);
+
+    await click(page, "delivery");
+    await press(page, "Build again");
+    assert.match(await heading(page), /Build #2/);
+    await click(page, "Pushes");
+    assert.match(await mainText(page), /#1 ?#2/);
+  });
+});

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import type { Answer } from "../../../helpers/http.ts";
+import { type Codes, type Pages, startPages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+const plenty = { USER_CODE_FAILURES: "1000", USER_CODE_FAILURES_PER_IP: "1000" };
+
+describeOnEachDatabase("entering a user code", (database) => {
+  let pages: Pages;
+  let ada: Visitor;
+  let bob: Visitor;
+
+  before(async () => {
+    pages = await startPages(database, plenty);
+    ada = await pages.visitor(pages.ada);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const enter = (person: Visitor, code: string, more = {}) =>
+    person.post("/oauth/device", { user_code: code, ...more });
+  const decide = (person: Visitor, { user_code }: Codes, form: Record<string, string>) =>
+    person.post(`/oauth/device/${user_code}/review`, { organization: pages.acme.id, ...form });
+  const deviceCodes = () => pages.services.db.select().from(pages.services.db.tables.deviceCodes);
+
+  /** Codes that a person must not learn anything about, by what is the matter with them. */
+  const useless = async (): Promise<Record<string, string>> => {
+    const [denied, used, claimed, expired] = await Promise.all([1, 2, 3, 4].map(() => pages.authorize()));
+    if (!denied || !used || !claimed || !expired) throw new Error("no codes");
+    await enter(ada, denied.user_code);
+    await decide(ada, denied, { decision: "deny" });
+    await enter(ada, used.user_code);
+    await decide(ada, used, { decision: "authorize" });
+    await pages.poll(used);
+    await enter(ada, claimed.user_code);
+    pages.clock.advance(601_000);
+    const live = await pages.authorize();
+    await enter(ada, live.user_code);
+    return {
+      unknown: "BCDF-GHJK",
+      denied: denied.user_code,
+      used: used.user_code,
+      "of somebody else": live.user_code,
+      "of somebody else, and expired": claimed.user_code,
+      expired: expired.user_code,
+    };
+  };
+
+  it("forgives lower case, spaces, dashes and whatever else no code has in it", async () => {
+    for (const change of [
+      (code: string) => code.toLowerCase(),
+      (code: string) => code.replace("-", ""),
+      (code: string) => ` ${[...code].join(" ")}\u00a0`,
+      (code: string) => `${code.slice(0, 2)}–_.0aei1${code.slice(2)}`,
+    ]) {
+      const { user_code } = await pages.authorize();
+      const answer = await enter(ada, change(user_code));
+      assert.equal(answer.status, 303);
+      assert.equal(answer.headers.get("location"), `/oauth/device/${user_code}/review`);
+    }
+  });
+
+  it("says one and the same of every code that is of no use, with one status", async () => {
+    const codes = await useless();
+    const answers = await Promise.all(
+      Object.values(codes).map(async (code) => ({ code, answer: await enter(bob, code) })),
+    );
+
+    const said = answers.map(({ code, answer }) => `${answer.status} ${answer.text.replaceAll(code, "")}`);
+
+    assert.match(said[0] ?? "", /^422 .*This code is not valid\./s);
+    assert.equal(new Set(said).size, 1);
+    for (const nonsense of ["", "x", "BCDF-GHJ", "BCDF-GHJK-L", "%", "🙂".repeat(40)]) {
+      const answer = await enter(bob, nonsense);
+      assert.equal(answer.status, 422, nonsense);
+      assert.match(answer.text, /This code is not valid\./);
+    }
+  });
+
+  it("shows nobody the request of a code that they have not entered, and lets them decide nothing", async () => {
+    const codes = {
+      ...(await useless()),
+      "not entered": (await pages.authorize()).user_code,
+      nonsense: "BCDF",
+    };
+    const before = await deviceCodes();
+    const said = new Set<string>();
+    for (const code of Object.values(codes)) {
+      for (const answer of [
+        await bob.get(`/oauth/device/${code}/review`),
+        await bob.get(`/oauth/device/${code}/result`),
+        await bob.post(`/oauth/device/${code}/review`, {
+          decision: "authorize",
+          organization: pages.acme.id,
+          mine: "1",
+        }),
+        await bob.post(`/oauth/device/${code}/review`, { decision: "deny" }),
+        await bob.post(`/oauth/device/${code}/review`, { decision: "release" }),
+      ])
+        said.add(`${answer.status} ${answer.text}`);
+    }
+
+    assert.equal(said.size, 1);
+    assert.match([...said][0] ?? "", /^404 .*This code is not valid/s);
+    assert.deepEqual(await deviceCodes(), before);
+  });
+
+  it("insists on the checkbox exactly when the code came in the address", async () => {
+    const [linked, typed] = [await pages.authorize(), await pages.authorize()];
+    const page = await ada.get(`/oauth/device/${linked.user_code}`);
+    assert.match(page.text, /name="came_by_link" value="1"/);
+    await enter(ada, linked.user_code, { came_by_link: "1" });
+    await enter(ada, typed.user_code);
+
+    assert.equal((await decide(ada, linked, { decision: "authorize" })).status, 422);
+    assert.equal((await decide(ada, linked, { decision: "authorize", mine: "1" })).status, 303);
+    assert.equal((await decide(ada, typed, { decision: "authorize" })).status, 303);
+  });
+
+  it("authorizes for no organization that one does not belong to, and without a choice for none", async () => {
+    const codes = await pages.authorize();
+    await enter(bob, codes.user_code);
+    for (const organization of [pages.globex.id, "", "acme"]) {
+      const answer = await decide(bob, codes, { decision: "authorize", organization });
+      assert.equal(answer.status, 422);
+      assert.match(answer.text, /Choose the organization/);
+    }
+    assert.equal((await decide(bob, codes, { decision: "maybe" })).status, 400);
+    assert.equal((await pages.poll(codes)).error, "authorization_pending");
+  });
+
+  it("changes nothing by GET or HEAD: no claim, no decision, no sign-out, no revocation", async () => {
+    const [fresh, claimed] = [await pages.authorize(), await pages.authorize()];
+    await enter(ada, claimed.user_code);
+    const before = await deviceCodes();
+    for (const path of [
+      `/oauth/device/${fresh.user_code}`,
+      `/oauth/device?user_code=${fresh.user_code}`,
+      `/oauth/device/${fresh.user_code}/review?decision=authorize`,
+      `/oauth/device/${claimed.user_code}/review?decision=deny`,
+      `/oauth/device/${claimed.user_code}/review?decision=release`,
+      "/sign-out",
+      "/sign-in?email=bob@acme.example.com&password=x",
+    ]) {
+      await ada.get(path);
+      await fetch(pages.url + path, { method: "HEAD", headers: { cookie: ada.cookie } });
+    }
+
+    assert.deepEqual(await deviceCodes(), before);
+    assert.match((await ada.get("/")).text, /Hello, Ada/);
+    assert.equal((await enter(bob, fresh.user_code)).status, 303);
+  });
+
+  it("forgets what became of a request a day after it expired", async () => {
+    const codes = await pages.authorize();
+    await enter(ada, codes.user_code);
+    await decide(ada, codes, { decision: "deny" });
+    const result = () => ada.get(`/oauth/device/${codes.user_code}/result`);
+    assert.match((await result()).text, /Request denied/);
+
+    pages.clock.advance(25 * 3_600_000);
+
+    const later = await result();
+    assert.equal(later.status, 404);
+    assert.match(later.text, /This code is not valid/);
+  });
+});
+
+describeOnEachDatabase("guessing user codes", (database) => {
+  let pages: Pages;
+
+  before(async () => {
+    pages = await startPages(database, { USER_CODE_FAILURES: "3", USER_CODE_FAILURES_PER_IP: "5" });
+  });
+  after(() => pages.close());
+
+  const enter = (person: Visitor, code: string): Promise<Answer> =>
+    person.post("/oauth/device", { user_code: code });
+
+  describe("429", () => {
+    it("ends a user's guesses, not started again by a right code, and then an address's", async () => {
+      const [ada, bob] = [await pages.visitor(pages.ada), await pages.visitor(pages.bob)];
+      const right = async () => (await pages.authorize()).user_code;
+      assert.equal((await enter(ada, "BCDF-GHJK")).status, 422);
+      assert.equal((await enter(ada, "BCDF-GHJL")).status, 422);
+      assert.equal((await enter(ada, await right())).status, 303);
+      assert.equal((await enter(ada, "BCDF")).status, 422); // not a code at all counts too
+
+      for (const code of ["BCDF-GHJM", await right()]) {
+        const refused = await enter(ada, code);
+        assert.equal(refused.status, 429);
+        assert.ok(Number(refused.headers.get("retry-after")) > 500);
+        assert.match(refused.text, /Too many attempts/);
+      }
+
+      assert.equal((await enter(bob, await right())).status, 303);
+      assert.equal((await enter(bob, "BCDF-GHJN")).status, 422);
+      assert.equal((await enter(bob, "BCDF-GHJP")).status, 422);
+      assert.equal((await enter(bob, await right())).status, 429); // five from this address
+    });
+  });
+});

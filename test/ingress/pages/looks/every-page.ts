@@ -1,0 +1,331 @@
+import type { Page } from "playwright-core";
+import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
+import type { Actor } from "../../../../shared/accounts/audit.ts";
+import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { cancelBuild } from "../../../../shared/builds/builds.ts";
+import { createCluster } from "../../../../shared/clusters/clusters.ts";
+import type { Cluster } from "../../../../shared/clusters/store.ts";
+import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
+import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
+import { newId } from "../../../../shared/ids.ts";
+import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
+import { createPipeline, defaultStep } from "../../../../shared/pipelines/pipelines.ts";
+import type { Pipeline } from "../../../../shared/pipelines/store.ts";
+import { createQueue, type NewQueue, updateQueue } from "../../../../shared/queues/queues.ts";
+import { createTrigger } from "../../../../shared/triggers/create.ts";
+import { press } from "../../../helpers/browser.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { addApplication, type Pages } from "../../../helpers/pages.ts";
+import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
+
+const scope = "read_user read_organizations read_builds read_clusters write_clusters";
+const deviceAgent = "deploy-cli/2.3.1 (linux; x64) node/24.21.0";
+
+/** What is there to be looked at: user codes, and ids. */
+export type Exhibits = Awaited<ReturnType<typeof exhibit>>;
+
+/** A page to look at, and how to get there. */
+export interface Look<On = Exhibits> {
+  name: string;
+  as: "ada" | "bob" | "nobody";
+  visit: (page: Page, exhibits: On) => Promise<unknown>;
+}
+
+const at = (path: string) => (page: Page) => page.goto(path);
+const wrongPassword = async (page: Page) => {
+  await page.goto("/sign-in");
+  await page.getByLabel("Email address").fill("ada@acme.example.com");
+  await page.getByLabel("Password").fill("wrong");
+  await press(page, "Sign in");
+};
+const openMenu = async (page: Page) => {
+  await page.goto("/");
+  await page.locator("summary").click();
+};
+const wrongCode = async (page: Page) => {
+  await page.goto("/oauth/device");
+  await page.getByLabel("Code").fill("WRNG-CODE");
+  await press(page, "Continue");
+};
+const unticked = async (page: Page, { reviewed }: Exhibits) => {
+  await page.goto(`/oauth/device/${reviewed}/review`);
+  await page.getByLabel("acme").check();
+  await press(page, "Authorize");
+};
+const newToken = (organization: string) => async (page: Page) => {
+  await page.goto("/user/api-access-tokens/new");
+  await page.getByRole("textbox", { name: "Name" }).fill("Nightly report");
+  await page.getByRole("combobox", { name: "Organization" }).selectOption({ label: organization });
+  await page.locator('input[value="read_builds"]').check();
+  await press(page, "Create token");
+};
+
+const openedDocs = async (page: Page) => {
+  await page.goto("/docs");
+  await page.locator("#createQueue > summary").click();
+};
+const withEnvironment = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines/site/builds/1");
+  await page.locator("#environment > summary").click();
+};
+const takenName = async (page: Page) => {
+  await page.goto("/organizations/globex/clusters");
+  await page.getByLabel("Name").fill("Primary");
+  await press(page, "Create cluster");
+};
+const deletionRefused = async (page: Page, { cluster }: Exhibits) => {
+  await page.goto(`${cluster}/delete`);
+  await press(page, "Delete");
+};
+const hostedShape = async (page: Page, { cluster }: Exhibits) => {
+  await page.goto(`${cluster}/queues/new`);
+  await page.getByLabel("Key").fill("big machines");
+  await page.getByLabel("Agents").selectOption("LINUX_ARM64_16X64");
+  await press(page, "Create queue");
+};
+
+/** Every page of the service with something on it, and in the states that it can be in. */
+export const everyPage: Look[] = [
+  { name: "the start page", as: "nobody", visit: at("/?notice=signed_out") },
+  { name: "sign-in", as: "nobody", visit: at("/sign-in?to=/oauth/device") },
+  { name: "sign-in, wrong password", as: "nobody", visit: wrongPassword },
+  { name: "a page that does not exist", as: "nobody", visit: at("/nowhere") },
+  { name: "home", as: "ada", visit: at("/") },
+  { name: "the menu", as: "ada", visit: openMenu },
+  { name: "code entry", as: "ada", visit: at("/oauth/device") },
+  {
+    name: "code entry by link",
+    as: "ada",
+    visit: (page, { linked }) => page.goto(`/oauth/device/${linked}`),
+  },
+  { name: "code entry, wrong code", as: "ada", visit: wrongCode },
+  {
+    name: "consent",
+    as: "ada",
+    visit: (page, { reviewed }) => page.goto(`/oauth/device/${reviewed}/review`),
+  },
+  { name: "consent, box not ticked", as: "ada", visit: unticked },
+  {
+    name: "device connected",
+    as: "ada",
+    visit: (page, { handled }) => page.goto(`/oauth/device/${handled}/result`),
+  },
+  {
+    name: "request denied",
+    as: "ada",
+    visit: (page, { denied }) => page.goto(`/oauth/device/${denied}/result`),
+  },
+  {
+    name: "already handled",
+    as: "ada",
+    visit: (page, { handled }) => page.goto(`/oauth/device/${handled}/review`),
+  },
+  { name: "code not valid", as: "ada", visit: at("/oauth/device/BCDF-GHJK/review") },
+  { name: "connected apps", as: "ada", visit: at("/user/connected-apps?notice=access_revoked") },
+  { name: "connected apps, none yet", as: "bob", visit: at("/user/connected-apps") },
+  { name: "a connected app", as: "ada", visit: (page, { app }) => page.goto(`/user/connected-apps/${app}`) },
+  {
+    name: "revoking an app",
+    as: "ada",
+    visit: (page, { app }) => page.goto(`/user/connected-apps/${app}/revoke`),
+  },
+  { name: "tokens", as: "ada", visit: at("/user/api-access-tokens") },
+  { name: "tokens, none yet", as: "bob", visit: at("/user/api-access-tokens") },
+  {
+    name: "revoking a token",
+    as: "ada",
+    visit: (page, { token }) => page.goto(`/user/api-access-tokens/${token}/revoke`),
+  },
+  { name: "new token, incomplete", as: "ada", visit: newToken("Choose one") },
+  { name: "new token, created", as: "ada", visit: newToken("acme") },
+  { name: "password", as: "ada", visit: at("/user/password") },
+  { name: "the documentation", as: "nobody", visit: at("/docs") },
+  { name: "the documentation, opened", as: "nobody", visit: openedDocs },
+  { name: "pipelines", as: "ada", visit: at("/organizations/globex/pipelines") },
+  { name: "pipelines, one without builds", as: "bob", visit: at("/organizations/acme/pipelines") },
+  { name: "a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site") },
+  { name: "a pipeline, no build yet", as: "bob", visit: at("/organizations/acme/pipelines/web") },
+  { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
+  { name: "a build, canceled", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/2") },
+  { name: "a build, environment shown", as: "ada", visit: withEnvironment },
+  {
+    name: "a pipeline, long words",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/long-words"),
+  },
+  {
+    name: "a build, long words",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/long-words/builds/1"),
+  },
+  { name: "clusters", as: "ada", visit: at("/organizations/globex/clusters") },
+  { name: "clusters, taken name", as: "ada", visit: takenName },
+  { name: "audit log", as: "ada", visit: at("/organizations/globex/audit") },
+  { name: "clusters, for a member", as: "bob", visit: at("/organizations/acme/clusters") },
+  { name: "a cluster", as: "ada", visit: (page, { cluster }) => page.goto(cluster) },
+  { name: "a cluster, no queue yet", as: "ada", visit: (page, { emptyCluster }) => page.goto(emptyCluster) },
+  { name: "editing a cluster", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/edit`) },
+  { name: "deleting a cluster, refused", as: "ada", visit: deletionRefused },
+  { name: "a new queue", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/queues/new`) },
+  { name: "a new queue, hosted", as: "ada", visit: hostedShape },
+  { name: "a queue", as: "ada", visit: (page, { queues }) => page.goto(queues.deploy) },
+  { name: "a queue, paused", as: "ada", visit: (page, { queues }) => page.goto(queues.default) },
+  { name: "a queue, hosted", as: "ada", visit: (page, { queues }) => page.goto(queues.hosted) },
+  { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
+  { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...triggerLooks,
+];
+
+/** Make what the pages then show. */
+export async function exhibit(pages: Pages) {
+  return {
+    ...(await requests(pages)),
+    ...(await furnish(pages)),
+    triggers: await exhibitTriggers(pages),
+    app: await connectedApp(pages),
+    token: await ownToken(pages),
+  };
+}
+
+/** User codes in the states that Ada's requests can be in. */
+async function requests(pages: Pages) {
+  const person = await pages.visitor(pages.ada);
+  const claimed = async (decision?: Record<string, string>) => {
+    const codes = await pages.authorize({ scope, organization: "acme" }, deviceAgent);
+    await person.post("/oauth/device", { user_code: codes.user_code, came_by_link: "1" });
+    if (decision)
+      await person.post(`/oauth/device/${codes.user_code}/review`, {
+        mine: "1",
+        organization: pages.acme.id,
+        ...decision,
+      });
+    return codes;
+  };
+  const handled = await claimed({ decision: "authorize" });
+  const again = await claimed({ decision: "authorize", organization: pages.globex.id });
+  await pages.poll(handled);
+  await pages.poll(again);
+  return {
+    handled: handled.user_code,
+    denied: (await claimed({ decision: "deny" })).user_code,
+    reviewed: (await claimed()).user_code,
+    linked: (await pages.authorize()).user_code,
+  };
+}
+
+/** Another application that was used, with refresh tokens; the id of its grant. */
+async function connectedApp(pages: Pages): Promise<string> {
+  await addApplication(pages, { name: "Terraform provider", clientId: "terraform", refreshTokens: true });
+  const person = await pages.visitor(pages.ada);
+  const codes = await pages.authorize({ client_id: "terraform", scope }, "terraform/1.12");
+  await person.post("/oauth/device", { user_code: codes.user_code });
+  const form = { decision: "authorize", organization: pages.globex.id };
+  await person.post(`/oauth/device/${codes.user_code}/review`, form, {
+    "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+  });
+  await pages.poll(codes, "terraform");
+  const [newest] = await listConnectedApps(pages.services, pages.ada.id);
+  return newest?.grant.id ?? "";
+}
+
+/** A cluster, queues, pipelines and builds of Globex, of which Ada is an admin. */
+async function furnish(pages: Pages) {
+  const { services, ada } = pages;
+  await updateOrganization(services, "globex", { features: { custom_agent_images: true } });
+  const organization = await requireOrganization(services.db, "globex");
+  const actor = { organization, userId: ada.id };
+  const cluster = await createCluster(services, actor, {
+    name: "Primary",
+    emoji: "⚙",
+    description: "Machines in the basement and a few in the cloud, for everything that Globex builds.",
+  });
+  const empty = await createCluster(services, actor, { name: "Laboratory" });
+  const make = (queue: NewQueue) => createQueue(services, actor, cluster, queue);
+  const main = await make({ key: "default", isDefault: true, description: "Whatever needs no secrets" });
+  const hosted = await make({ key: "hosted-linux", instanceShape: "LINUX_AMD64_4X16" });
+  const deploy = await make({ key: "deploy", retryAgentAffinity: "prefer-different" });
+  await updateQueue(services, actor, hosted, {
+    hosted: { instanceShape: "LINUX_AMD64_8X32", agentImageRef: "registry.example.com/globex/agent:v12" },
+  });
+  const pipeline = { clusterId: cluster.id, defaultBranch: "main" };
+  await createPipeline(services, actor, { ...pipeline, name: "Documentation", steps: [defaultStep] });
+  const site = await createPipeline(services, actor, {
+    ...pipeline,
+    name: "Site",
+    steps: [
+      { label: "Test", command: "npm ci && npm test" },
+      { label: "Bundle", command: "npm run build -- --minify", agents: { queue: "hosted-linux" } },
+      { command: "./deploy.sh production", agents: { queue: "deploy" } },
+    ],
+  });
+  await buildsOf(pages, actor, { pipeline: site });
+  await cancelBuild(services, actor, site, 2);
+  await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
+  await fanOutDispatchPause(services, main.id);
+  await longWords(pages, cluster);
+  const at = `/organizations/globex/clusters/${cluster.id}`;
+  return {
+    cluster: at,
+    emptyCluster: `/organizations/globex/clusters/${empty.id}`,
+    queues: {
+      default: `${at}/queues/${main.id}`,
+      hosted: `${at}/queues/${hosted.id}`,
+      deploy: `${at}/queues/${deploy.id}`,
+    },
+  };
+}
+
+/** A build with words that fit into no column, and a command of several lines. */
+async function longWords(pages: Pages, cluster: Cluster): Promise<void> {
+  const key = "machines-with-large-disks-and-many-graphics-cards-in-the-basement-of-house-9";
+  const actor = {
+    organization: await requireOrganization(pages.services.db, "globex"),
+    userId: pages.ada.id,
+  };
+  await createQueue(pages.services, actor, cluster, { key });
+  const command = "npm ci\nnpm test -- --all";
+  const steps = [{ label: "Test", command, agents: { queue: key } }];
+  const long = { clusterId: cluster.id, defaultBranch: "main", name: "Long words", steps };
+  const pipeline = await createPipeline(pages.services, actor, long);
+  await buildsOf(pages, actor, {
+    pipeline,
+    branch: "feature/what-somebody-thought-of-on-a-friday-afternoon",
+  });
+}
+
+/** Three builds that webhooks made. */
+async function buildsOf(
+  pages: Pages,
+  actor: Actor,
+  { pipeline, branch = "main" }: { pipeline: Pipeline; branch?: string },
+): Promise<void> {
+  const created = await createTrigger(pages.services, actor, pipeline, {
+    type: "webhook",
+    label: "Site",
+    enabled: true,
+    message: "Publish what the editors changed: prices, opening hours and the map of all branches",
+    commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
+    branch,
+    environment: { SITE_REGION: "eu-central" },
+    filter: null,
+    secret: null,
+  });
+  const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;
+  for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${created.token}`, payload);
+}
+
+async function ownToken({ services, ada, acme, clock }: Pages): Promise<string> {
+  const make = async (description: string, scopes: string[], expiresInHours?: number) => {
+    const id = newId(clock.now());
+    await createOwnAccessToken(services, ada.id, {
+      id,
+      organizationId: acme.id,
+      description,
+      scopes,
+      expiresInHours,
+    });
+    return id;
+  };
+  await make("Status board in the kitchen", ["read_builds", "read_pipelines", "read_build_logs"]);
+  return make("Release script", ["read_user", "write_builds"], 90 * 24);
+}

@@ -1,0 +1,123 @@
+import type { Page } from "playwright-core";
+import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { createPipeline, defaultStep, requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createTrigger } from "../../../../shared/triggers/create.ts";
+import type { NewTrigger } from "../../../../shared/triggers/input.ts";
+import { follow, press } from "../../../helpers/browser.ts";
+import { post } from "../../../helpers/http.ts";
+import type { Pages } from "../../../helpers/pages.ts";
+import type { Look } from "./every-page.ts";
+
+const of = (pipeline: string) => `/organizations/globex/pipelines/${pipeline}/triggers`;
+const site = of("site");
+
+/** The addresses of triggers of each type. */
+type Exhibits = { triggers: Record<"webhook" | "github" | "linear", string> };
+
+const fillIn = async (page: Page) => {
+  await page.goto(`${site}/new`);
+  await page.getByLabel("GitHub").first().check();
+  await page.getByLabel("Description").fill("Releases of the design system");
+  await page.getByLabel("Environment variables").fill("# for the release\nREGION=eu-central\nchannel");
+  await page.getByLabel("Verify deliveries").check();
+  await page.getByLabel("Secret", { exact: true }).fill("s3cret");
+};
+const refused = async (page: Page) => {
+  await fillIn(page);
+  await press(page, "Create trigger");
+};
+const created = async (page: Page) => {
+  await fillIn(page);
+  await page.getByLabel("Environment variables").fill("");
+  await press(page, "Create trigger");
+};
+const createdPlain = async (page: Page) => {
+  await page.goto(`${of("documentation")}/new`);
+  await page.getByLabel("Webhook", { exact: false }).first().check();
+  await page.getByLabel("Description").fill("Nightly");
+  await page.getByLabel("Enabled").uncheck();
+  await press(page, "Create trigger");
+};
+const sentTwice = async (page: Page) => {
+  await createdPlain(page);
+  await follow(page, () => page.reload());
+};
+const replacing = async (page: Page, { triggers }: Exhibits) => {
+  await page.goto(`${triggers.github}/edit`);
+  await page.getByLabel("Replace all").check();
+};
+
+/** The pages on which triggers are managed. */
+export const triggerLooks: Look<Exhibits>[] = [
+  { name: "triggers", as: "ada", visit: (page) => page.goto(site) },
+  { name: "triggers, none yet", as: "ada", visit: (page) => page.goto(of("quiet")) },
+  { name: "triggers, as many as can be", as: "ada", visit: (page) => page.goto(of("crowded")) },
+  { name: "a new trigger", as: "ada", visit: (page) => page.goto(`${site}/new`) },
+  { name: "a new trigger, verified", as: "ada", visit: fillIn },
+  { name: "a new trigger, refused", as: "ada", visit: refused },
+  { name: "a new trigger, no room", as: "ada", visit: (page) => page.goto(`${of("crowded")}/new`) },
+  { name: "a trigger, created and verified", as: "ada", visit: created },
+  { name: "a trigger, created and disabled", as: "ada", visit: createdPlain },
+  { name: "a trigger, created before", as: "ada", visit: sentTwice },
+  {
+    name: "editing a trigger",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/edit`),
+  },
+  { name: "editing a trigger, new variables", as: "ada", visit: replacing },
+  {
+    name: "deleting a trigger",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/delete`),
+  },
+  {
+    name: "replacing a trigger",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/replace`),
+  },
+  ...(["webhook", "github", "linear"] as const).map((type) => ({
+    name: `setting up a trigger, ${type}`,
+    as: "ada" as const,
+    visit: (page: Page, { triggers }: Exhibits) => page.goto(`${triggers[type]}/setup`),
+  })),
+];
+
+/** Triggers of each type and state, a pipeline that has none, and one that has all it can have. */
+export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"]> {
+  const { services, ada, url } = pages;
+  await updateOrganization(services, "globex", { features: { webhook_filtering: true } });
+  const organization = await requireOrganization(services.db, "globex");
+  const actor = { organization, userId: ada.id };
+  const add = async (slug: string, input: Partial<NewTrigger>) => {
+    const pipeline = await requirePipeline(services.db, organization.id, slug);
+    const made = await createTrigger(services, actor, pipeline, {
+      type: "webhook",
+      label: "Nightly",
+      enabled: true,
+      message: null,
+      commit: null,
+      branch: null,
+      environment: {},
+      filter: null,
+      secret: null,
+      ...input,
+    });
+    return made;
+  };
+  const { clusterId } = await requirePipeline(services.db, organization.id, "site");
+  for (const name of ["Quiet", "Crowded"])
+    await createPipeline(services, actor, { clusterId, name, steps: [defaultStep] });
+  for (let made = 0; made < 10; made++) await add("crowded", { label: `Branch office ${made + 1}` });
+
+  const github = await add("site", {
+    type: "github",
+    label: "Pushes to the repository of the site, and releases of everything that it is made of",
+    environment: { REGION: "eu", CHANNEL: "stable", DEPLOY_TOKEN: "x" },
+    filter: 'webhook.headers.HTTP_X_GITHUB_EVENT == "push"',
+  });
+  const linear = await add("site", { type: "linear", label: "Issues", enabled: false, secret: "lin_wh_x" });
+  const webhook = await add("site", { label: "Editors" });
+  await post(`${url}/deliver/${github.token}`, "{}");
+  const at = (made: { trigger: { id: string } }) => `${site}/${made.trigger.id}`;
+  return { webhook: at(webhook), github: at(github), linear: at(linear) };
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Page } from "playwright-core";
+import { click, describeInBrowser, follow, heading, openWindow, press } from "../../../helpers/browser.ts";
+import { sqlite } from "../../../helpers/databases.ts";
+import { password } from "../../../helpers/organization.ts";
+import { type Pages, startPages } from "../../../helpers/pages.ts";
+
+const maxTabs = 40;
+
+describeInBrowser("the pages", () => {
+  let pages: Pages;
+
+  before(async () => {
+    pages = await startPages(sqlite);
+  });
+  after(() => pages.close());
+
+  it("do all that they do without JavaScript", async () => {
+    const page = await openWindow(pages.url, { javaScriptEnabled: false });
+    const codes = await pages.authorize({ organization: "acme" });
+    await page.goto(`/oauth/device/${codes.user_code}`);
+    await page.getByLabel("Email address").fill(pages.ada.email);
+    await page.getByLabel("Password").fill(password);
+    await press(page, "Sign in");
+    await press(page, "Continue");
+    await page.getByLabel("I started this").check();
+    await press(page, "Authorize");
+    assert.equal(await heading(page), "Device connected");
+    assert.ok((await pages.poll(codes)).access_token);
+
+    await click(page, "connected apps");
+    await click(page, "Revoke Deploy CLI");
+    await press(page, "Revoke");
+    assert.match(await page.getByRole("status").innerText(), /Access is revoked/);
+
+    await page.goto("/user/api-access-tokens/new");
+    await page.getByRole("textbox", { name: "Name" }).fill("Script");
+    await page.getByRole("combobox", { name: "Organization" }).selectOption({ label: "acme" });
+    await page.locator('input[value="read_user"]').check();
+    await press(page, "Create token");
+    assert.equal(await heading(page), "Token created");
+
+    await page.locator("summary").click();
+    await follow(page, () => page.getByRole("button", { name: "Sign out" }).click());
+    assert.match(await page.getByRole("status").innerText(), /You have signed out/);
+  });
+
+  it("connect a device by keyboard alone", async () => {
+    const page = await openWindow(pages.url);
+    const { keyboard } = page;
+    const codes = await pages.authorize({ scope: "read_user" });
+    await page.goto("/oauth/device");
+
+    await page.locator("#field-email:focus").waitFor(); // the page puts it there
+    await keyboard.type(pages.ada.email);
+    await keyboard.press("Tab");
+    await keyboard.type(password);
+    await follow(page, () => keyboard.press("Enter"));
+    await tabTo(page, "Code");
+    await keyboard.type(codes.user_code);
+    await follow(page, () => keyboard.press("Enter"));
+    assert.equal(await heading(page), "Authorize Deploy CLI?");
+    await tabTo(page, "Globex Corporation"); // the first of the two
+    await keyboard.press("ArrowDown");
+    await tabTo(page, "Authorize");
+    await follow(page, () => keyboard.press("Enter"));
+
+    assert.equal(await heading(page), "Device connected");
+    await page.context().close();
+  });
+
+  it("show where the keyboard is, and let it skip the header", async () => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+    await page.goto("/user/connected-apps");
+    await page.keyboard.press("Tab");
+    const skip = page.getByRole("link", { name: "Skip to the content" });
+    assert.ok(await skip.evaluate((element) => element === document.activeElement));
+    assert.ok(((await skip.boundingBox())?.x ?? -1) >= 0, "it is in view once it has the focus");
+    assert.notEqual(await skip.evaluate((element) => getComputedStyle(element).outlineStyle), "none");
+
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+
+    const focused = page.locator(":focus");
+    assert.equal(await focused.evaluate((element) => element.closest("main")?.id), "main");
+    await page.context().close();
+  });
+
+  it("open and leave the menu by keyboard", async () => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+    await page.goto("/");
+    await tabTo(page, "Ada");
+
+    await page.keyboard.press("Enter");
+    await tabTo(page, "API access tokens");
+    await follow(page, () => page.keyboard.press("Enter"));
+
+    assert.equal(await heading(page), "API access tokens");
+    await page.context().close();
+  });
+});
+
+/** Press Tab until what has the focus is called so. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let pressed = 0; pressed < maxTabs; pressed++) {
+    await page.keyboard.press("Tab");
+    if ((await page.evaluate(nameOfFocused)) === name) return;
+  }
+  assert.fail(`Tab never got to ${name}`);
+}
+
+function nameOfFocused(): string {
+  const element = document.activeElement as HTMLInputElement;
+  return (element.labels?.[0] ?? element).innerText.trim();
+}

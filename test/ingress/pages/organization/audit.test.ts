@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createAccessToken } from "../../../../shared/accounts/access-tokens.ts";
+import { audit } from "../../../../shared/accounts/audit.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+const path = "/organizations/acme/audit";
+
+describeOnEachDatabase("the audit log", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+  });
+  after(() => pages.close());
+
+  const read = async (at = path) => (await ada.get(at)).text;
+  const words = (html: string) => html.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
+
+  it("says of which pipeline a trigger is, and calls a token without a name a token", async () => {
+    const { services, acme } = pages;
+    await acme.trigger({ label: "Hook" });
+    const of = { organization: "acme", scopes: ["read_user"], expiresInHours: undefined };
+    await createAccessToken(services, { ...of, email: pages.ada.email, description: "" });
+    await createAccessToken(services, { ...of, email: pages.ada.email, description: "Script" });
+
+    const text = words(await read());
+
+    assert.match(text, /created the trigger Hook of Web/);
+    assert.match(text, /created a token(?! )/);
+    assert.match(text, /created the access token Script/);
+  });
+
+  it("leads to older entries, and back to the newest", async () => {
+    const { services, acme, clock } = pages;
+    const actor = { organization: acme, userId: pages.ada.id };
+    for (let i = 1; i <= 230; i++) {
+      clock.advance(1);
+      const subject = { type: "member", id: acme.id, name: `number ${i}.` } as const;
+      await services.db.transaction((tx) => audit(tx, actor, "updated", subject));
+    }
+
+    const first = await read();
+    const older = /href="([^"]*\?before=[^"]*)">Older</.exec(first)?.[1] ?? assert.fail("no way to go on");
+    const second = await read(older);
+
+    assert.match(first, /number 230\..*number 131\./s);
+    assert.doesNotMatch(first, /number 130\.|Newest/);
+    assert.match(second, /number 130\..*number 31\./s);
+    assert.doesNotMatch(second, /number (131|30)\./);
+    assert.match(second, new RegExp(`href="${path}">Newest<`));
+    const last = await read(/href="([^"]*\?before=[^"]*)">Older</.exec(second)?.[1]);
+    assert.match(last, /number 30\..*number 1\..*created the/s);
+    assert.doesNotMatch(last, /Older/);
+    assert.equal((await ada.get(`${path}?before=x`)).status, 200);
+  });
+
+  it("is linked from every page of the organization, for admins only", async () => {
+    const bob = await pages.visitor(pages.bob);
+    const link = `<a href="${path}">Audit log</a>`;
+    for (const page of [pages.paths.pipelines, pages.paths.queue]) {
+      assert.ok((await read(page)).includes(link), page);
+      assert.ok(!(await bob.get(page)).text.includes(link), page);
+    }
+    assert.match(await read(), /aria-current="page">Audit log</);
+    assert.equal((await bob.get(path)).status, 403);
+  });
+});

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
+import { environmentOf } from "../../../../shared/triggers/settings.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
+import {
+  assertRefused,
+  form,
+  hiddenId,
+  shownUrl,
+  startTriggerPages,
+  type TriggerPages,
+  triggersPath,
+} from "../../../helpers/trigger-pages.ts";
+
+describeOnEachDatabase("a trigger", (database) => {
+  let pages: TriggerPages;
+
+  before(async () => {
+    pages = await startTriggerPages(database);
+  });
+  afterEach(() => pages.clear());
+  after(() => pages.close());
+
+  describe("editing", () => {
+    it("shows the names of variables and the end of the secret, and keeps both unless told", async () => {
+      const secret = "the hook's secret 42";
+      const environment = { REGION: "eu-value", TOKEN: "hidden-value" };
+      const { id } = await pages.acme.trigger({ type: "github", secret, environment });
+      const edit = `${triggersPath}/${id}/edit`;
+      const page = await pages.member.get(edit);
+      assert.match(page.text, /<code>REGION<\/code>, <code>TOKEN<\/code>/);
+      assert.match(page.text, /which ends in 42/);
+      assert.doesNotMatch(page.text, /eu-value|hidden-value|hook's secret|hook&#39;s secret|name="type"/);
+
+      const fields = {
+        ...form,
+        label: "Renamed",
+        verify: "1",
+        secret: "",
+        environment_choice: "keep",
+        environment: "IGNORED=1",
+        type: "webhook",
+      };
+      const answer = await pages.member.post(edit, fields);
+
+      assert.equal(answer.headers.get("location"), `${triggersPath}/${id}?notice=trigger_saved`);
+      const kept = await pages.find(id);
+      assert.equal(kept.label, "Renamed");
+      assert.equal(kept.type, "github");
+      assert.deepEqual(environmentOf(pages.services.cipher, kept), environment);
+      assert.equal(pages.services.cipher.decrypt(kept.secretSealed ?? ""), secret);
+
+      const others = { ...fields, environment_choice: "replace", environment: "NEW=1", secret: "another" };
+      assert.equal((await pages.member.post(edit, others)).status, 303);
+      const replaced = await pages.find(id);
+      assert.deepEqual(environmentOf(pages.services.cipher, replaced), { NEW: "1" });
+      assert.equal(pages.services.cipher.decrypt(replaced.secretSealed ?? ""), "another");
+
+      const { verify, ...unverified } = { ...fields, environment_choice: "replace", environment: "" };
+      assert.equal((await pages.member.post(edit, unverified)).status, 303);
+      const bare = await pages.find(id);
+      assert.deepEqual([bare.secretSealed, bare.environmentSealed, verify], [null, null, "1"]);
+    });
+
+    it("422 for what the rules forbid, and keeps what was typed but the secret", async () => {
+      const { id } = await pages.acme.trigger({ type: "github" });
+      const hook = await pages.acme.trigger();
+      const edit = `${triggersPath}/${id}/edit`;
+      assertRefused(await pages.member.post(edit, { ...form, label: "" }), "Description can't be blank.");
+      assertRefused(await pages.member.post(edit, { ...form, verify: "1" }), "Secret can't be blank.");
+      assertRefused(
+        await pages.member.post(edit, { ...form, environment_choice: "replace", environment: "A" }),
+        "Line 1 of the environment variables has no = after a name.",
+      );
+      const idle = await pages.member.post(edit, { ...form, label: "Kept", secret: "hunter2" });
+      assert.match(idle.text, /Secret is of use only with Verify deliveries/);
+      assert.match(idle.text, /value="Kept"/);
+      assert.doesNotMatch(idle.text, /hunter2/);
+      const verified = { ...form, verify: "1", secret: "x" };
+      const webhook = await pages.member.post(`${triggersPath}/${hook.id}/edit`, verified);
+      assert.match(webhook.text, /Verification is not available for webhook triggers/);
+      assert.doesNotMatch((await pages.member.get(`${triggersPath}/${hook.id}/edit`)).text, /name="verify"/);
+    });
+  });
+
+  describe("what is done to a trigger", () => {
+    it("disabling and enabling hold at once, and are in the audit log by these names", async () => {
+      const { id, path } = await pages.acme.trigger();
+      const deliver = async () => (await post(pages.url + path, "{}")).status;
+      const answer = await pages.member.post(`${triggersPath}/${id}/disable`);
+      assert.equal(answer.headers.get("location"), `${triggersPath}/${id}?notice=trigger_disabled`);
+      assert.equal(await deliver(), 403);
+      await pages.member.post(`${triggersPath}/${id}/disable`);
+      await pages.member.post(`${triggersPath}/${id}/enable`);
+      assert.equal(await deliver(), 201);
+
+      const audited = { organizationId: pages.acme.id, subjects: { types: ["trigger"], ids: [id] } };
+      const events = await listAuditEvents(pages.services.db, audited, 10);
+      assert.deepEqual(
+        events.map(({ event }) => event.action),
+        ["enabled", "disabled", "created"],
+      );
+      for (const action of ["enable", "disable"]) {
+        const back = await pages.member.get(`${triggersPath}/${id}/${action}`);
+        assert.equal(back.headers.get("location"), `${triggersPath}/${id}`);
+      }
+    });
+
+    it("deleting asks once, and then the URL answers 404", async () => {
+      const { id, path } = await pages.acme.trigger({ label: "Doomed" });
+      const page = await pages.member.get(`${triggersPath}/${id}/delete`);
+      assert.match(page.text, /Delete the trigger Doomed\?.*answers 404 at once/s);
+      assert.equal((await post(pages.url + path, "{}")).status, 201);
+
+      const answer = await pages.member.post(`${triggersPath}/${id}/delete`);
+
+      assert.equal(answer.headers.get("location"), `${triggersPath}?notice=trigger_deleted`);
+      assert.equal((await post(pages.url + path, "{}")).status, 404);
+      assert.equal((await pages.member.post(`${triggersPath}/${id}/delete`)).status, 404);
+    });
+
+    it("replacing makes a copy with a new URL, shown once however often the form is sent", async () => {
+      const environment = { REGION: "eu" };
+      const settings = { type: "github", label: "Leaked", environment, secret: "s3cret", branch: "b" };
+      const { id, path } = await pages.acme.trigger(settings);
+      const page = await pages.member.get(`${triggersPath}/${id}/replace`);
+      assert.match(page.text, /cannot be changed.*answers 404 at once/s);
+      const fields = { id: hiddenId(page) };
+
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => pages.member.post(`${triggersPath}/${id}/replace`, fields)),
+      );
+      answers.push(await pages.member.post(`${triggersPath}/${id}/replace`, fields));
+
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409]);
+      const shown = answers.filter((answer) => shownUrl(answer) !== "");
+      assert.equal(shown.length, 1);
+      assert.match(shown[0]?.text ?? "", /<h1>Trigger replaced<\/h1>/);
+      assert.doesNotMatch(shown[0]?.text ?? "", /s3cret/);
+      const [copy, ...others] = (await pages.present()).filter(({ label }) => label === "Leaked");
+      assert.deepEqual([copy?.id, others], [fields.id, []]);
+      assert.equal(copy?.buildBranch, "b");
+      assert.deepEqual(environmentOf(pages.services.cipher, await pages.find(fields.id)), environment);
+      assert.equal((await post(pages.url + path, "{}")).status, 404);
+      const fresh = new URL(shownUrl(shown[0] ?? assert.fail())).pathname;
+      assert.equal((await post(pages.url + fresh, "{}")).status, 401, "it is verified as before");
+    });
+
+    it("two who replace it at once get one copy: the other is told that it is gone", async () => {
+      const { id } = await pages.acme.trigger({ label: "Contested" });
+      const forms = await Promise.all([1, 2].map(() => pages.member.get(`${triggersPath}/${id}/replace`)));
+
+      const answers = await Promise.all(
+        forms.map((page) => pages.member.post(`${triggersPath}/${id}/replace`, { id: hiddenId(page) })),
+      );
+
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404]);
+      assert.equal((await pages.present()).filter(({ label }) => label === "Contested").length, 1);
+    });
+  });
+});

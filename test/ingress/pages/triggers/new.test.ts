@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, afterEach, before, it } from "node:test";
+import { promisify } from "node:util";
+import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { environmentOf } from "../../../../shared/triggers/settings.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import {
+  assertRefused,
+  form,
+  read,
+  shownUrl,
+  startTriggerPages,
+  type TriggerPages,
+  triggersPath,
+} from "../../../helpers/trigger-pages.ts";
+
+const run = promisify(execFile);
+
+describeOnEachDatabase("the form of a new trigger", (database) => {
+  let pages: TriggerPages;
+
+  before(async () => {
+    pages = await startTriggerPages(database);
+  });
+  afterEach(() => pages.clear());
+  after(() => pages.close());
+
+  it("is what the form says, and its URL works", async () => {
+    const fields = await pages.newForm({
+      type: "github",
+      label: " Pushes ",
+      branch: "develop",
+      commit: "",
+      message: "Of GitHub",
+      environment: "# where to\r\nREGION=eu=1 \r\n\r\n  \r\nEMPTY=",
+      verify: "1",
+      secret: "s3cret ",
+    });
+
+    const answer = await pages.member.post(`${triggersPath}/new`, fields);
+
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    assert.match(answer.headers.get("content-security-policy") ?? "", /script-src 'self'; style-src/);
+    const trigger = await pages.find(fields.id);
+    assert.equal(trigger.label, "Pushes");
+    assert.equal(trigger.buildBranch, "develop");
+    assert.equal(trigger.buildCommit, null);
+    assert.equal(trigger.buildMessage, "Of GitHub");
+    assert.equal(pages.services.cipher.decrypt(trigger.secretSealed ?? ""), "s3cret ");
+    const variables = Object.entries(environmentOf(pages.services.cipher, trigger));
+    assert.deepEqual(variables, [
+      ["REGION", "eu=1 "],
+      ["EMPTY", ""],
+    ]);
+    assert.match(shownUrl(answer), /\/deliver\/sbtr_\w+$/);
+    assert.doesNotMatch(answer.text, /s3cret/);
+    assert.doesNotMatch(pages.logged.join(""), /s3cret|sbtr_\w|eu=1/);
+  });
+
+  it("has the defaults when nothing is given, and is disabled when the box is not ticked", async () => {
+    const fields = await pages.newForm();
+    const { enabled, ...unticked } = fields;
+    const answer = await pages.member.post(`${triggersPath}/new`, unticked);
+    assert.match(answer.text, /The trigger is disabled/);
+    const trigger = await pages.find(fields.id);
+    assert.deepEqual(
+      [trigger.enabled, trigger.buildBranch, trigger.buildCommit, trigger.buildMessage],
+      [false, null, null, null],
+    );
+    assert.equal(trigger.environmentSealed, null);
+    assert.ok(enabled);
+  });
+
+  it("is one trigger, with its URL shown once, of a form that is sent several times at once", async () => {
+    const fields = await pages.newForm({ label: "Once" });
+
+    const answers = await Promise.all([1, 2, 3].map(() => pages.member.post(`${triggersPath}/new`, fields)));
+    answers.push(await pages.member.post(`${triggersPath}/new`, fields));
+
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409]);
+    assert.equal(answers.filter((answer) => shownUrl(answer) !== "").length, 1);
+    assert.equal((await pages.present()).filter(({ label }) => label === "Once").length, 1);
+    const second = answers.at(-1) ?? assert.fail();
+    assert.match(second.text, /This trigger was already created/);
+    assert.match(second.text, new RegExp(`href="${triggersPath}/${fields.id}/replace"`));
+    assert.doesNotMatch(second.text, /sbtr_/);
+  });
+
+  it("does not tell of a trigger elsewhere whose id is sent", async () => {
+    await pages.ofOwn("elsewhere");
+    const { id } = await pages.acme.trigger({ label: "Hidden" }, "elsewhere");
+    const answer = await pages.member.post(`${triggersPath}/new`, await pages.newForm({ id }));
+    assert.equal(answer.status, 409);
+    assert.doesNotMatch(answer.text, /Hidden|\/replace/);
+  });
+
+  it("422 for what the rules forbid, and keeps what was typed but the secret", async () => {
+    const send = async (fields: Record<string, string>) =>
+      pages.member.post(`${triggersPath}/new`, await pages.newForm(fields));
+    assertRefused(await send({ type: "" }), "Type must be chosen.");
+    assertRefused(await send({ type: "x" }), "Type must be webhook, github or linear.");
+    assertRefused(await send({ label: " " }), "Description can't be blank.");
+    assertRefused(
+      await send({ label: "x".repeat(256) }),
+      "Description is too long (maximum is 255 characters).",
+    );
+    assertRefused(
+      await send({ message: "x".repeat(1001) }),
+      "Build message is too long (maximum is 1,000 characters).",
+    );
+    assertRefused(
+      await send({ environment: "A=1\r\nB\r\n2=x\r\nA=2" }),
+      "Line 2 of the environment variables has no = after a name, Line 3 of the environment variables must start with a name of letters, digits and _, not starting with a digit, Line 4 of the environment variables sets A again.",
+    );
+    const many = Array.from({ length: 101 }, (_, n) => `A${n}=`).join("\n");
+    assertRefused(await send({ environment: many }), "Environment has more than 100 variables.");
+    assertRefused(await send({ type: "github", verify: "1" }), "Secret can't be blank.");
+    assertRefused(
+      await send({ filter: "webhook.id == 'x'" }),
+      "Filters are not available to this organization.",
+    );
+    const webhook = await send({ verify: "1", secret: "hunter2" });
+    assert.match(read(webhook), /Verification is not available for webhook triggers\. The secret was not/);
+    const idle = await send({ type: "github", secret: "hunter2" });
+    assert.match(read(idle), /Secret is of use only with Verify deliveries\. The secret was not kept/);
+
+    const kept = await send({
+      type: "github",
+      label: "",
+      branch: "kept-branch",
+      environment: "KEPT=1",
+      verify: "1",
+      secret: "hunter2",
+    });
+    assert.match(kept.text, /name="label"[^>]*aria-invalid="true"/);
+    assert.match(kept.text, /value="github"[^>]*checked/);
+    assert.match(kept.text, /value="kept-branch"/);
+    assert.match(kept.text, />KEPT=1<\/textarea>/);
+    assert.match(kept.text, /name="verify"[^>]*checked/);
+    assert.doesNotMatch(kept.text, /hunter2/);
+  });
+
+  it("has a filter where the organization has the feature", async () => {
+    assert.doesNotMatch((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
+    await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
+    assert.match((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
+    const fields = await pages.newForm({ filter: ' webhook.payload.ref ==\r\n"x" ' });
+    assert.equal((await pages.member.post(`${triggersPath}/new`, fields)).status, 200);
+    const edit = `${triggersPath}/${fields.id}/edit`;
+    await updateOrganization(pages.services, "acme", { features: { webhook_filtering: false } });
+
+    assert.equal((await pages.find(fields.id)).filter, 'webhook.payload.ref ==\n"x"');
+    const same = { ...form, filter: fields.filter ?? "" };
+    assert.equal((await pages.member.post(edit, same)).status, 303, "it may stay");
+    assertRefused(
+      await pages.member.post(edit, { ...form, filter: "true" }),
+      "Filters are not available to this organization.",
+    );
+    assert.equal((await pages.member.post(edit, { ...form, filter: "" })).status, 303, "it may go");
+    assert.equal((await pages.find(fields.id)).filter, null);
+  });
+
+  for (const [type, secret] of [
+    ["webhook", undefined],
+    ["github", undefined],
+    ["github", "it's $ecret"],
+    ["linear", "it's `secret`"],
+  ] as const)
+    it(`comes with a command that works: ${type}${secret ? ", verified" : ""}`, async () => {
+      const fields = await pages.newForm({ type, ...(secret && { verify: "1", secret }) });
+      const answer = await pages.member.post(`${triggersPath}/new`, fields);
+      const command = read({ text: /<textarea id="command"[^>]*>([^<]*)</.exec(answer.text)?.[1] ?? "" })
+        .replace("the secret of this trigger", (secret ?? "").replaceAll("'", "'\\''"))
+        .replace(pages.config.webhookUrl, pages.url);
+
+      const { stdout } = await run("sh", ["-c", `${command} -s -w ' %{http_code}'`]);
+
+      assert.match(stdout, /^\{"id":"[0-9a-f-]{36}"\} 201$/);
+    });
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { newId } from "../../../../shared/ids.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
+import { setUpOrganization } from "../../../helpers/organization.ts";
+import {
+  assertRefused,
+  form,
+  hiddenId,
+  startTriggerPages,
+  type TriggerPages,
+  triggersPath,
+} from "../../../helpers/trigger-pages.ts";
+
+describeOnEachDatabase("the pages of triggers", (database) => {
+  let pages: TriggerPages;
+
+  before(async () => {
+    pages = await startTriggerPages(database);
+  });
+  afterEach(() => pages.clear());
+  after(() => pages.close());
+
+  describe("the list", () => {
+    it("says what a trigger is when there is none, and is linked from the pipeline", async () => {
+      const path = await pages.ofOwn("empty");
+      assert.match(
+        (await pages.member.get("/organizations/acme/pipelines/empty")).text,
+        new RegExp(`href="${path}"`),
+      );
+      const { text, status } = await pages.member.get(path);
+      assert.equal(status, 200);
+      assert.match(text, /No trigger yet\. A trigger is a URL/);
+      assert.match(text, /Public preview/);
+    });
+
+    it("shows type, state, last delivery with its status, and the end of the URL", async () => {
+      const path = await pages.ofOwn("listed");
+      const hook = await pages.acme.trigger({ type: "linear", label: "Issues" }, "listed");
+      await pages.acme.trigger({ label: "Off", enabled: false }, "listed");
+      await post(pages.url + hook.path, "{}");
+      await buildWebhook(pages, hook.path, "{}");
+      await post(pages.url + hook.path, "{}");
+
+      const [off = "", issues = ""] = (await pages.member.get(path)).text.split("<tr>").slice(2);
+
+      assert.match(issues, new RegExp(`href="${path}/${hook.id}">Issues</a>`));
+      assert.match(issues, />Linear<.*>enabled<.*<time [^>]*>just now<.*in process/s);
+      assert.ok(issues.includes(`…${hook.tokenHint}`));
+      assert.match(off, />Webhook<.*>disabled<.*none yet/s);
+    });
+
+    it("says so when there are ten, and then there is no form for another", async () => {
+      const path = await pages.ofOwn("full");
+      const before = { ...form, id: hiddenId(await pages.member.get(`${path}/new`)) };
+      for (let made = 0; made < 10; made++) await pages.acme.trigger({}, "full");
+
+      const { text } = await pages.member.get(path);
+      assert.match(text, /These are 10, the most/);
+      assert.doesNotMatch(text, /New trigger/);
+      assert.match((await pages.member.get(`${path}/new`)).text, /has 10 triggers already/);
+      assertRefused(
+        await pages.member.post(`${path}/new`, before),
+        "Pipeline has reached its limit of 10 triggers.",
+      );
+    });
+  });
+
+  describe("setting up", () => {
+    it("says what to click at the sender, and what a preview cannot do", async () => {
+      const says = async (type: string, words: RegExp[]) => {
+        const { id } = await pages.acme.trigger({ type });
+        const { text, status } = await pages.member.get(`${triggersPath}/${id}/setup`);
+        assert.equal(status, 200);
+        for (const each of [...words, /cannot be rotated/, /IP addresses/, /headers of a delivery/, /5 MB/])
+          assert.match(text, each);
+      };
+      await says("github", [/Settings → Webhooks → Add webhook/, /Payload URL/, /application\/json/]);
+      await says("linear", [/Settings → API → Webhooks/, /signing secret/]);
+      await says("webhook", [/curl -X POST/, /Idempotency-Key/, />429</, />201</]);
+    });
+  });
+
+  describe("are for members", () => {
+    it("404 for everybody else, and for triggers elsewhere; 403 without the form's token", async () => {
+      const other = await setUpOrganization(pages, "initech");
+      const theirs = await other.trigger();
+      const ours = await pages.acme.trigger();
+      const below = ["edit", "replace", "delete", "enable", "disable"];
+      const reading = ["", "/new", ...["setup", ...below].map((each) => `/${theirs.id}/${each}`)];
+      const elsewhere = `/organizations/initech/pipelines/web/triggers`;
+      for (const path of reading) assert.equal((await pages.member.get(elsewhere + path)).status, 404, path);
+      const fields = { ...form, id: newId(pages.clock.now()) };
+      for (const path of ["/new", ...below.map((each) => `/${theirs.id}/${each}`)])
+        assert.equal((await pages.member.post(elsewhere + path, fields)).status, 404, path);
+      for (const each of below)
+        for (const id of [theirs.id, "x", "%00", newId(pages.clock.now())])
+          assert.equal(
+            (await pages.member.post(`${triggersPath}/${id}/${each}`, fields)).status,
+            404,
+            `${each} ${id}`,
+          );
+
+      for (const path of ["/new", ...below.map((each) => `/${ours.id}/${each}`)]) {
+        assert.equal(
+          (await pages.member.post(triggersPath + path, { ...fields, csrf_token: "x" })).status,
+          403,
+          path,
+        );
+        const nobody = await pages.visitor();
+        const to = `/sign-in?to=${encodeURIComponent(triggersPath + path)}`;
+        assert.equal((await nobody.get(triggersPath + path)).headers.get("location"), to);
+        assert.equal((await nobody.post(triggersPath + path, fields)).headers.get("location"), to);
+      }
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { newId } from "../../../../shared/ids.ts";
+import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { request } from "../../../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { csrfTokenIn, type Visitor } from "../../../helpers/visitor.ts";
+
+describeOnEachDatabase("an error page", (database) => {
+  let pages: QueuePages;
+  let bob: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const menu = /<nav aria-label="Your account">.*bob@acme\.example\.com/;
+  const bar = /<nav class="organization" aria-label="acme">/;
+
+  it("says in words for people what there is not, and keeps menu and organization", async () => {
+    const { paths, clock } = pages;
+    const id = newId(clock.now());
+    for (const [path, words] of [
+      [`${paths.cluster}/queues/${id}`, "This queue does not exist, or was deleted."],
+      [`${paths.clusters}/${id}`, "This cluster does not exist, or was deleted."],
+      [`${paths.pipelines}/nope`, "This pipeline does not exist, or was deleted."],
+      [paths.build(99), "This build does not exist, or was deleted."],
+    ] as const) {
+      const { status, text } = await bob.get(path);
+      assert.equal(status, 404);
+      assert.ok(text.includes(`<p>${words}</p>`), path);
+      assert.match(text, menu);
+      assert.match(text, bar);
+    }
+  });
+
+  it("names no organization to who is not its member", async () => {
+    const { status, text } = await bob.get("/organizations/globex/clusters");
+
+    assert.equal(status, 404);
+    assert.match(text, /This organization does not exist, or you are not a member of it\./);
+    assert.match(text, menu);
+    assert.doesNotMatch(text, /Globex|class="organization"/);
+  });
+
+  it("tells members which pages are for admins", async () => {
+    const { status, text } = await bob.get(`${pages.paths.queue}/edit`);
+
+    assert.equal(status, 403);
+    assert.match(text, /<h1>No access<\/h1><p>Only admins of the organization can see this page\.</);
+    assert.match(text, menu);
+    assert.match(text, bar);
+  });
+
+  it("has the menu where no page is, for another method and for a form that is out of date", async () => {
+    for (const [answer, status] of [
+      [await bob.get("/nowhere"), 404],
+      [await bob.get("/sign-out"), 405],
+      [await bob.post("/oauth/device", { csrf_token: "x" }), 403],
+    ] as const) {
+      assert.equal(answer.status, status);
+      assert.match(answer.text, menu);
+    }
+    const token = csrfTokenIn((await bob.get("/nowhere")).text) ?? "none";
+    assert.equal(
+      (await bob.post("/oauth/device", { csrf_token: token })).status,
+      422,
+      "its forms are accepted",
+    );
+  });
+
+  it("has no menu for nobody, and gives out no cookie", async () => {
+    for (const cookie of ["", "signalbox=nonsense"]) {
+      const { status, text, headers } = await request(`${pages.url}/nowhere`, { headers: { cookie } });
+      assert.equal(status, 404);
+      assert.doesNotMatch(text, /Your account/);
+      assert.deepEqual(headers.getSetCookie(), []);
+    }
+  });
+
+  it("is the same error when nobody can be found", async (t) => {
+    t.mock.method(pages.services.db, "select", () => {
+      throw new Error("the database is away");
+    });
+
+    const { status, text } = await bob.get("/nowhere");
+
+    assert.equal(status, 404);
+    assert.match(text, /There is nothing at this address/);
+    assert.doesNotMatch(text, /Your account/);
+  });
+});

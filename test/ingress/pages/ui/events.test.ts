@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
+import { describeOnEachDatabase, sqlite } from "../../../helpers/databases.ts";
+import { eventually, request } from "../../../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+
+describeOnEachDatabase("GET /events", (database) => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+  });
+  after(() => pages.close());
+
+  const addressIn = (html: string) =>
+    /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? assert.fail("not live");
+  /** Open the stream of a page as a browser does; `next` waits for what comes. */
+  const open = async (path = pages.paths.queue) => {
+    const ada = await pages.visitor(pages.ada);
+    const address = addressIn((await ada.get(path)).text);
+    const abort = new AbortController();
+    const init = { headers: { cookie: ada.cookie }, signal: abort.signal };
+    const response = await fetch(pages.url + address, init);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail();
+    return { response, next: async () => (await reader.read()).value, leave: () => abort.abort() };
+  };
+  const toggle = async () => {
+    const { services, actor, acme } = pages;
+    await pauseDispatch(services, actor, acme.queue, null);
+    await resumeDispatch(services, actor, acme.queue);
+  };
+
+  it("is 403 without a session, with another one, and for other topics than the page's", async () => {
+    const [ada, bob, nobody] = await Promise.all([
+      pages.visitor(pages.ada),
+      pages.visitor(pages.bob),
+      pages.visitor(),
+    ]);
+    const address = addressIn((await ada.get(pages.paths.queue)).text);
+    const refused = async (path: string, who = ada) => {
+      const answer = await who.get(path);
+      assert.equal(answer.status, 403, path);
+      assert.match(answer.text, /Load the page again/);
+    };
+
+    for (const who of [bob, nobody, await pages.visitor(pages.ada)]) await refused(address, who);
+    await refused(address.replace(/topics=[^&]*/, `topics=queue%3A${pages.globex.id}`));
+    await refused(address.replace(/key=[^&]*/, "key="));
+    await refused("/events");
+    assert.equal((await request(pages.url + address, { method: "POST" })).status, 405);
+  });
+
+  it("tells of every change, of processes elsewhere too, until the reader leaves", async () => {
+    const stream = await open();
+    assert.equal(stream.response.headers.get("content-type"), "text/event-stream");
+    assert.equal(stream.response.headers.get("cache-control"), "no-store");
+    assert.match((await stream.next()) ?? "", /^retry: \d+\n\n$/);
+    await sleep(100); // Redis has the subscription
+
+    const elsewhere = await pages.another();
+    await pauseDispatch(elsewhere.services, pages.actor, pages.acme.queue, null);
+    assert.match((await stream.next()) ?? "", /^event: changed\ndata:\n\n/);
+    await resumeDispatch(pages.services, pages.actor, pages.acme.queue);
+    assert.match((await stream.next()) ?? "", /^event: changed\ndata:\n\n/);
+
+    stream.leave();
+    await assert.rejects(stream.next);
+    await toggle();
+  });
+
+  it("is let go of when its reader is gone, and takes no HEAD for a reader", async () => {
+    const { events } = pages.services;
+    const { subscribe } = events;
+    let held = 0;
+    events.subscribe = (topics, listener) => {
+      const end = subscribe(topics, listener);
+      held++;
+      return () => {
+        held--;
+        end();
+      };
+    };
+    const streams = await Promise.all([open(), open(pages.paths.cluster)]);
+    assert.equal(held, 2);
+    for (const stream of streams) stream.leave();
+    await eventually("both are let go of", async () => held === 0);
+
+    const ada = await pages.visitor(pages.ada);
+    const address = addressIn((await ada.get(pages.paths.queue)).text);
+    await request(pages.url + address, { method: "HEAD", headers: { cookie: ada.cookie } });
+    await eventually("the HEAD is let go of", async () => held === 0, 3000);
+    events.subscribe = subscribe;
+  });
+});
+
+describe("when the server stops", () => {
+  it("open streams and unused connections end at once, and hold nothing up", async () => {
+    const pages = await startQueuePages(sqlite);
+    const ada = await pages.visitor(pages.ada);
+    const html = (await ada.get(pages.paths.queue)).text;
+    const address = /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, () => fetch(pages.url + address, { headers: { cookie: ada.cookie } })),
+    );
+    const ended = Promise.all(streams.map((stream) => stream.text()));
+    const unused = connect(Number(new URL(pages.url).port), "127.0.0.1"); // as browsers do ahead of need
+    await Promise.all([once(unused, "connect"), (await pages.visitor()).get("/healthz")]);
+
+    const began = performance.now();
+    await pages.close();
+    const tookMs = performance.now() - began;
+
+    assert.deepEqual(new Set(await ended), new Set(["retry: 3000\n\n"]));
+    assert.ok(tookMs < 2000, `took ${tookMs} ms`);
+  });
+});

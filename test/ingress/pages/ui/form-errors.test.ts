@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Page } from "playwright-core";
+import { describeInBrowser, openWindow, press } from "../../../helpers/browser.ts";
+import { sqlite } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+
+describeInBrowser("a form that is refused", () => {
+  let pages: QueuePages;
+  let page: Page;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+    const cookie = await pages.cookieOf(pages.ada);
+    page = await openWindow(pages.url, { cookie, javaScriptEnabled: false });
+  });
+  after(() => pages.close());
+
+  it("marks the field that the error is about, and puts the keyboard there", async () => {
+    await page.goto(`${pages.paths.cluster}/queues/new`);
+    await page.getByLabel("Key").fill("not a key");
+
+    assert.equal((await press(page, "Create queue")).status(), 422);
+
+    const key = page.locator("#field-key:focus");
+    await key.waitFor();
+    assert.equal(await key.getAttribute("aria-invalid"), "true");
+    assert.equal(await key.getAttribute("aria-describedby"), "form-error field-key-hint");
+    assert.match(await page.locator("#form-error").innerText(), /^Key can only contain/);
+    assert.equal(await page.locator("[aria-invalid]").count(), 1);
+  });
+
+  it("marks the password that is wrong", async () => {
+    await page.goto("/user/password");
+    await page.getByLabel("Current password").fill("wrong password");
+    await page.getByLabel("New password", { exact: true }).fill("another good password");
+    await page.getByLabel("New password once more").fill("another good password");
+    await press(page, "Change password");
+    await page.locator("#field-present[aria-invalid]:focus").waitFor();
+  });
+
+  it("puts the keyboard on an error that is about no field", async () => {
+    await page.goto(`${pages.paths.cluster}/delete`);
+
+    await press(page, "Delete");
+
+    await page.locator("#form-error:focus").waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await page.locator(":focus").innerText(), "Web");
+  });
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
+import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createQueue } from "../../../../shared/queues/queues.ts";
+import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { sqlite } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+
+const long = `queue-${"of-many-words-".repeat(6)}`;
+
+describeInBrowser("the layout", () => {
+  let pages: QueuePages;
+  let page: Page;
+  let queuePath: string;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+    const { services, actor, acme, ada } = pages;
+    const queue = await createQueue(services, actor, acme.cluster, { key: long, description: "About it" });
+    const steps = [{ command: "npm ci\nnpm test", agents: { queue: long } }];
+    await createPipeline(services, actor, { clusterId: acme.cluster.id, name: "Site", steps });
+    await buildWebhook(pages, (await acme.trigger({ branch: `feature-${long}` }, "site")).path);
+    await pauseDispatch(services, actor, queue, "New disks");
+    queuePath = `${pages.paths.cluster}/queues/${queue.id}`;
+    const token = { id: queue.id, organizationId: acme.id, description: "Script", expiresInHours: undefined };
+    await createOwnAccessToken(services, ada.id, { ...token, scopes: ["read_user"] });
+    page = await openWindow(pages.url, { cookie: await pages.cookieOf(ada) });
+  });
+  after(() => pages.close());
+
+  const visit = async (path: string, width: number) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(path);
+  };
+  const box = async (of: Locator) => (await of.first().boundingBox()) ?? assert.fail("not in sight");
+  const right = async (of: Locator) => {
+    const { x, width } = await box(of);
+    return x + width;
+  };
+
+  it("has the buttons of an entry at its right edge", async () => {
+    await visit("/user/api-access-tokens", 1200);
+    const entry = await right(page.locator(".entry"));
+    assert.ok(entry - (await right(page.locator(".entry .actions"))) < 30);
+    const { x, width } = await box(page.locator(".entry .actions a"));
+    assert.ok(entry - x - width < 30);
+  });
+
+  it("has links that look like buttons as high as buttons, their text in the middle", async () => {
+    await visit(`${queuePath}/edit`, 1200);
+    const [button, link] = [page.locator("button", { hasText: "Save" }), page.locator(".actions .button")];
+    const { height } = await box(button);
+    assert.equal((await box(link)).height, height);
+    const room = await link.evaluate((each) => {
+      const { paddingTop, lineHeight } = getComputedStyle(each);
+      return Number.parseFloat(paddingTop) * 2 + Number.parseFloat(lineHeight) + 2;
+    });
+    assert.ok(Math.abs(room - height) < 0.5, `${room} of ${height}`);
+  });
+
+  it("leaves steps and branches room beside long words, and keeps the lines of a command", async () => {
+    for (const width of [1200, 390]) {
+      await visit("/organizations/acme/pipelines/site/builds/1", width);
+      assert.ok((await box(page.locator("th.step"))).width >= 200, `step at ${width}`);
+      assert.equal(await page.locator("th.step code").innerText(), "npm ci\nnpm test");
+      await visit("/organizations/acme/pipelines/site", width);
+      assert.ok((await box(page.locator(".long"))).width >= 180, `branch at ${width}`);
+    }
+  });
+
+  it("has the menu in the first line at 320 pixels, on the right", async () => {
+    await visit("/", 320);
+    const [menu, brand] = [await box(page.locator(".menu")), await box(page.locator(".brand"))];
+    assert.ok(menu.y < brand.y + brand.height);
+    assert.ok(menu.x + menu.width > 300);
+  });
+
+  it("has the whole name of an organization on a phone, and its sections in one line", async () => {
+    await visit("/organizations/globex/pipelines", 390);
+    const bar = page.getByRole("navigation", { name: "Globex Corporation" });
+    assert.ok(await bar.locator("strong").evaluate((name) => name.scrollWidth <= name.clientWidth));
+    const tops = await bar
+      .locator("a")
+      .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().top));
+    assert.deepEqual([tops.length, new Set(tops).size], [3, 1]);
+  });
+
+  it("says that a queue is paused before it describes the queue", async () => {
+    await visit(queuePath, 1200);
+    const [warning, description] = [
+      await box(page.locator(".warning")),
+      await box(page.getByText("About it")),
+    ];
+    assert.ok(warning.y < description.y);
+  });
+});

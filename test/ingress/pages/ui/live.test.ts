@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cancelBuild } from "../../../../shared/builds/builds.ts";
+import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
+import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
+import { queueDependents } from "../../../../shared/pipelines/dependents.ts";
+import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
+import { findQueue } from "../../../../shared/queues/store.ts";
+import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { sqlite } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+
+/** Longer than a page waits before it looks again. */
+const lookMs = 1200;
+
+describeInBrowser("a page that is open", () => {
+  let pages: QueuePages;
+  let webhook: string;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+    webhook = (await pages.acme.trigger()).path;
+    await buildWebhook(pages, webhook);
+  });
+  after(() => pages.close());
+
+  const window = async (path: string, options = {}, user = pages.ada) => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(user), ...options });
+    await page.goto(path);
+    return page;
+  };
+  const queue = async () => {
+    const { cluster, queue } = pages.acme;
+    return (await findQueue(pages.services.db, cluster.id, queue.id)) ?? assert.fail("no queue");
+  };
+  const pause = async (note: string) => pauseDispatch(pages.services, pages.actor, await queue(), note);
+  const resume = async () => resumeDispatch(pages.services, pages.actor, await queue());
+
+  it("shows by itself that somebody paused the queue, why, and that it is resumed", async () => {
+    const { paths, bob } = pages;
+    const hers = await window(paths.queue);
+    const others = await Promise.all([paths.queue, paths.build(1)].map((path) => window(path, {}, bob)));
+    const cluster = await window(paths.cluster, {}, bob);
+    for (const page of [...others, cluster])
+      await page.evaluate(() => Object.assign(globalThis, { same: 1 }));
+
+    await hers.getByLabel("Note").fill("New disks");
+    await press(hers, "Pause");
+
+    for (const page of others) await page.getByText("New disks").waitFor();
+    await cluster.getByText("paused", { exact: true }).waitFor();
+
+    await press(hers, "Resume");
+
+    for (const page of others) await page.getByText("New disks").waitFor({ state: "detached" });
+    await cluster.getByText("paused", { exact: true }).waitFor({ state: "detached" });
+    for (const page of [...others, cluster])
+      assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
+    for (const page of [hers, ...others, cluster]) await page.context().close();
+  });
+
+  it("shows queues that are created and deleted", async () => {
+    const page = await window(pages.paths.cluster, {}, pages.bob);
+    const made = await createQueue(pages.services, pages.actor, pages.acme.cluster, { key: "passing" });
+    await page.getByRole("link", { name: "passing" }).waitFor();
+
+    await deleteQueue(pages.services, pages.actor, made, queueDependents);
+
+    await page.getByRole("link", { name: "passing" }).waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("leaves alone what somebody types, and shows the rest", async () => {
+    const page = await window(pages.paths.queue);
+    const note = page.getByLabel("Note");
+    await note.pressSequentially("Half a sen");
+    const waiting = page.locator("dt:text('Jobs waiting') + dd");
+    assert.equal(await waiting.innerText(), "1");
+
+    await buildWebhook(pages, webhook);
+    await page.locator("dt:text('Jobs waiting') + dd:text-is('2')").waitFor();
+    await page.keyboard.type("tence");
+    assert.equal(await note.inputValue(), "Half a sentence");
+
+    await pause("Somebody was faster");
+    await page.getByText("Somebody was faster").waitFor();
+    assert.equal(await heading(page), "default paused");
+    assert.equal(await note.inputValue(), "Half a sentence");
+    assert.ok(await note.evaluate((element) => element === document.activeElement));
+
+    await resume();
+    await page.getByText("Somebody was faster").waitFor({ state: "detached" });
+    assert.equal(await page.getByRole("button", { name: "Pause" }).count(), 1);
+    assert.equal(await note.inputValue(), "Half a sentence");
+
+    await pause("Somebody was faster");
+    await page.getByText("Somebody was faster").waitFor();
+    await press(page, "Pause");
+    assert.match(await page.getByRole("alert").innerText(), /already paused.*not saved: Half a sentence/);
+    await page.getByText("Somebody was faster").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
+  it("takes the form away that is of no use any more once nobody types there", async () => {
+    const page = await window(pages.paths.queue);
+    const note = page.getByLabel("Note");
+    await note.fill("Second thoughts");
+    await pause("First");
+    await page.getByText("First").waitFor();
+
+    await note.clear();
+    await note.blur();
+
+    await note.waitFor({ state: "detached" });
+    await resume();
+    await page.context().close();
+  });
+
+  it("says the new state, and puts the keyboard on the heading when its button is gone", async () => {
+    await pause("Short");
+    const page = await window(pages.paths.queue);
+    await page.getByRole("button", { name: "Resume" }).focus();
+
+    await resume();
+
+    await page.locator("h1:focus").waitFor();
+    const spoken = page.locator("[aria-live=polite]");
+    assert.equal(await spoken.textContent(), "default active");
+    await pause("Again");
+    await page.getByText("Again").waitFor();
+    assert.equal(await page.locator("h1:focus").innerText(), "default paused");
+    assert.equal(await spoken.textContent(), "default paused");
+    await resume();
+    await page.context().close();
+  });
+
+  it("keeps what is unfolded, where the keyboard is and how far it is scrolled", async () => {
+    const page = await window(pages.paths.build(1));
+    await page.locator("#environment > summary").click();
+    await page.getByRole("link", { name: "default" }).focus();
+
+    await pause("Look");
+    await fanOutDispatchPause(pages.services, pages.acme.queue.id);
+    await page.getByText("Look").waitFor();
+    assert.ok(await page.getByText("SIGNALBOX_BUILD_NUMBER").isVisible());
+    assert.equal(await page.locator(":focus").innerText(), "default");
+    await resume();
+    await page.context().close();
+  });
+
+  it("shows builds that come, and builds that are canceled", async () => {
+    const [list, pipeline] = await Promise.all(
+      [pages.paths.pipelines, pages.paths.pipeline].map((path) => window(path)),
+    );
+    assert.ok(list && pipeline);
+    const { number } = await buildWebhook(pages, webhook);
+    for (const page of [list, pipeline]) await page.getByRole("link", { name: `#${number}` }).waitFor();
+
+    await cancelBuild(pages.services, pages.actor, pages.acme.pipeline, number);
+
+    for (const page of [list, pipeline]) await page.getByText("canceled").waitFor();
+    for (const page of [list, pipeline]) await page.context().close();
+  });
+
+  it("shows what changed after the page was made and before it listens", async () => {
+    const page = await window(pages.paths.pipelines);
+    await page.route(/\/events\?/, async (route) => {
+      await pause("In between");
+      await route.continue();
+    });
+
+    await page.goto(pages.paths.queue);
+
+    await page.getByText("In between").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
+  it("listens only while it is in sight, and catches up", async () => {
+    const page = await window(pages.paths.queue);
+    const show = (isHidden: boolean) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+
+    await sleep(lookMs); // until it has looked at what came before
+    await show(true);
+    await pause("While away");
+    await sleep(lookMs);
+    assert.equal(await page.getByText("While away").count(), 0);
+    await show(false);
+
+    await page.getByText("While away").waitFor();
+    await resume();
+    await page.context().close();
+  });
+
+  it("shows it after a reload without JavaScript", async () => {
+    const page = await window(pages.paths.queue, { javaScriptEnabled: false });
+    await page.getByLabel("Note").fill("By hand");
+    await press(page, "Pause");
+    assert.ok(await page.getByText("By hand").isVisible());
+    const other = await window(pages.paths.build(1), { javaScriptEnabled: false }, pages.bob);
+    assert.ok(await other.getByText("By hand").isVisible());
+    await press(page, "Resume");
+    await other.reload();
+    assert.equal(await other.getByText("By hand").count(), 0);
+    for (const each of [page, other]) await each.context().close();
+  });
+});
+
+describe("while Redis is away", () => {
+  it("pages show and do what they otherwise do", async (t) => {
+    const pages = await startQueuePages(sqlite, { REDIS_URL: "redis://127.0.0.1:1" });
+    t.after(() => pages.close());
+    const ada = await pages.visitor(pages.ada);
+    const { paths } = pages;
+
+    for (const path of [paths.clusters, paths.cluster, paths.queue, paths.pipelines, paths.pipeline])
+      assert.equal((await ada.get(path)).status, 200, path);
+    assert.equal((await ada.post(`${paths.queue}/pause`, { note: "No Redis" })).status, 303);
+    assert.match((await ada.get(paths.queue)).text, /No Redis/);
+    assert.equal((await ada.post(`${paths.queue}/resume`)).status, 303);
+  });
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { it } from "node:test";
+import { sign } from "@octokit/webhooks-methods";
+import { allBuilds } from "../../helpers/builds.ts";
+import { describeOnEachDatabase } from "../../helpers/databases.ts";
+import { eventually, post, request } from "../../helpers/http.ts";
+import { setUpOrganization } from "../../helpers/organization.ts";
+import { startWorld } from "../../helpers/world.ts";
+
+const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
+  name: string;
+  examples: unknown[];
+}[];
+const secret = "It's a Secret to Everybody";
+
+/** Every published example payload of a GitHub event, indented as nobody but us would send it. */
+const deliveries = events.flatMap(({ name, examples }) =>
+  examples.map((payload, index) => ({
+    event: name,
+    id: `${name}-${index}`,
+    body: JSON.stringify(payload, null, 1),
+  })),
+);
+
+describeOnEachDatabase("signed GitHub webhooks", (database) => {
+  it("each become one build whose payload is byte for byte what was sent", async () => {
+    const world = await startWorld(database, { META_DATA_READS_PER_MINUTE: "1000" });
+    const acme = await setUpOrganization(world);
+    const { path } = await acme.trigger({ type: "github", secret });
+    await world.startWorkers();
+    assert.ok(deliveries.length > 300);
+
+    const idOf = new Map<string, string>();
+    for (const { event, id, body } of deliveries) {
+      const answer = await post(world.url + path, body, {
+        "User-Agent": "GitHub-Hookshot/044aadd",
+        "X-GitHub-Event": event,
+        "X-GitHub-Delivery": id,
+        "X-Hub-Signature-256": await sign(secret, body),
+      });
+      assert.equal(answer.status, 201, `${id}: ${answer.text}`);
+      idOf.set(answer.body.id, body);
+    }
+    const builds = await eventually("all builds", async () => {
+      const all = await allBuilds(world);
+      return all.length >= deliveries.length && all;
+    });
+
+    assert.equal(builds.length, deliveries.length);
+    assert.deepEqual(new Set(builds.map((build) => build.deliveryId)), new Set(idOf.keys()));
+    const { db } = world.services;
+    const kept = await db.select().from(db.tables.payloads);
+    for (const { deliveryId, body } of kept) {
+      assert.ok(body.equals(Buffer.from(idOf.get(deliveryId) ?? "")), deliveryId);
+    }
+    const externalIds = (await db.select().from(db.tables.deliveries)).map((delivery) => delivery.externalId);
+    assert.deepEqual(new Set(externalIds), new Set(deliveries.map(({ id }) => id)));
+    await world.close();
+  });
+
+  it("are answered 401 when another secret signed them", async () => {
+    const world = await startWorld(database);
+    const { path } = await (await setUpOrganization(world)).trigger({ type: "github", secret });
+    const { body } = deliveries[0] as (typeof deliveries)[number];
+
+    const forged = await post(world.url + path, body, { "X-Hub-Signature-256": await sign("another", body) });
+    const changed = await post(world.url + path, `${body} `, {
+      "X-Hub-Signature-256": await sign(secret, body),
+    });
+
+    assert.deepEqual([forged.status, changed.status], [401, 401]);
+    assert.equal((await request(`${world.url}/healthz`)).status, 200);
+    await world.close();
+  });
+});

@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import {
+  type Api,
+  base,
+  graphqlId,
+  openApi,
+  pipelineBody,
+  timestamp,
+  unique,
+  unknownId,
+  webBase,
+} from "../helpers/api.ts";
+import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { request } from "../helpers/http.ts";
+
+describeOnAllDatabasesAtOnce("pipelines", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const create = (more: object = {}) =>
+    api.send("POST", "/pipelines", { body: { ...pipelineBody(api.acme.cluster.id), ...more } });
+  const update = (slug: string, body: unknown, method = "PATCH") =>
+    api.send(method, `/pipelines/${slug}`, { body });
+  const read = async (slug: string) => (await api.send("GET", `/pipelines/${slug}`)).body;
+  const invalid = async (answer: ReturnType<typeof create>, ...reasons: string[]) => {
+    const { status, body } = await answer;
+    assert.deepEqual([status, body], [422, { message: `Validation failed: ${reasons.join(", ")}` }]);
+  };
+  const noDefault = "Steps must name a queue, because the cluster has no default queue";
+
+  it("POST makes one with every member", async () => {
+    const { key } = await api.newQueue();
+    const steps = [
+      { command: "make" },
+      { label: "Test", command: "make test", agents: { queue: key } },
+      { command: "x", agents: {} },
+    ];
+    const unknown = steps.map((step) => ({ ...step, unknown: 1 }));
+    const { status, body } = await create({ name: "My App (web)", steps: unknown, unknown: 1, id: "x" });
+
+    const { id, created_at, ...rest } = body;
+    assert.equal(status, 201);
+    assert.match(created_at, timestamp);
+    assert.deepEqual(rest, {
+      graphql_id: graphqlId("Pipeline", id),
+      url: `${base}/pipelines/my-app-web`,
+      web_url: `${webBase}/pipelines/my-app-web`,
+      name: "My App (web)",
+      slug: "my-app-web",
+      cluster_id: api.acme.cluster.id,
+      default_branch: "main",
+      steps,
+    });
+    assert.deepEqual(await read("my-app-web"), body);
+  });
+
+  it("takes null for what may be absent, and stores it as absent", async () => {
+    const steps = [
+      { command: "a", label: null, agents: null },
+      { command: "b", agents: { queue: null } },
+    ];
+    const { status, body } = await create({ name: "Of Nulls", slug: null, default_branch: null, steps });
+
+    assert.deepEqual([status, body.slug, body.default_branch], [201, "of-nulls", "main"]);
+    assert.deepEqual(body.steps, [{ command: "a" }, { command: "b", agents: {} }]);
+    assert.deepEqual(await read("of-nulls"), body);
+    const changed = await update("of-nulls", { default_branch: "trunk", steps });
+    assert.deepEqual([changed.status, changed.body], [200, { ...body, default_branch: "trunk" }]);
+    const kept = await update("of-nulls", { default_branch: null });
+    assert.deepEqual([kept.status, kept.body], [200, changed.body]);
+    const { services } = api.world;
+    const { pipelines } = services.db.tables;
+    const rows = await services.db.select().from(pipelines);
+    assert.deepEqual(rows.find(({ id }) => id === body.id)?.steps, body.steps);
+  });
+
+  it("POST refuses what is missing or of the wrong type, all reasons at once", async () => {
+    const { status, body } = await api.send("POST", "/pipelines", { body: {} });
+    const message = "Validation failed: Name can't be blank, Cluster can't be blank, Steps can't be blank";
+    assert.deepEqual([status, body], [422, { message }]);
+
+    for (const name of [null, "", " "]) await invalid(create({ name }), "Name can't be blank");
+    for (const name of [1, [], {}]) await invalid(create({ name }), "Name must be a string");
+    await invalid(create({ name: "n".repeat(101) }), "Name is too long (maximum is 100 characters)");
+    for (const default_branch of ["", " "])
+      await invalid(create({ default_branch }), "Default branch can't be blank");
+    await invalid(create({ default_branch: 1 }), "Default branch must be a string");
+  });
+
+  it("names lose the white space around them; commands keep it", async () => {
+    const name = unique("Spaced out");
+    const { body } = await create({ name: `\n ${name}  `, steps: [{ command: " make\n" }] });
+    assert.deepEqual([body.name, body.steps], [name, [{ command: " make\n" }]]);
+    const longest = "n".repeat(100);
+    assert.equal((await update(body.slug, { name: ` ${longest}\t` })).body.name, longest);
+  });
+
+  it("POST refuses steps that are none", async () => {
+    const command = "make";
+    for (const [steps, ...reasons] of [
+      [[], "Steps can't be blank"],
+      [null, "Steps can't be blank"],
+      ["make", "Steps must be a list"],
+      ["", "Steps must be a list"],
+      [{ command }, "Steps must be a list"],
+      [["make"], "Steps must be objects"],
+      [[null], "Steps must be objects"],
+      [[{}], "Step command can't be blank"],
+      [[{ command: " " }], "Step command can't be blank"],
+      [[{ command: 7 }], "Step command must be a string"],
+      [[{ command, label: 7 }], "Step label must be a string"],
+      [[{ command, agents: "q" }], "Step agents must be an object"],
+      [[{ command, agents: { queue: 7 } }], "Step queue must be a string"],
+      [[{ command: "\u0000" }], "Step command must be text without NUL"],
+      [Array(101).fill({ command }), "Steps can be 100 at most"],
+      [[{}, { command: 7 }], "Step command can't be blank", "Step command must be a string"],
+    ] as [unknown, ...string[]][])
+      await invalid(create({ steps }), ...reasons);
+    assert.equal((await create({ steps: Array(100).fill({ command }) })).status, 201);
+  });
+
+  it("POST refuses steps that the cluster has no queue for, each reason once", async () => {
+    const bare = await api.newCluster();
+    const on = (queue: string) => ({ command: "a", agents: { queue } });
+    const lacking = (key: string) => `Steps name the queue ${key}, which the cluster does not have`;
+
+    await invalid(create({ steps: [on("nope"), on("nope"), on("none")] }), lacking("nope"), lacking("none"));
+    await invalid(create({ steps: [on("DEFAULT")] }), lacking("DEFAULT"));
+    await invalid(create({ steps: [on("q".repeat(100))] }), lacking("q".repeat(100)));
+    await invalid(create({ cluster_id: bare.id, steps: [{ command: "a" }, { command: "b" }] }), noDefault);
+    await invalid(
+      create({ cluster_id: bare.id, steps: [on("default"), { command: "a" }] }),
+      lacking("default"),
+      noDefault,
+    );
+    assert.equal((await create({ steps: [on("default")] })).status, 201);
+  });
+
+  it("POST refuses a cluster that is not the organization's", async () => {
+    for (const cluster_id of [unknownId, "x", api.acme.cluster.id.toUpperCase(), api.acme.queue.id])
+      await invalid(create({ cluster_id }), "Cluster must be a cluster of the organization");
+  });
+
+  it("POST refuses a slug that is taken or none", async () => {
+    await invalid(create({ slug: "web" }), "Slug has already been taken");
+    for (const slug of ["", "A", "a_b", "-a", "a--b", "a b"])
+      await invalid(create({ slug }), "Slug can only contain lower-case letters, numbers and single hyphens");
+    for (const name of ["!!!", "日本語"]) {
+      for (const slug of [undefined, null])
+        await invalid(create({ name, slug }), "Slug can't be made of this name: give one");
+      const given = await create({ name, slug: unique("given") });
+      assert.deepEqual([given.status, given.body.name], [201, name]);
+    }
+    await invalid(create({ slug: "s".repeat(101) }), "Slug is too long (maximum is 100 characters)");
+  });
+
+  it("of simultaneous creates of one slug, in several clusters, exactly one succeeds", async () => {
+    const clusters: string[] = [];
+    for (let made = 0; made < 3; made++) {
+      const { id } = await api.newCluster();
+      await api.newQueue({ key: "only" }, id);
+      clusters.push(id);
+    }
+    const steps = [{ command: "a", agents: { queue: "only" } }];
+    for (let round = 0; round < 4; round++) {
+      const slug = unique("racing");
+      const all = [...clusters, ...clusters].map((cluster_id) => create({ slug, cluster_id, steps }));
+      const answers = await Promise.all(all);
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422]);
+    }
+  });
+
+  for (const method of ["PUT", "PATCH"]) {
+    it(`${method} changes what is given and leaves the rest, the slug always`, async () => {
+      const made = await api.newPipeline();
+      const none = await update(made.slug, { slug: "other", unknown: 1 }, method);
+      const change = { name: unique("New"), default_branch: "trunk", steps: [{ command: "b" }] };
+      const all = await update(made.slug, change, method);
+
+      assert.deepEqual([none.status, none.body], [200, made]);
+      assert.deepEqual([all.status, all.body], [200, { ...made, ...change }]);
+      assert.deepEqual(await read(made.slug), all.body);
+    });
+  }
+
+  it("PATCH moves one to a cluster where its steps can run", async () => {
+    const cluster = await api.newCluster();
+    const { key } = await api.newQueue({}, cluster.id);
+    const made = await api.newPipeline();
+    await invalid(update(made.slug, { cluster_id: cluster.id }), noDefault);
+    const steps = [{ command: "a", agents: { queue: key } }];
+    const moved = await update(made.slug, { cluster_id: cluster.id, steps });
+    assert.deepEqual(moved.body, { ...made, cluster_id: cluster.id, steps });
+    await invalid(update(made.slug, { steps: [{ command: "a" }] }), noDefault);
+  });
+
+  it("a move and new steps at once never leave steps that cannot run", async () => {
+    const cluster = await api.newCluster();
+    const both = unique("both");
+    const here = (await api.newQueue()).key;
+    await api.newQueue({ key: both });
+    await api.newQueue({ key: both }, cluster.id);
+    const on = (queue: string) => [{ command: "a", agents: { queue } }];
+    for (let round = 0; round < 8; round++) {
+      const { slug } = await api.newPipeline({ steps: on(both) });
+      await Promise.all([
+        update(slug, { cluster_id: cluster.id }),
+        update(slug, { steps: on(here) }),
+        update(slug, { cluster_id: cluster.id }),
+      ]);
+      const { cluster_id, steps } = await read(slug);
+      if (cluster_id === cluster.id) assert.deepEqual(steps, on(both));
+    }
+  });
+
+  it("PATCH refuses what a create refuses", async () => {
+    const { slug } = await api.newPipeline();
+    await invalid(update(slug, { name: "", steps: [] }), "Name can't be blank", "Steps can't be blank");
+    await invalid(update(slug, { cluster_id: unknownId }), "Cluster must be a cluster of the organization");
+  });
+
+  it("DELETE ends its triggers at once, but not while it has unfinished jobs", async () => {
+    const made = await api.newPipeline();
+    const trigger = await api.acme.trigger({}, made.slug);
+    await api.build(made.id, 2);
+    const remove = () => api.send("DELETE", `/pipelines/${made.slug}`);
+
+    assert.deepEqual((await remove()).body, { message: "Pipeline has 2 unfinished jobs" });
+    await api.send("PUT", `/pipelines/${made.slug}/builds/1/cancel`);
+    const refused = await remove();
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Pipeline has 1 unfinished jobs" }]);
+    await api.send("PUT", `/pipelines/${made.slug}/builds/2/cancel`);
+    const gone = await remove();
+
+    assert.deepEqual([gone.status, gone.text], [204, ""]);
+    const delivered = await request(api.world.url + trigger.path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: "{}",
+    });
+    assert.deepEqual([delivered.status, delivered.body], [404, { message: "Pipeline trigger not found" }]);
+    for (const path of ["", "/builds", "/builds/1"]) {
+      const { status, body } = await api.send("GET", `/pipelines/${made.slug}${path}`);
+      assert.deepEqual([status, body], [404, { message: "No pipeline found" }]);
+    }
+    assert.equal((await create({ slug: made.slug })).status, 201);
+  });
+
+  it("GET lists them, oldest first, with links", async () => {
+    const { body, headers } = await api.send("GET", "/pipelines?per_page=1");
+    assert.deepEqual(body, [await read("web")]);
+    assert.match(headers.get("link") ?? "", /pipelines\?per_page=1&page=2>; rel="next", <.*>; rel="last"$/);
+  });
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openThread, TooLate } from "../../shared/runtime/thread.ts";
+
+const module = new URL("./odd-thread.ts", import.meta.url);
+
+/** A thread, and a way to ask it that never rejects. */
+function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {}) {
+  const thread = openThread<{ body: Uint8Array }, string>(at, deadlineMs === undefined ? {} : { deadlineMs });
+  const ask = (text: string) =>
+    thread.ask({ body: Buffer.from(text) }).catch((error: Error) => {
+      if (error instanceof TooLate) return "(too late)";
+      return `(${error.message})`;
+    });
+  return { ask, askAll: (texts: string[]) => Promise.all(texts.map(ask)), close: () => thread.close() };
+}
+
+describe("a thread that answers questions", () => {
+  it("answers each with its own, however many wait", async () => {
+    const { askAll, close } = open();
+    const texts = Array.from({ length: 500 }, (_, index) => `question ${index}`);
+
+    assert.deepEqual(await askAll(texts), texts);
+    assert.deepEqual(await askAll(["", "again"]), ["", "again"]);
+    await close();
+  });
+
+  it("leaves the asker's bytes as they are", async () => {
+    const { ask, close } = open();
+    const body = Buffer.from("mine");
+    await ask(body.toString());
+    assert.equal(body.toString(), "mine");
+    await close();
+  });
+
+  it("gives up on the one that takes too long, and asks the others again", async () => {
+    const { askAll, close } = open({ deadlineMs: 500 });
+
+    const answers = await askAll(["a", "spin", "b", "spin", "c"]);
+
+    assert.deepEqual(answers, ["a", "(too late)", "b", "(too late)", "c"]);
+    await close();
+  });
+
+  it("does not count the time it takes to start, nor to wait for others", async () => {
+    const { askAll, close } = open({ deadlineMs: 1000 });
+    const texts = Array.from({ length: 40 }, () => "spin 40 ms");
+    assert.deepEqual(await askAll(texts), texts);
+    await close();
+  });
+
+  it("does not take its own process standing still for a slow answer", async () => {
+    const { ask, close } = open({ deadlineMs: 100 });
+    await ask("started");
+
+    const answer = ask("quick");
+    const until = performance.now() + 600;
+    while (performance.now() < until);
+
+    assert.equal(await answer, "quick");
+    await close();
+  });
+
+  for (const [told, message] of [
+    ["throw", "(thrown in the thread)"],
+    ["exit", "(The thread ended by itself.)"],
+  ] as const) {
+    it(`rejects only the question it dies over: ${told}`, async () => {
+      const { ask, askAll, close } = open();
+      assert.deepEqual(await askAll(["a", told, "b", "c"]), ["a", message, "b", "c"]);
+      assert.equal(await ask("d"), "d");
+      await close();
+    });
+  }
+
+  it("rejects everything when it cannot start", async () => {
+    const { askAll, close } = open({ at: new URL("./no-such-thread.ts", import.meta.url) });
+    for (const answer of await askAll(["a", "b"])) assert.match(answer, /no-such-thread/);
+    assert.match((await askAll(["c"]))[0] ?? "", /no-such-thread/);
+    await close();
+  });
+
+  it("rejects who waits when it is closed, and who asks afterwards", async () => {
+    const { ask, close } = open();
+    const waiting = ask("spin");
+    await close();
+    assert.equal(await waiting, "(The thread is closed.)");
+    assert.equal(await ask("a"), "(The thread is closed.)");
+  });
+});

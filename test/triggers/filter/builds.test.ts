@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Actor } from "../../../shared/accounts/audit.ts";
+import { updateOrganization } from "../../../shared/accounts/organizations.ts";
+import { openDeliveryBuilder } from "../../../shared/triggers/build-deliveries.ts";
+import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import { deletePayloads } from "../../../shared/triggers/payload-store.ts";
+import { updateTrigger } from "../../../shared/triggers/triggers.ts";
+import { buildOfDelivery, findDelivery } from "../../helpers/builds.ts";
+import { describeOnEachDatabase } from "../../helpers/databases.ts";
+import { post } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+describeOnEachDatabase("builds of a trigger with a filter", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let actor: Actor;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+    const features = { webhook_filtering: true };
+    actor = {
+      ...acme.operator,
+      organization: await updateOrganization(world.services, "acme", { features }),
+    };
+  });
+  after(() => world.close());
+
+  const send = async (path: string, payload: string, headers = {}) =>
+    (await post(world.url + path, payload, headers)).body.id as string;
+  const outcomeOf = async (id: string) => {
+    const delivery = await findDelivery(world, id);
+    const build = await buildOfDelivery(world, id);
+    return [delivery?.status, delivery?.reason, build !== undefined];
+  };
+
+  it("are made of what passes, in the order of arrival, beside those of triggers without one", async () => {
+    const filtered = await acme.trigger({
+      filter: "webhook.payload.n > 2 || webhook.headers.HTTP_X_RUN == 'yes'",
+    });
+    const other = await acme.trigger();
+    const ids = [
+      await send(filtered.path, '{"n":3}'),
+      await send(filtered.path, '{"n":1}'),
+      await send(filtered.path, '{"n":1}', { "X-Run": "yes" }),
+      await send(filtered.path, '{"m":1}'),
+      await send(filtered.path, '"text"'),
+      await send(other.path, '{"n":1}'),
+    ];
+
+    const builder = openDeliveryBuilder(world.services);
+    await Promise.all(ids.map((id) => builder.add(id)));
+
+    assert.deepEqual(await Promise.all(ids.map(outcomeOf)), [
+      ["build_created", null, true],
+      // The header that the second half asks for did not come.
+      ["not_run", "filter_evaluation_failed", false],
+      ["build_created", null, true],
+      ["not_run", "filter_evaluation_failed", false],
+      ["not_run", "filter_evaluation_failed", false],
+      ["build_created", null, true],
+    ]);
+    const numbers = await Promise.all(
+      [0, 2, 5].map(async (at) => (await buildOfDelivery(world, ids[at] as string))?.number),
+    );
+    assert.deepEqual(numbers, [1, 2, 3]);
+  });
+
+  it("says mismatch only of what is false", async () => {
+    const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const ids = [await send(path, '{"a":2}'), await send(path, '{"a":"1"}'), await send(path, '{"a":null}')];
+    const builder = openDeliveryBuilder(world.services);
+    for (const id of ids) await builder.add(id);
+    for (const id of ids) assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
+  });
+
+  it("goes by the filter that the trigger has when it decides, even when that changes meanwhile", async () => {
+    const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const id = await send(trigger.path, '{"a":1}');
+    const filters = openFilterEvaluator();
+    let asked = 0;
+    const builder = openDeliveryBuilder(world.services, {
+      ...filters,
+      async evaluate(question) {
+        const outcome = await filters.evaluate(question);
+        if (asked++ === 0)
+          await updateTrigger(world.services, actor, trigger, { filter: "webhook.payload.a == 2" });
+        return outcome;
+      },
+    });
+
+    await builder.add(id);
+
+    assert.equal(asked, 2);
+    assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
+  });
+
+  it("stays undecided while filters cannot be asked, and is decided later", async () => {
+    const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const id = await send(path, '{"a":1}');
+    const broken = openDeliveryBuilder(world.services, {
+      evaluate: () => Promise.reject(new Error("The thread could not start")),
+      close: async () => {},
+    });
+
+    await assert.rejects(broken.add(id), /could not start/);
+    assert.deepEqual(await outcomeOf(id), [null, null, false]);
+    await openDeliveryBuilder(world.services).add(id);
+    assert.deepEqual(await outcomeOf(id), ["build_created", null, true]);
+  });
+
+  it("does not run without its payload", async () => {
+    const { path } = await acme.trigger({ filter: "true" });
+    const id = await send(path, "{}");
+    await world.services.db.transaction((tx) => deletePayloads(tx, [id]));
+
+    await openDeliveryBuilder(world.services).add(id);
+
+    assert.deepEqual(await outcomeOf(id), ["not_run", "filter_evaluation_failed", false]);
+  });
+
+  it("are made of many large payloads, a few in memory at a time", async () => {
+    const { path } = await acme.trigger({ filter: "size(webhook.payload.text) > 3000000" });
+    const large = JSON.stringify({ text: "x".repeat(3_500_000) });
+    const ids: string[] = [];
+    for (let sent = 0; sent < 12; sent++) ids.push(await send(path, large));
+
+    const builder = openDeliveryBuilder(world.services);
+    await Promise.all(ids.map((id) => builder.add(id)));
+
+    for (const id of ids) assert.deepEqual(await outcomeOf(id), ["build_created", null, true]);
+  });
+});

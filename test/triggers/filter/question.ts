@@ -1,0 +1,16 @@
+import type { FilterQuestion } from "../../../shared/triggers/filter/evaluate.ts";
+import type { StoredHeader } from "../../../shared/vocabulary.ts";
+
+/** A question about a delivery that is nothing special but for what a test says of it. */
+export function questionOf(
+  expression: string,
+  { payload = {}, text, headers = [] }: { payload?: unknown; text?: string; headers?: StoredHeader[] } = {},
+): FilterQuestion {
+  return {
+    expression,
+    id: "01a1f8cc-9aab-75ef-a9a4-b4fea8495ff8",
+    receivedAt: new Date("2026-08-01T12:30:00.000Z"),
+    headers,
+    body: Buffer.from(text ?? JSON.stringify(payload)),
+  };
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import { questionOf } from "./question.ts";
+
+/** A minute of work or so: time proportional to the text, but also to a pattern that is as large as it may be. */
+const slow = questionOf("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')", {
+  payload: { s: "aé".repeat(1_300_000) },
+});
+
+describe("filters in their thread", () => {
+  it("answers hundreds at once, each with its own", async () => {
+    const filters = openFilterEvaluator();
+    const questions = Array.from({ length: 500 }, (_, index) =>
+      questionOf("webhook.payload.n == 7", { payload: { n: index % 10 } }),
+    );
+
+    const outcomes = await Promise.all(questions.map((question) => filters.evaluate(question)));
+
+    const expected = questions.map((_, index) => ({ verdict: index % 10 === 7 }));
+    assert.deepEqual(outcomes, expected);
+    await filters.close();
+  });
+
+  it("says which took too long, while its neighbours get their answers", async () => {
+    const filters = openFilterEvaluator({ deadlineMs: 500 });
+    const quick = questionOf("webhook.payload.n == 1", { payload: { n: 1 } });
+
+    const outcomes = await Promise.all(
+      [quick, slow, quick, slow, quick].map((question) => filters.evaluate(question)),
+    );
+
+    const late = { error: "Evaluating the filter took longer than 0.5 seconds" };
+    const yes = { verdict: true };
+    assert.deepEqual(outcomes, [yes, late, yes, late, yes]);
+    await filters.close();
+  });
+
+  it("has a deadline of a second unless told otherwise", async () => {
+    const filters = openFilterEvaluator();
+    assert.deepEqual(await filters.evaluate(slow), {
+      error: "Evaluating the filter took longer than 1 second",
+    });
+    await filters.close();
+  });
+
+  it("gives no outcome once it is closed: that says nothing of the filter", async () => {
+    const filters = openFilterEvaluator();
+    await filters.close();
+    await assert.rejects(filters.evaluate(questionOf("true")), /closed/);
+  });
+});
