@@ -1,6 +1,6 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
-import { listUsersById } from "../../shared/accounts/store.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
 import {
   type BuildDetails,
   cancelBuild,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { listUsersById, type Organization, type User } from "../../shared/accounts/store.ts";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
+import { listUsersById, type User } from "../../shared/accounts/user-store.ts";
 import {
   createCluster,
   deleteCluster,

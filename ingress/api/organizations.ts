@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Organization } from "../../shared/accounts/store.ts";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";

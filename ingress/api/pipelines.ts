@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
-import type { Organization } from "../../shared/accounts/store.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
 import { deletePipeline } from "../../shared/pipelines/delete.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";

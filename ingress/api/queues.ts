@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { listUsersById, type Organization } from "../../shared/accounts/store.ts";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";

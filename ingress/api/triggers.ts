@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listUsersById } from "../../shared/accounts/store.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";

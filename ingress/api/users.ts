@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { User } from "../../shared/accounts/store.ts";
+import type { User } from "../../shared/accounts/user-store.ts";
 import { avatarUrl, patterns } from "../../shared/paths.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type H3Event, parseCookies } from "h3";
 import { findSignedInUser } from "../../shared/accounts/sessions.ts";
-import type { User } from "../../shared/accounts/store.ts";
+import type { User } from "../../shared/accounts/user-store.ts";
 import { issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { H3Event } from "h3";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
+import type { Application } from "../../shared/oauth/application-store.ts";
 import { findEnabledApplication } from "../../shared/oauth/applications.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
-import type { Application } from "../../shared/oauth/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits.ts";

@@ -1,6 +1,6 @@
 import { defineHandler } from "h3";
+import type { Application } from "../../shared/oauth/application-store.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
-import type { Application } from "../../shared/oauth/store.ts";
 import { type ActiveToken, inspectToken } from "../../shared/oauth/tokens.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";

@@ -1,8 +1,8 @@
 import { pollDeviceCode } from "../../shared/device/device-code.ts";
+import type { Application } from "../../shared/oauth/application-store.ts";
 import type { IssuedTokens } from "../../shared/oauth/grants.ts";
 import { refreshTokens } from "../../shared/oauth/refresh.ts";
 import { type OAuthReason, OAuthRefusal } from "../../shared/oauth/refusals.ts";
-import type { Application } from "../../shared/oauth/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";
 import { answeringRefusals } from "../http/errors.ts";

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import { type Application, listApplications } from "../../shared/oauth/application-store.ts";
 import {
   createApplication,
   disableApplication,
   enableApplication,
   rotateSecret,
 } from "../../shared/oauth/applications.ts";
-import { type Application, listApplications } from "../../shared/oauth/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type Act, noun, parsePositive } from "./command.ts";

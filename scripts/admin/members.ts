@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { createAccessToken, revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { listMembers } from "../../shared/accounts/member-store.ts";
+import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
-import { listMembers } from "../../shared/accounts/store.ts";
-import { addMember, removeMember, updateMember } from "../../shared/accounts/users.ts";
 import { type Act, noun, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
 
 export function memberCommands(act: Act): Command[] {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
-import { findOrganizationById } from "../../shared/accounts/store.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { findClusterById, listClusters } from "../../shared/clusters/store.ts";
 import { createQueue } from "../../shared/queues/queues.ts";

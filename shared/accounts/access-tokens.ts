@@ -13,9 +13,9 @@ import {
   type TokenHolder,
 } from "./access-token-store.ts";
 import { audit } from "./audit.ts";
+import { findRole, lockActiveRole } from "./member-store.ts";
 import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
 import { grantableScopes, isScope } from "./scopes.ts";
-import { findRole, lockActiveRole } from "./store.ts";
 import { requireUser } from "./users.ts";
 
 const hourMs = 3_600_000;

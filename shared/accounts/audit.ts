@@ -3,7 +3,7 @@ import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../runtime/services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
-import type { Organization } from "./store.ts";
+import type { Organization } from "./organization-store.ts";
 
 /** Who does something, and in which organization. */
 export interface Actor {

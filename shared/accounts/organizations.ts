@@ -5,14 +5,12 @@ import type { Services } from "../runtime/services.ts";
 import type { Feature } from "../vocabulary.ts";
 import type { Actor } from "./audit.ts";
 import {
-  findOperator,
   findOrganization,
   insertOrganization,
-  insertUser,
   type Organization,
   setOrganizationLimits,
-  type User,
-} from "./store.ts";
+} from "./organization-store.ts";
+import { findOperator, insertUser, type User } from "./user-store.ts";
 
 export const features: Feature[] = ["windows_hosted_agents", "custom_agent_images", "webhook_filtering"];
 

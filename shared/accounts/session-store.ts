@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNull, lt } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import type { User } from "./store.ts";
+import type { User } from "./user-store.ts";
 
 export type Session = Tables["sessions"]["$inferSelect"];
 

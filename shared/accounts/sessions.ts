@@ -10,7 +10,7 @@ import {
   findSessionUser,
   insertSession,
 } from "./session-store.ts";
-import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./store.ts";
+import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
 import { passwordProblems } from "./users.ts";
 
 const dayMs = 86_400_000;

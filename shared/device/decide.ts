@@ -1,17 +1,18 @@
+import { listMemberships, lockActiveRole } from "../accounts/member-store.ts";
+import type { Organization } from "../accounts/organization-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
-import { listMemberships, lockActiveRole, type Organization } from "../accounts/store.ts";
-import type { Application } from "../oauth/store.ts";
+import type { Application } from "../oauth/application-store.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
-import { rememberedMs, stateAt } from "./device-code.ts";
 import {
   approveIfPending,
   claimIfPending,
-  type DeviceCode,
   denyIfPending,
   findClaimed,
   releaseIfPending,
-} from "./store.ts";
+} from "./decision-store.ts";
+import { rememberedMs, stateAt } from "./device-code.ts";
+import type { DeviceCode } from "./store.ts";
 
 /** A user with the code that they entered. Nobody else sees or decides it. */
 export interface Claim {

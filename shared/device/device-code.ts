@@ -1,11 +1,12 @@
+import { lockActiveRole } from "../accounts/member-store.ts";
+import { findOrganization, findOrganizationById } from "../accounts/organization-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
-import { findOrganization, findOrganizationById, lockActiveRole } from "../accounts/store.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import { type Application, findApplication } from "../oauth/application-store.ts";
 import { createGrant, type IssuedTokens } from "../oauth/grants.ts";
 import { OAuthRefusal } from "../oauth/refusals.ts";
-import { type Application, findApplication } from "../oauth/store.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   type DeviceCode,

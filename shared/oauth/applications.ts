@@ -4,7 +4,12 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
-import { type Application, findApplication, insertApplication, updateApplication } from "./store.ts";
+import {
+  type Application,
+  findApplication,
+  insertApplication,
+  updateApplication,
+} from "./application-store.ts";
 
 const clientIdPattern = /^[A-Za-z0-9._-]{1,100}$/;
 const defaultAccessTokenMinutes = 60;

@@ -5,8 +5,8 @@ import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { Application } from "./application-store.ts";
 import {
-  type Application,
   deleteGrantsOfUser,
   type Grant,
   type GrantDetails,
@@ -15,7 +15,7 @@ import {
   listGrants,
   listGrantTokens,
   listRefreshExpiries,
-} from "./store.ts";
+} from "./grant-store.ts";
 
 const minuteMs = 60_000;
 /** A refresh token that is not used for so long dies. */
@@ -146,7 +146,6 @@ export async function revokeGrants(
   userId: string,
   which: { id: string } | { applicationId: string },
 ): Promise<void> {
-  const now = services.clock.now();
   await services.db.transaction(async (tx) => {
     const all = await listGrants(tx, userId);
     const gone = new Set((await deleteGrantsOfUser(tx, { userId, ...which })).map(({ id }) => id));

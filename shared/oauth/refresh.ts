@@ -1,11 +1,12 @@
+import { lockActiveRole } from "../accounts/member-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
-import { lockActiveRole } from "../accounts/store.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../runtime/services.ts";
+import type { Application } from "./application-store.ts";
+import { deleteGrant, findRefreshToken, lockGrant, rotateIfCurrent } from "./grant-store.ts";
 import { auditGrant, type IssuedTokens, issueTokens } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
-import { type Application, deleteGrant, findRefreshToken, lockGrant, rotateIfCurrent } from "./store.ts";
 
 /**
  * A refresh token, from the point of view of whoever presents it:

@@ -1,7 +1,7 @@
 import { deleteEndedAccessTokens } from "../accounts/access-token-store.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
 import type { Services } from "../runtime/services.ts";
-import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./store.ts";
+import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./grant-store.ts";
 
 /** How long after its end a token is kept: for lists, and to notice that a rotated refresh token is used again. */
 const keptMs = 7 * 86_400_000;

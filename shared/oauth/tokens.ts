@@ -6,8 +6,9 @@ import {
 import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Services } from "../runtime/services.ts";
+import type { Application } from "./application-store.ts";
+import { deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./grant-store.ts";
 import { auditGrant } from "./grants.ts";
-import { type Application, deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./store.ts";
 
 /**
  * RFC 7009. A refresh token ends its grant with every token of it, an access token only itself. Unknown tokens
@@ -25,7 +26,7 @@ export async function revokeToken(
   await services.db.transaction((tx) => revokeAccessTokenIfActive(tx, held.token.id, now));
 }
 
-async function revokeByRefreshToken({ db, clock }: Services, application: Application, token: string) {
+async function revokeByRefreshToken({ db }: Services, application: Application, token: string) {
   await db.transaction(async (tx) => {
     const known = await findRefreshToken(tx, hashToken(token));
     const grant = known && (await lockGrant(tx, known.grantId));

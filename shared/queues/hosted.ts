@@ -1,4 +1,4 @@
-import type { Organization } from "../accounts/store.ts";
+import type { Organization } from "../accounts/organization-store.ts";
 import { validationFailed } from "../refusal.ts";
 import { findShape, type InstanceShape, requireShape, unknownShape } from "./shapes.ts";
 import type { Queue } from "./store.ts";

@@ -1,4 +1,4 @@
-import type { Organization } from "../accounts/store.ts";
+import type { Organization } from "../accounts/organization-store.ts";
 import { excerpt } from "../refusal.ts";
 
 /**

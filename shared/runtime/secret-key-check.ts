@@ -1,4 +1,4 @@
-import { findSetting, putSetting } from "../accounts/store.ts";
+import { findSetting, putSetting } from "../db/settings-store.ts";
 import type { Services } from "./services.ts";
 
 const setting = "secret_key_fingerprint";

@@ -1,4 +1,4 @@
-import type { Organization } from "../accounts/store.ts";
+import type { Organization } from "../accounts/organization-store.ts";
 import type { RateLimit, RateLimitState } from "../redis/rate-limiter.ts";
 import type { Services } from "../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { Organization } from "../accounts/store.ts";
+import type { Organization } from "../accounts/organization-store.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { StoredHeader } from "../vocabulary.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { authenticate, createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { addMember, removeMember, setPassword } from "../../shared/accounts/users.ts";
+import { addMember, removeMember } from "../../shared/accounts/members.ts";
+import { setPassword } from "../../shared/accounts/users.ts";
 import { newId } from "../../shared/ids.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";

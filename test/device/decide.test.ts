@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { addMember } from "../../shared/accounts/users.ts";
+import { addMember } from "../../shared/accounts/members.ts";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { hashToken, issueToken } from "../../shared/crypto/tokens.ts";
 import {

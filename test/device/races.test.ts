@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { addMember, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import type { Services } from "../../shared/runtime/services.ts";

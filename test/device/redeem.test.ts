@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { scopes } from "../../shared/accounts/scopes.ts";
-import { addMember, deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { deactivateUser } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";

@@ -1,9 +1,10 @@
 import { randomBytes, scryptSync } from "node:crypto";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { addMember } from "../../shared/accounts/members.ts";
+import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { asOperator, createOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import { findOrganization, insertUser, type User } from "../../shared/accounts/store.ts";
-import { addMember } from "../../shared/accounts/users.ts";
+import { insertUser, type User } from "../../shared/accounts/user-store.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { newId } from "../../shared/ids.ts";
 import { createPipeline, requirePipeline } from "../../shared/pipelines/pipelines.ts";

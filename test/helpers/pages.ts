@@ -1,7 +1,7 @@
+import { addMember } from "../../shared/accounts/members.ts";
 import { createOrganization } from "../../shared/accounts/organizations.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
-import { findUser, insertUser, type User } from "../../shared/accounts/store.ts";
-import { addMember } from "../../shared/accounts/users.ts";
+import { findUser, insertUser, type User } from "../../shared/accounts/user-store.ts";
 import { newId } from "../../shared/ids.ts";
 import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
 import type { TestDatabase } from "./databases.ts";

@@ -1,4 +1,4 @@
-import { updateMember } from "../../shared/accounts/users.ts";
+import { updateMember } from "../../shared/accounts/members.ts";
 import type { TestDatabase } from "./databases.ts";
 import { startPages } from "./pages.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { deactivateUser, removeMember, updateMember } from "../../shared/accounts/users.ts";
+import { removeMember, updateMember } from "../../shared/accounts/members.ts";
+import { deactivateUser } from "../../shared/accounts/users.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { findUser } from "../../shared/accounts/store.ts";
+import { findUser } from "../../shared/accounts/user-store.ts";
 import { matchesPassword } from "../../shared/crypto/passwords.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";

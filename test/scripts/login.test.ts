@@ -12,8 +12,8 @@ import { dirname } from "node:path";
 import { after, before, describe, it, type TestContext } from "node:test";
 import { showUnencrypted } from "../../scripts/login/show.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
+import { listGrants } from "../../shared/oauth/grant-store.ts";
 import { revokeGrants } from "../../shared/oauth/grants.ts";
-import { listGrants } from "../../shared/oauth/store.ts";
 import { get } from "../helpers/http.ts";
 import {
   type AtHome,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it, type TestContext } from "node:test";
 import { findOrMakeDemo } from "../../scripts/seed.ts";
-import { listApplications } from "../../shared/oauth/store.ts";
+import { listApplications } from "../../shared/oauth/application-store.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld } from "../helpers/world.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Organization, User } from "../../../shared/accounts/store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { api, web } from "../../../shared/paths.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { User } from "../../../shared/accounts/store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import { api, web } from "../../../shared/paths.ts";
 import { requireShape, shapes } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";

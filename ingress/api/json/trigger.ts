@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { User } from "../../../shared/accounts/store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { api, endpointUrl } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";

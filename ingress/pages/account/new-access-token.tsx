@@ -1,6 +1,7 @@
 import { createOwnAccessToken } from "../../../shared/accounts/access-tokens.ts";
+import { listMemberships } from "../../../shared/accounts/member-store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { scopes, scopeWords } from "../../../shared/accounts/scopes.ts";
-import { listMemberships, type Organization } from "../../../shared/accounts/store.ts";
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";

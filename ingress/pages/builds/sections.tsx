@@ -1,4 +1,4 @@
-import type { User } from "../../../shared/accounts/store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";

@@ -1,4 +1,4 @@
-import { listUsersById } from "../../../shared/accounts/store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { type BuildDetails, cancelBuild, findCanceler, requireBuild } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";

@@ -1,4 +1,4 @@
-import { listMemberships } from "../../../shared/accounts/store.ts";
+import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import { endpointUrl, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";

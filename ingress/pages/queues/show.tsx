@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
-import { listUsersById } from "../../../shared/accounts/store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { countJobsOfQueues, listPausedBuilds } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";

@@ -1,4 +1,4 @@
-import type { User } from "../../../shared/accounts/store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import type { RateLimitState } from "../../../shared/redis/rate-limiter.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, type TriggerType } from "../../../shared/triggers/types.ts";

@@ -1,5 +1,5 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
-import { listUsersById } from "../../../shared/accounts/store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";

@@ -1,5 +1,5 @@
 import type { H3Event } from "h3";
-import type { Organization } from "../../../shared/accounts/store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import { findKnownVisitor, type Visitor } from "../../auth/session.ts";

@@ -1,6 +1,7 @@
 import { type EventHandler, getRouterParam, type HTTPResponse } from "h3";
 import type { Actor } from "../../../shared/accounts/audit.ts";
-import { findMembership, type Organization } from "../../../shared/accounts/store.ts";
+import { findMembership } from "../../../shared/accounts/member-store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";

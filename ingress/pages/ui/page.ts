@@ -1,6 +1,7 @@
 import { defineHandler, type EventHandler, type H3Event, HTTPResponse } from "h3";
 import type { ComponentChildren } from "preact";
-import type { Organization, User } from "../../../shared/accounts/store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";

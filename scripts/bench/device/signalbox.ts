@@ -1,5 +1,6 @@
+import { insertMember } from "../../../shared/accounts/member-store.ts";
 import { createOrganization } from "../../../shared/accounts/organizations.ts";
-import { findOperator, insertMember } from "../../../shared/accounts/store.ts";
+import { findOperator } from "../../../shared/accounts/user-store.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import type { DeviceCode } from "../../../shared/device/store.ts";
 import { newUserCode } from "../../../shared/device/user-code.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { recordUsage } from "../../../shared/accounts/access-tokens.ts";
-import { deactivateUser, removeMember } from "../../../shared/accounts/users.ts";
+import { removeMember } from "../../../shared/accounts/members.ts";
+import { deactivateUser } from "../../../shared/accounts/users.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication } from "../../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../../shared/oauth/grants.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { recordUsage } from "../../../../shared/accounts/access-tokens.ts";
-import type { User } from "../../../../shared/accounts/store.ts";
+import type { User } from "../../../../shared/accounts/user-store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";

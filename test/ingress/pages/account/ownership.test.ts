@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
-import { deactivateUser, removeMember, updateMember } from "../../../../shared/accounts/users.ts";
+import { removeMember, updateMember } from "../../../../shared/accounts/members.ts";
+import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { disableApplication } from "../../../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../../../shared/oauth/grants.ts";

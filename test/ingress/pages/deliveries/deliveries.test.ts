@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { insertUser } from "../../../../shared/accounts/store.ts";
+import { insertUser } from "../../../../shared/accounts/user-store.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { openDeliveryBuilder } from "../../../../shared/triggers/build-deliveries.ts";
 import { deletePayloads } from "../../../../shared/triggers/payload-store.ts";

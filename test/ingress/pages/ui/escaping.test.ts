@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { recordUsage } from "../../../../shared/accounts/access-tokens.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
-import type { User } from "../../../../shared/accounts/store.ts";
+import type { User } from "../../../../shared/accounts/user-store.ts";
 import { createUser } from "../../../../shared/accounts/users.ts";
 import { describeOnEachDatabase } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";

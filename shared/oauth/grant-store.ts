@@ -1,46 +1,9 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
-export type Application = Tables["applications"]["$inferSelect"];
 export type Grant = Tables["grants"]["$inferSelect"];
 export type RefreshToken = Tables["refreshTokens"]["$inferSelect"];
-
-export async function insertApplication(tx: Tx, application: Application): Promise<void> {
-  await tx.insert(tx.tables.applications).values(application);
-}
-
-const applicationByClientId = prepared<{ clientId: string }, Application>((db) => {
-  const { applications } = db.tables;
-  return db
-    .select()
-    .from(applications)
-    .where(eq(applications.clientId, sql.placeholder("clientId")));
-});
-
-export async function findApplication(db: Db | Tx, clientId: string): Promise<Application | undefined> {
-  return (await applicationByClientId(db, { clientId }))[0];
-}
-
-export async function listApplications(db: Db): Promise<Application[]> {
-  const { applications } = db.tables;
-  return db.select().from(applications).orderBy(asc(applications.id));
-}
-
-export async function updateApplication(
-  tx: Tx,
-  clientId: string,
-  change: Partial<Pick<Application, "disabledAt" | "secretHash">>,
-): Promise<Application | undefined> {
-  const { applications } = tx.tables;
-  const [updated] = await tx
-    .update(applications)
-    .set(change)
-    .where(eq(applications.clientId, clientId))
-    .returning();
-  return updated;
-}
 
 export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
   await tx.insertMany(tx.tables.grants, [grant]);

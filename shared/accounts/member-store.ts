@@ -1,0 +1,126 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
+import type { Role } from "../vocabulary.ts";
+import type { Organization } from "./organization-store.ts";
+import type { User } from "./user-store.ts";
+
+export async function findRole(
+  db: Db | Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Role | undefined> {
+  const { members } = db.tables;
+  const [found] = await db
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
+  return found?.role;
+}
+
+const lockMember = prepared<{ organizationId: string; userId: string }, { role: Role }, Tx>((tx) => {
+  const { members } = tx.tables;
+  return tx
+    .update(members)
+    .set({ userId: sql`${sql.placeholder("userId")}` })
+    .where(
+      and(
+        eq(members.organizationId, sql.placeholder("organizationId")),
+        eq(members.userId, sql.placeholder("userId")),
+      ),
+    )
+    .returning({ role: members.role });
+});
+
+const userById = prepared<{ id: string }, User>((db) => {
+  const { users } = db.tables;
+  return db
+    .select()
+    .from(users)
+    .where(eq(users.id, sql.placeholder("id")));
+});
+
+/**
+ * Returns the role of an active member and locks the membership until the transaction ends: a removal or a change
+ * of role waits, or is already visible.
+ */
+export async function lockActiveRole(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Role | undefined> {
+  const [member] = await lockMember(tx, { organizationId, userId });
+  const [user] = await userById(tx, { id: userId });
+  return user && user.deactivatedAt === null ? member?.role : undefined;
+}
+
+/** Returns a user's organizations by name, with the user's role in each. */
+export async function listMemberships(
+  db: Db | Tx,
+  userId: string,
+): Promise<{ organization: Organization; role: Role }[]> {
+  const { members, organizations } = db.tables;
+  return db
+    .select({ organization: organizations, role: members.role })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(eq(members.userId, userId))
+    .orderBy(asc(organizations.name), asc(organizations.id));
+}
+
+/** Returns the organization and the user's role in it; undefined if the user is not a member. */
+export async function findMembership(
+  db: Db,
+  slug: string,
+  userId: string,
+): Promise<{ organization: Organization; role: Role } | undefined> {
+  const { members, organizations } = db.tables;
+  const [found] = await db
+    .select({ organization: organizations, role: members.role })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(and(eq(organizations.slug, slug), eq(members.userId, userId)));
+  return found;
+}
+
+export async function listMembers(db: Db, organizationId: string) {
+  const { members, users } = db.tables;
+  return db
+    .select({ email: users.email, name: users.name, role: members.role, deactivatedAt: users.deactivatedAt })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(eq(members.organizationId, organizationId))
+    .orderBy(asc(users.email));
+}
+
+export async function insertMember(
+  tx: Tx,
+  member: { organizationId: string; userId: string; role: Role; createdAt: Date },
+): Promise<void> {
+  await tx.insert(tx.tables.members).values(member);
+}
+
+export async function setRoleIfMember(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  role: Role,
+): Promise<boolean> {
+  const { members } = tx.tables;
+  const changed = await tx
+    .update(members)
+    .set({ role })
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)))
+    .returning();
+  return changed.length > 0;
+}
+
+/** @returns false if the user was not a member */
+export async function deleteMember(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
+  const { members } = tx.tables;
+  const deleted = await tx
+    .delete(members)
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)))
+    .returning();
+  return deleted.length > 0;
+}

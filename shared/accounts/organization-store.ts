@@ -1,0 +1,34 @@
+import { asc, eq } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import type { Feature } from "../vocabulary.ts";
+
+export type Organization = Tables["organizations"]["$inferSelect"];
+
+export async function findOrganization(db: Db | Tx, slug: string): Promise<Organization | undefined> {
+  const { organizations } = db.tables;
+  const [found] = await db.select().from(organizations).where(eq(organizations.slug, slug));
+  return found;
+}
+
+export async function findOrganizationById(db: Db | Tx, id: string): Promise<Organization | undefined> {
+  const { organizations } = db.tables;
+  const [found] = await db.select().from(organizations).where(eq(organizations.id, id));
+  return found;
+}
+
+export async function listOrganizations(db: Db): Promise<Organization[]> {
+  return db.select().from(db.tables.organizations).orderBy(asc(db.tables.organizations.slug));
+}
+
+export async function insertOrganization(tx: Tx, organization: Organization): Promise<void> {
+  await tx.insert(tx.tables.organizations).values(organization);
+}
+
+export async function setOrganizationLimits(
+  tx: Tx,
+  id: string,
+  change: { deliveriesPerHour: number; features: Feature[] },
+): Promise<void> {
+  await tx.update(tx.tables.organizations).set(change).where(eq(tx.tables.organizations.id, id));
+}

@@ -1,0 +1,71 @@
+import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type User = Tables["users"]["$inferSelect"];
+
+/** The organization's built-in user. The operator's command acts as this user. */
+export async function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
+  const { users } = db.tables;
+  const [found] = await db.select().from(users).where(eq(users.operatorOfId, organizationId));
+  return found;
+}
+
+export async function findUser(db: Db | Tx, email: string): Promise<User | undefined> {
+  const { users } = db.tables;
+  const [found] = await db.select().from(users).where(eq(users.email, email));
+  return found;
+}
+
+/** Returns all users but the built-in Operators. */
+export async function listUsers(db: Db): Promise<User[]> {
+  const { users } = db.tables;
+  return db.select().from(users).where(isNull(users.operatorOfId)).orderBy(asc(users.email));
+}
+
+/** Returns users by id, deactivated ones included. */
+export async function listUsersById(db: Db, ids: string[]): Promise<Map<string, User>> {
+  if (ids.length === 0) return new Map();
+  const { users } = db.tables;
+  const found = await db
+    .select()
+    .from(users)
+    .where(inArray(users.id, [...new Set(ids)]));
+  return new Map(found.map((user) => [user.id, user]));
+}
+
+export async function insertUser(tx: Tx, user: User): Promise<void> {
+  await tx.insert(tx.tables.users).values(user);
+}
+
+export async function setPasswordHash(tx: Tx, userId: string, passwordHash: string): Promise<void> {
+  await tx.update(tx.tables.users).set({ passwordHash }).where(eq(tx.tables.users.id, userId));
+}
+
+/**
+ * Locks the user if the password is still the one that was read. Otherwise a password that is being replaced could
+ * start a session or replace another password.
+ */
+export async function lockIfPasswordIs(
+  tx: Tx,
+  { id, passwordHash }: Pick<User, "id" | "passwordHash">,
+): Promise<boolean> {
+  const { users } = tx.tables;
+  const locked = await tx
+    .update(users)
+    .set({ passwordHash })
+    .where(and(eq(users.id, id), eq(users.passwordHash, passwordHash ?? "")))
+    .returning({ id: users.id });
+  return locked.length > 0;
+}
+
+/** @returns false if the user is deactivated already */
+export async function deactivateIfActive(tx: Tx, userId: string, now: Date): Promise<boolean> {
+  const { users } = tx.tables;
+  const deactivated = await tx
+    .update(users)
+    .set({ deactivatedAt: now })
+    .where(and(eq(users.id, userId), isNull(users.deactivatedAt)))
+    .returning({ id: users.id });
+  return deactivated.length > 0;
+}

@@ -1,0 +1,89 @@
+import { and, desc, eq, gt, inArray, isNull, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { DeviceCode } from "./store.ts";
+
+/**
+ * pending → pending: from now on only this user may see and decide it. Undefined when there is no such code that
+ * is pending, or another user was first.
+ * @param macs of the user code, under the current and the previous key
+ */
+export async function claimIfPending(
+  tx: Tx,
+  macs: string[],
+  claim: { userId: string; cameByLink: boolean; now: Date },
+): Promise<DeviceCode | undefined> {
+  const { deviceCodes } = tx.tables;
+  const [claimed] = await tx
+    .update(deviceCodes)
+    .set({ claimedById: claim.userId, cameByLink: claim.cameByLink })
+    .where(
+      and(
+        inArray(deviceCodes.userCodeMac, macs),
+        eq(deviceCodes.state, "pending"),
+        gt(deviceCodes.expiresAt, claim.now),
+        or(isNull(deviceCodes.claimedById), eq(deviceCodes.claimedById, claim.userId)),
+      ),
+    )
+    .returning();
+  return claimed;
+}
+
+/** What the user claimed under this user code, whatever has become of it, with the application; the newest. */
+export async function findClaimed(db: Db, macs: string[], userId: string) {
+  const { deviceCodes, applications } = db.tables;
+  const [found] = await db
+    .select({ code: deviceCodes, application: applications })
+    .from(deviceCodes)
+    .innerJoin(applications, eq(applications.id, deviceCodes.applicationId))
+    .where(and(inArray(deviceCodes.userCodeMac, macs), eq(deviceCodes.claimedById, userId)))
+    .orderBy(desc(deviceCodes.id))
+    .limit(1);
+  return found;
+}
+
+/** What a user decides about, and when. */
+interface Decision {
+  id: string;
+  userId: string;
+  now: Date;
+}
+
+/** pending → approved. False when it has been decided otherwise, or has expired. */
+export async function approveIfPending(
+  tx: Tx,
+  decision: Decision,
+  approval: Pick<DeviceCode, "organizationId" | "grantedScopes" | "approvedUserAgent" | "approvedIp">,
+): Promise<boolean> {
+  return changeIfPending(tx, decision, { state: "approved", decidedAt: decision.now, ...approval });
+}
+
+/** pending → denied. */
+export async function denyIfPending(tx: Tx, decision: Decision): Promise<boolean> {
+  return changeIfPending(tx, decision, { state: "denied", decidedAt: decision.now });
+}
+
+/** pending → pending, for whoever enters the code next. */
+export async function releaseIfPending(tx: Tx, decision: Decision): Promise<boolean> {
+  return changeIfPending(tx, decision, { claimedById: null });
+}
+
+async function changeIfPending(
+  tx: Tx,
+  { id, userId, now }: Decision,
+  change: Partial<DeviceCode>,
+): Promise<boolean> {
+  const { deviceCodes } = tx.tables;
+  const changed = await tx
+    .update(deviceCodes)
+    .set(change)
+    .where(
+      and(
+        eq(deviceCodes.id, id),
+        eq(deviceCodes.state, "pending"),
+        eq(deviceCodes.claimedById, userId),
+        gt(deviceCodes.expiresAt, now),
+      ),
+    )
+    .returning();
+  return changed.length > 0;
+}

@@ -1,0 +1,41 @@
+import { asc, eq, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Application = Tables["applications"]["$inferSelect"];
+
+export async function insertApplication(tx: Tx, application: Application): Promise<void> {
+  await tx.insert(tx.tables.applications).values(application);
+}
+
+const applicationByClientId = prepared<{ clientId: string }, Application>((db) => {
+  const { applications } = db.tables;
+  return db
+    .select()
+    .from(applications)
+    .where(eq(applications.clientId, sql.placeholder("clientId")));
+});
+
+export async function findApplication(db: Db | Tx, clientId: string): Promise<Application | undefined> {
+  return (await applicationByClientId(db, { clientId }))[0];
+}
+
+export async function listApplications(db: Db): Promise<Application[]> {
+  const { applications } = db.tables;
+  return db.select().from(applications).orderBy(asc(applications.id));
+}
+
+export async function updateApplication(
+  tx: Tx,
+  clientId: string,
+  change: Partial<Pick<Application, "disabledAt" | "secretHash">>,
+): Promise<Application | undefined> {
+  const { applications } = tx.tables;
+  const [updated] = await tx
+    .update(applications)
+    .set(change)
+    .where(eq(applications.clientId, clientId))
+    .returning();
+  return updated;
+}
