@@ -1,10 +1,10 @@
 import { H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/runtime/services.ts";
+import { openIntake } from "../shared/triggers/deliveries/intake.ts";
+import type { RefusedCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
 import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
-import { openIntake } from "../shared/triggers/intake.ts";
-import { DeliveryRefusal } from "../shared/triggers/refusals.ts";
-import type { RefusedCounts } from "../shared/triggers/refused.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
 import { describeApi, openapi } from "./api/openapi.ts";
 import { type Operation, operationHandler } from "./api/operation.ts";

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import type { Services } from "../shared/runtime/services.ts";
-import { openRefusedCounts } from "../shared/triggers/refused.ts";
+import { openRefusedCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
 

@@ -95,7 +95,7 @@ describe("the house", () => {
   for (const [packages, allowed] of [
     [
       ["drizzle-orm", "better-sqlite3", "pg"],
-      /^shared\/(db\/|[a-z]+\/([a-z-]+-)?store\.ts$)|^scripts\/bench\//,
+      /^shared\/(db\/|([a-z]+\/)+([a-z-]+-)?store\.ts$)|^scripts\/bench\//,
     ],
     [["ioredis"], /^shared\/(redis\/|jobs\/|runtime\/services\.ts$)|^scripts\/(start|bench)/],
     [["bullmq"], /^(shared\/jobs\/|workers\/run\.ts$|scripts\/bench\/)/],

@@ -4,7 +4,7 @@ import type { JobPrincipal } from "../../shared/builds/job-tokens.ts";
 import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads.ts";
+import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { requireJob } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";

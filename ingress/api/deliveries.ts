@@ -3,9 +3,9 @@ import { listBuildsOfDeliveries } from "../../shared/builds/delivery-builds-stor
 import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Delivery, listDeliveriesPage } from "../../shared/triggers/delivery-store.ts";
-import { findPayload } from "../../shared/triggers/payload-store.ts";
-import { rebuildDelivery } from "../../shared/triggers/rebuild.ts";
+import { rebuildDelivery } from "../../shared/triggers/deliveries/rebuild.ts";
+import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
+import { findPayload } from "../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
 import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";

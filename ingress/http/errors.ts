@@ -4,7 +4,7 @@ import { type OAuthErrorCode, OAuthRefusal } from "../../shared/oauth/refusals.t
 import { patterns } from "../../shared/paths.ts";
 import { Refusal, unavailable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { errorPage } from "../pages/ui/error-page.tsx";
 import { setPageHeaders } from "../pages/ui/page.ts";
 import { ClientGone } from "./body.ts";

@@ -3,8 +3,12 @@ import { hashToken } from "../../shared/crypto/tokens.ts";
 import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import type { EnabledTrigger } from "../../shared/triggers/intake.ts";
-import { deliveriesLimit, deliveriesLimitMs, requireAdmitted } from "../../shared/triggers/limit.ts";
+import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
+import {
+  deliveriesLimit,
+  deliveriesLimitMs,
+  requireAdmitted,
+} from "../../shared/triggers/deliveries/limit.ts";
 import { networkOf } from "./client-address.ts";
 import { setHeaders } from "./respond.ts";
 

@@ -1,5 +1,5 @@
 import type { H3Event } from "h3";
-import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { StoredHeader } from "../../shared/vocabulary.ts";
 import { nodeRequest } from "../http/node.ts";
 

@@ -1,6 +1,6 @@
 import { openThread } from "../../shared/runtime/thread.ts";
-import { findPayloadProblem, type PayloadProblem } from "../../shared/triggers/payload-problem.ts";
-import { DeliveryRefusal } from "../../shared/triggers/refusals.ts";
+import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
+import { findPayloadProblem, type PayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import type { PayloadQuestion } from "./payload-thread.ts";
 
 /** Parsing a megabyte holds up everyone for ten milliseconds; below this size the thread costs more than it saves. */

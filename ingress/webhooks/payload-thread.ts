@@ -1,5 +1,5 @@
 import { answerQuestions } from "../../shared/runtime/thread.ts";
-import { findPayloadProblem } from "../../shared/triggers/payload-problem.ts";
+import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 
 export interface PayloadQuestion {
   body: Uint8Array;

@@ -4,7 +4,7 @@ import { isId } from "../ids.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
-import { type Delivery, findDelivery } from "./delivery-store.ts";
+import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
 import { columnsOf, requireFitting } from "./settings.ts";
 import { findTrigger, type Trigger, updateIfPresent } from "./store.ts";

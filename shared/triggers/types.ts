@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { DeliveryRefusal } from "./refusals.ts";
+import { DeliveryRefusal } from "./deliveries/refusals.ts";
 
 /** What builds are like when the trigger does not say (spec §2.6). */
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };

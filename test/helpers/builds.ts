@@ -1,5 +1,5 @@
 import { count, eq } from "drizzle-orm";
-import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { post } from "./http.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { type Api, openApi } from "./api.ts";
 import type { TestDatabase } from "./databases.ts";

@@ -7,7 +7,7 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { readWebhookPayload } from "../../shared/triggers/payloads.ts";
+import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";

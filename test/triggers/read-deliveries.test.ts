@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { evictPayloads } from "../../shared/triggers/payloads.ts";
+import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { base, timestamp, unknownId } from "../helpers/api.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";

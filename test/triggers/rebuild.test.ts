@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { issueReadingToken } from "../../shared/builds/job-tokens.ts";
-import { evictPayloads } from "../../shared/triggers/payloads.ts";
+import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import type { Step } from "../../shared/vocabulary.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";

@@ -4,8 +4,12 @@ import { sign } from "@octokit/webhooks-methods";
 import { startIngress } from "../../ingress/server.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
-import { openRefusedCounts, purgeRefused, refusedSince } from "../../shared/triggers/refused.ts";
-import { listRefused } from "../../shared/triggers/refused-store.ts";
+import {
+  openRefusedCounts,
+  purgeRefused,
+  refusedSince,
+} from "../../shared/triggers/deliveries/refusal-counts.ts";
+import { listRefused } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";

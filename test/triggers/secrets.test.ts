@@ -6,7 +6,7 @@ import { sign } from "@octokit/webhooks-methods";
 import Sqlite from "better-sqlite3";
 import { Client } from "pg";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
-import { sendDelivery } from "../../shared/triggers/send.ts";
+import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { findTriggerWithOwners } from "../../shared/triggers/store.ts";
 import { describeOnEachDatabase } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";

@@ -1,5 +1,5 @@
 import { createBuilds } from "../../shared/jobs/contracts.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/build-deliveries.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { defineWorkerJob } from "../job.ts";
 
 export const createBuildsJob = defineWorkerJob(createBuilds, (services) => {

@@ -3,8 +3,8 @@ import { purgeSessions } from "../../shared/accounts/sessions.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { purgeExpired } from "../../shared/jobs/contracts.ts";
 import { purgeTokens } from "../../shared/oauth/retention.ts";
-import { purgeDeliveries } from "../../shared/triggers/payloads.ts";
-import { purgeRefused } from "../../shared/triggers/refused.ts";
+import { purgeRefused } from "../../shared/triggers/deliveries/refusal-counts.ts";
+import { purgeDeliveries } from "../../shared/triggers/payloads/payloads.ts";
 import { defineWorkerJob } from "../job.ts";
 
 export const purgeExpiredJob = defineWorkerJob(purgeExpired, (services) => async () => {

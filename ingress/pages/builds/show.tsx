@@ -5,7 +5,7 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { readWebhookPayload } from "../../../shared/triggers/payloads.ts";
+import { readWebhookPayload } from "../../../shared/triggers/payloads/payloads.ts";
 import { findTriggerOfDelivery, type Trigger } from "../../../shared/triggers/store.ts";
 import { readNumber } from "../../api/builds.ts";
 import type { Bodies } from "../../http/body.ts";

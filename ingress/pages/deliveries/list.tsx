@@ -1,6 +1,6 @@
 import type { Build } from "../../../shared/builds/store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";

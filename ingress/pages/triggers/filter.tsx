@@ -1,7 +1,7 @@
 import { patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/delivery-store.ts";
+import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { tryFilter } from "../../../shared/triggers/filter/deliveries.ts";
 import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";

@@ -1,7 +1,7 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
-import { type Delivery, listLastDeliveries } from "../../../shared/triggers/delivery-store.ts";
+import { type Delivery, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";

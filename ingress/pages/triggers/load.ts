@@ -1,7 +1,7 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import type { Delivery } from "../../../shared/triggers/delivery-store.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireDelivery, requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { pipelineOf } from "../pipelines/show.tsx";

@@ -1,4 +1,4 @@
-import type { RefusedDeliveries } from "../../../shared/triggers/refused-store.ts";
+import type { RefusedDeliveries } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
 

@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { sendDelivery } from "../../../shared/triggers/send.ts";
+import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";

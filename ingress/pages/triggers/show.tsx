@@ -4,11 +4,11 @@ import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-s
 import { isId } from "../../../shared/ids.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { listDeliveriesPage } from "../../../shared/triggers/delivery-store.ts";
-import { deliveriesUsed } from "../../../shared/triggers/limit.ts";
+import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
+import { refusedSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
+import { listRefused } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
 import type { PageOfIds } from "../../../shared/triggers/page-of-ids-store.ts";
-import { refusedSince } from "../../../shared/triggers/refused.ts";
-import { listRefused } from "../../../shared/triggers/refused-store.ts";
 import { environmentOf } from "../../../shared/triggers/settings.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { Deliveries } from "../deliveries/list.tsx";

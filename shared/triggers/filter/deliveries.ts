@@ -1,7 +1,7 @@
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
-import { type Delivery, listFilteredDeliveries } from "../delivery-store.ts";
-import { findPayload, listPayloads, type Payload } from "../payload-store.ts";
+import { type Delivery, listFilteredDeliveries } from "../deliveries/store.ts";
+import { findPayload, listPayloads, type Payload } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";

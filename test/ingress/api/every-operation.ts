@@ -1,5 +1,5 @@
 import type { Scope } from "../../../shared/accounts/scopes.ts";
-import { openDeliveryBuilder } from "../../../shared/triggers/build-deliveries.ts";
+import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
 import { post } from "../../helpers/http.ts";
 

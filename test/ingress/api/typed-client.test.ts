@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import createClient from "openapi-fetch";
-import { openDeliveryBuilder } from "../../../shared/triggers/build-deliveries.ts";
+import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";

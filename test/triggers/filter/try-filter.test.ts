@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { evictPayloads } from "../../../shared/triggers/payloads.ts";
+import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { unknownId } from "../../helpers/api.ts";
 import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";

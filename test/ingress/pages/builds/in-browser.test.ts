@@ -4,7 +4,7 @@ import { after, before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
-import { deletePayloads } from "../../../../shared/triggers/payload-store.ts";
+import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";

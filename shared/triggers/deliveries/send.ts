@@ -1,14 +1,14 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { Organization } from "../accounts/organization-store.ts";
-import { Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
-import type { StoredHeader } from "../vocabulary.ts";
-import { storeArrivals } from "./delivery.ts";
+import type { Organization } from "../../accounts/organization-store.ts";
+import { Refusal } from "../../refusal.ts";
+import type { Services } from "../../runtime/services.ts";
+import type { StoredHeader } from "../../vocabulary.ts";
+import { findPayloadProblem } from "../payloads/problem.ts";
+import type { Trigger } from "../store.ts";
+import { findTriggerType, requireSignature, type TriggerType } from "../types.ts";
+import { storeArrivals } from "./accept.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
-import { findPayloadProblem } from "./payload-problem.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
-import type { Trigger } from "./store.ts";
-import { findTriggerType, requireSignature, type TriggerType } from "./types.ts";
 
 const contentType = "application/json";
 

@@ -1,13 +1,13 @@
-import { type BuildRequest, createBuilds } from "../builds/create.ts";
-import type { Tx } from "../db/database.ts";
-import { type Batcher, createBatcher } from "../runtime/batcher.ts";
-import type { Services } from "../runtime/services.ts";
-import type { DeliveryReason, DeliveryStatus } from "../vocabulary.ts";
-import { type Delivery, decideIfWaiting, setOutcome } from "./delivery-store.ts";
-import { evaluateFilters, type FilterResult } from "./filter/deliveries.ts";
-import { type FilterEvaluator, openFilterEvaluator } from "./filter/evaluator.ts";
-import { planBuild } from "./plan.ts";
-import { listTriggersById, type Trigger } from "./store.ts";
+import { type BuildRequest, createBuilds } from "../../builds/create.ts";
+import type { Tx } from "../../db/database.ts";
+import { type Batcher, createBatcher } from "../../runtime/batcher.ts";
+import type { Services } from "../../runtime/services.ts";
+import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
+import { evaluateFilters, type FilterResult } from "../filter/deliveries.ts";
+import { type FilterEvaluator, openFilterEvaluator } from "../filter/evaluator.ts";
+import { planBuild } from "../plan.ts";
+import { listTriggersById, type Trigger } from "../store.ts";
+import { type Delivery, decideIfWaiting, setOutcome } from "./store.ts";
 
 const groupItems = 500;
 

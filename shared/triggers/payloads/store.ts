@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, lt, sum } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
-import type { Tables } from "../db/schema.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import type { Tables } from "../../db/schema.ts";
 
 export type Payload = Tables["payloads"]["$inferSelect"];
 

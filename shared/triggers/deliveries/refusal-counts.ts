@@ -1,6 +1,6 @@
-import type { Services } from "../runtime/services.ts";
-import type { RefusalCause } from "../vocabulary.ts";
-import { addRefused, deleteRefusedBefore, type RefusedDeliveries } from "./refused-store.ts";
+import type { Services } from "../../runtime/services.ts";
+import type { RefusalCause } from "../../vocabulary.ts";
+import { addRefused, deleteRefusedBefore, type RefusedDeliveries } from "./refusal-counts-store.ts";
 
 const flushEveryMs = 5000;
 /** Counts in memory while the database is away: each is of another trigger, hour or cause. */

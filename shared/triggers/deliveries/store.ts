@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
-import type { Tables } from "../db/schema.ts";
-import type { DeliveryReason, DeliveryStatus } from "../vocabulary.ts";
-import { type PageOfIds, within } from "./page-of-ids-store.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import type { Tables } from "../../db/schema.ts";
+import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
+import { type PageOfIds, within } from "../page-of-ids-store.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];

@@ -1,5 +1,5 @@
-import { Refusal } from "../refusal.ts";
-import type { RefusalCause } from "../vocabulary.ts";
+import { Refusal } from "../../refusal.ts";
+import type { RefusalCause } from "../../vocabulary.ts";
 
 /** Why a delivery can be refused: what the caller reads, and the cause that is counted (spec §7.3). */
 const vocabulary = {

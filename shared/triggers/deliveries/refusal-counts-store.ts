@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
-import type { Tables } from "../db/schema.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import type { Tables } from "../../db/schema.ts";
 
 export type RefusedDeliveries = Tables["refusedDeliveries"]["$inferSelect"];
 

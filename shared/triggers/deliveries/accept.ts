@@ -6,14 +6,14 @@
 //
 // While a fault of the database, Redis or a worker lasts it stays waiting, and a sweep sends its job again.
 
-import type { Tx } from "../db/database.ts";
-import { newIds } from "../ids.ts";
-import { createBuilds } from "../jobs/contracts.ts";
-import type { Services } from "../runtime/services.ts";
-import type { StoredHeader } from "../vocabulary.ts";
-import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./delivery-store.ts";
-import type { Payload } from "./payload-store.ts";
-import { listEnabledVersions } from "./store.ts";
+import type { Tx } from "../../db/database.ts";
+import { newIds } from "../../ids.ts";
+import { createBuilds } from "../../jobs/contracts.ts";
+import type { Services } from "../../runtime/services.ts";
+import type { StoredHeader } from "../../vocabulary.ts";
+import type { Payload } from "../payloads/store.ts";
+import { listEnabledVersions } from "../store.ts";
+import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./store.ts";
 
 /** A webhook that passed every check. */
 export interface Arrival {

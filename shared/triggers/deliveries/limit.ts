@@ -1,6 +1,6 @@
-import type { Organization } from "../accounts/organization-store.ts";
-import type { RateLimit, RateLimitState } from "../redis/rate-limiter.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Organization } from "../../accounts/organization-store.ts";
+import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
+import type { Services } from "../../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
 export const deliveriesLimitMs = 3_600_000;

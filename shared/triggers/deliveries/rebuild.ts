@@ -1,15 +1,15 @@
-import type { Actor } from "../accounts/audit.ts";
-import { recordOfBuild } from "../builds/builds.ts";
-import { createBuilds } from "../builds/create.ts";
-import { listBuildsOfDeliveries } from "../builds/delivery-builds-store.ts";
-import type { Build } from "../builds/store.ts";
-import type { Pipeline } from "../pipelines/store.ts";
-import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
-import { type Delivery, findDelivery } from "./delivery-store.ts";
-import { hasPayload } from "./payload-store.ts";
-import { planBuild } from "./plan.ts";
-import { listTriggersById, type Trigger } from "./store.ts";
+import type { Actor } from "../../accounts/audit.ts";
+import { recordOfBuild } from "../../builds/builds.ts";
+import { createBuilds } from "../../builds/create.ts";
+import { listBuildsOfDeliveries } from "../../builds/delivery-builds-store.ts";
+import type { Build } from "../../builds/store.ts";
+import type { Pipeline } from "../../pipelines/store.ts";
+import { notFound, Refusal } from "../../refusal.ts";
+import type { Services } from "../../runtime/services.ts";
+import { hasPayload } from "../payloads/store.ts";
+import { planBuild } from "../plan.ts";
+import { listTriggersById, type Trigger } from "../store.ts";
+import { type Delivery, findDelivery } from "./store.ts";
 
 /**
  * Build a kept delivery again, as its trigger is now and whatever its filter says: somebody asks for it by hand.

@@ -1,9 +1,9 @@
-import type { Db } from "../db/database.ts";
-import { purgeInBatches } from "../db/purge-in-batches.ts";
-import { lowestIdAt } from "../ids.ts";
-import type { Services } from "../runtime/services.ts";
-import { idempotentSince } from "./delivery.ts";
-import { deleteDeliveriesBelow, deleteIdempotencyKeysBefore } from "./delivery-store.ts";
+import type { Db } from "../../db/database.ts";
+import { purgeInBatches } from "../../db/purge-in-batches.ts";
+import { lowestIdAt } from "../../ids.ts";
+import type { Services } from "../../runtime/services.ts";
+import { idempotentSince } from "../deliveries/accept.ts";
+import { deleteDeliveriesBelow, deleteIdempotencyKeysBefore } from "../deliveries/store.ts";
 import {
   deletePayloads,
   findPayload,
@@ -11,7 +11,7 @@ import {
   listOldestPayloads,
   listPayloadsBelow,
   sumPayloadBytes,
-} from "./payload-store.ts";
+} from "./store.ts";
 
 const dayMs = 86_400_000;
 const rowsAtOnce = 200;

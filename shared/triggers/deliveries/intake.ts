@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
-import { hashToken } from "../crypto/tokens.ts";
-import { createBatcher } from "../runtime/batcher.ts";
-import type { Services } from "../runtime/services.ts";
-import { type Acceptance, type Arrival, commitArrivals } from "./delivery.ts";
+import { hashToken } from "../../crypto/tokens.ts";
+import { createBatcher } from "../../runtime/batcher.ts";
+import type { Services } from "../../runtime/services.ts";
+import { findTriggerByToken } from "../store.ts";
+import { findTriggerType, type TriggerType } from "../types.ts";
+import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
 import { DeliveryRefusal } from "./refusals.ts";
-import { findTriggerByToken } from "./store.ts";
-import { findTriggerType, type TriggerType } from "./types.ts";
 
 /** A trigger that accepts deliveries, as far as this process knows. */
 export interface EnabledTrigger {

@@ -1,6 +1,6 @@
-import { createBuilds } from "../jobs/contracts.ts";
-import type { Services } from "../runtime/services.ts";
-import { reclaimStranded } from "./delivery-store.ts";
+import { createBuilds } from "../../jobs/contracts.ts";
+import type { Services } from "../../runtime/services.ts";
+import { reclaimStranded } from "./store.ts";
 
 /** A job that has not run after this long was probably lost. */
 const strandedAfterMs = 10_000;
