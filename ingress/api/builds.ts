@@ -10,6 +10,7 @@ import {
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { parseBuildNumber } from "../http/routing.ts";
 import { buildFilterQuery, readBuildFilter } from "./build-filter.ts";
 import { buildSchema, presentBuild } from "./json/build.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
@@ -81,7 +82,7 @@ export function buildOperations(services: Services): Operation[] {
       success: one,
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const details = await requireBuild(db, pipeline, readNumber(call.parameter("number")));
+        const details = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
         return presentOne(call, details);
       },
     }),
@@ -100,15 +101,10 @@ export function buildOperations(services: Services): Operation[] {
           services,
           call.actor,
           pipeline,
-          readNumber(call.parameter("number")),
+          parseBuildNumber(call.parameter("number")),
         );
         return presentOne(call, details);
       },
     }),
   ];
-}
-
-/** Anything that is not the number of a build finds none. */
-export function readNumber(text: string): number {
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
 }

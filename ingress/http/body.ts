@@ -4,8 +4,8 @@ import { type Refusal, unavailable } from "../../shared/refusal.ts";
 import { nodeRequest } from "./node.ts";
 
 /** The caller hung up before the body was complete: nobody is left to answer. */
-export class ClientGone extends Error {
-  override readonly name = "ClientGone";
+export class ClientDisconnected extends Error {
+  override readonly name = "ClientDisconnected";
 }
 
 /** A body in memory. Disposing of it gives its bytes back to the process's budget. */
@@ -17,7 +17,7 @@ export interface RequestBody extends Disposable {
 export interface Bodies {
   /**
    * The raw bytes of the request, as they came.
-   * @throws the refusal of `tooLarge` over `maxBytes`; 503 when the process holds too many; ClientGone
+   * @throws the refusal of `tooLarge` over `maxBytes`; 503 when the process holds too many; ClientDisconnected
    */
   read(event: H3Event, maxBytes: number, tooLarge: () => Refusal): Promise<RequestBody>;
 }
@@ -135,7 +135,7 @@ class Reader implements RequestBody {
 
   /** Every request closes in the end; only one that was not complete is news. */
   #gone(): void {
-    if (!this.#isDone) this.#fail(new ClientGone("The client closed the connection"));
+    if (!this.#isDone) this.#fail(new ClientDisconnected("The client closed the connection"));
   }
 
   #fail(error: Error): void {

@@ -7,7 +7,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { errorPage } from "../pages/ui/error-page.tsx";
 import { setPageHeaders } from "../pages/ui/page.ts";
-import { ClientGone } from "./body.ts";
+import { ClientDisconnected } from "./body.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
 import { html, json, setHeader, setHeaders } from "./respond.ts";
 
@@ -43,7 +43,7 @@ const tooManyDescription = "Too many attempts: wait as long as Retry-After says"
  * An OAuth endpoint that answers its refusals itself. Most polls are refused: what the framework makes of an error
  * that is thrown costs a tenth of each.
  */
-export function answeringRefusals(handler: (event: H3Event) => Promise<unknown>) {
+export function catchOAuthRefusals(handler: (event: H3Event) => Promise<unknown>) {
   return defineHandler(async (event) => {
     try {
       return await handler(event);
@@ -72,7 +72,7 @@ function otherOAuthError(status: number, path: string): OAuthErrorCode {
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
   const thrown = error.cause instanceof Error ? error.cause : error;
   if (thrown instanceof Refusal) return thrown;
-  if (thrown instanceof ClientGone) return new Refusal(499, "Client closed the connection");
+  if (thrown instanceof ClientDisconnected) return new Refusal(499, "Client closed the connection");
   if (!error.unhandled) return ofFramework(error, event);
 
   const id = requestId(event);

@@ -45,6 +45,11 @@ export function pathParameter(event: H3Event, name: string): string | undefined 
   }
 }
 
+/** The number of a build in a path. Returns 0, which no build has, for any other text. */
+export function parseBuildNumber(text: string): number {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
+}
+
 function handlerOf(handlers: Handlers, method: string): EventHandler | undefined {
   if (method === "HEAD") return handlers.GET;
   return Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined;

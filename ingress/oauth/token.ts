@@ -5,7 +5,7 @@ import { refreshTokens } from "../../shared/oauth/refresh.ts";
 import { type OAuthReason, OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";
-import { answeringRefusals } from "../http/errors.ts";
+import { catchOAuthRefusals } from "../http/errors.ts";
 import { clientParameters, requireClient } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
 import { readScopes } from "./scope.ts";
@@ -15,7 +15,7 @@ const parameters = [...clientParameters, "grant_type", "device_code", "refresh_t
 
 /** POST /oauth/token: the poll of a device (spec §4.2, RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
 export function token(services: Services, bodies: Bodies) {
-  return answeringRefusals(async (event) => {
+  return catchOAuthRefusals(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
     const application = await requireClient(services, event, form);
     return present(await exchange(services, application, form));

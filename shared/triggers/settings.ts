@@ -70,3 +70,8 @@ function sealEnvironment(cipher: Cipher, environment: Record<string, string>): s
 export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
   return environmentSealed === null ? {} : JSON.parse(cipher.decrypt(environmentSealed));
 }
+
+/** The last two characters of a secret, to tell it from others; empty for a secret of at most two. */
+export function lastTwoOf(secret: string): string {
+  return secret.length > 2 ? secret.slice(-2) : "";
+}

@@ -4,7 +4,7 @@ import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { api, endpointUrl } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
-import { environmentOf } from "../../../shared/triggers/settings.ts";
+import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
 import { presentUser, userSchema } from "../users.ts";
@@ -87,11 +87,6 @@ export function presentTrigger(
 /** Enough to tell secrets apart. */
 export function hint(lastTwo: string): string {
   return "X".repeat(20) + lastTwo;
-}
-
-/** Of a secret that is no longer than that nothing. */
-export function lastTwoOf(secret: string): string {
-  return secret.length > 2 ? secret.slice(-2) : "";
 }
 
 /** The ids of the users that a trigger's JSON shows. */

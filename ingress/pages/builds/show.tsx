@@ -7,9 +7,9 @@ import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readWebhookPayload } from "../../../shared/triggers/payloads/payloads.ts";
 import { findTriggerOfDelivery, type Trigger } from "../../../shared/triggers/store.ts";
-import { readNumber } from "../../api/builds.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { parseBuildNumber } from "../../http/routing.ts";
 import { payloadDownload } from "../deliveries/show.tsx";
 import { pipelineOf } from "../pipelines/show.tsx";
 import { FormError, PostButton } from "../ui/form.tsx";
@@ -31,7 +31,7 @@ export function buildPage(services: Services) {
 export function cancelBuildForm(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request) => {
     const pipeline = await pipelineOf(services, request);
-    const number = readNumber(request.parameter("number"));
+    const number = parseBuildNumber(request.parameter("number"));
     const outcome = await tryForm(() => cancelBuild(services, request.actor, pipeline, number));
     if ("problem" in outcome) return show(services, request, outcome.problem);
     return withNotice(pathOf(request), "build_canceled");
@@ -55,7 +55,7 @@ export function payloadFile(services: Services) {
 
 async function detailsOf(services: Services, request: MemberRequest): Promise<BuildDetails> {
   const pipeline = await pipelineOf(services, request);
-  return requireBuild(services.db, pipeline, readNumber(request.parameter("number")));
+  return requireBuild(services.db, pipeline, parseBuildNumber(request.parameter("number")));
 }
 
 function pathOf(

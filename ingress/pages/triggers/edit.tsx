@@ -1,10 +1,9 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { environmentOf } from "../../../shared/triggers/settings.ts";
+import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
-import { lastTwoOf } from "../../api/json/trigger.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
