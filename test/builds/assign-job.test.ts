@@ -6,10 +6,10 @@ import type { Job } from "../../shared/builds/store.ts";
 import { assignNextJob } from "../../shared/dispatch/fan-out.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
-describeOnAllDatabasesAtOnce("jobs of a queue", (database) => {
+describeOnBothDatabases("jobs of a queue", (database) => {
   let api: Api;
   let second: Services;
 

@@ -3,9 +3,9 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import type { BuildState } from "../../shared/vocabulary.ts";
 import { type Api, openApi, timestamp } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 
-describeOnAllDatabasesAtOnce("PUT …/builds/{number}/cancel", (database) => {
+describeWithDatabase("PUT …/builds/{number}/cancel", (database) => {
   let api: Api;
 
   before(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Api, base, graphqlId, openApi, timestamp, unique, unknownId, webBase } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 
-describeOnAllDatabasesAtOnce("clusters", (database) => {
+describeWithDatabase("clusters", (database) => {
   let api: Api;
 
   before(async () => {

@@ -7,7 +7,7 @@ import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/to
 import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
 import { createLog, describeError, redactTokens } from "../../shared/runtime/log.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/runtime/secret-key-check.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";
 
 describe("tokens", () => {
@@ -120,7 +120,7 @@ describe("the log", () => {
   });
 });
 
-describeOnEachDatabase("a database of another SECRET_KEY", (database) => {
+describeWithDatabase("a database of another SECRET_KEY", (database) => {
   it("is refused at start in one sentence, and accepted beside the former key", async () => {
     const world = await startWorld(database);
     await checkSecretKey(world.services);

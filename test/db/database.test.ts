@@ -13,7 +13,7 @@ import { openDatabase } from "../../shared/db/open.ts";
 import { prepared } from "../../shared/db/prepared.ts";
 import { newId } from "../../shared/ids.ts";
 import { createBatcher } from "../../shared/runtime/batcher.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
 
 const landed = {
@@ -29,7 +29,7 @@ const landed = {
 
 const open = (url: string) => openDatabase({ url, poolSize: 10, timeoutMs: 5000, onError: () => {} });
 
-describeOnEachDatabase("the database", (database) => {
+describeOnBothDatabases("the database", (database) => {
   let db: Db;
   let url: string;
   let drop: () => Promise<void>;
@@ -199,7 +199,7 @@ describeOnEachDatabase("the database", (database) => {
   });
 });
 
-describeOnEachDatabase("migrating", (database) => {
+describeOnBothDatabases("migrating", (database) => {
   it("by several processes at once succeeds in all of them, and changes nothing the second time", {
     timeout: 90_000,
   }, async () => {

@@ -16,7 +16,7 @@ import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
 import { newId } from "../../shared/ids.ts";
 import { disableApplication } from "../../shared/oauth/applications.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import {
   approveClaimed,
   approveCode,
@@ -52,7 +52,7 @@ describe("a user code as people type it", () => {
   });
 });
 
-describeOnAllDatabasesAtOnce("deciding on a device's request", (database) => {
+describeWithDatabase("deciding on a device's request", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

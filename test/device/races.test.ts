@@ -4,7 +4,7 @@ import { addMember, removeMember, updateMember } from "../../shared/accounts/mem
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,
   approveClaimed,
@@ -26,7 +26,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 /** A race that is lost once in a while is not lost each time. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
-describeOnAllDatabasesAtOnce("at the same moment, in two processes", (database) => {
+describeOnBothDatabases("at the same moment, in two processes", (database) => {
   let world: World;
   let other: Awaited<ReturnType<typeof runSecondIngress>>;
   /** With a database connection of its own, by the clock of the test. */

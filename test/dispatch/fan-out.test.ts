@@ -5,10 +5,10 @@ import { assignNextJob, fanOutDispatchPause, requeueDispatchPauses } from "../..
 import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
-describeOnAllDatabasesAtOnce("what waits on a queue that is paused and resumed", (database) => {
+describeOnBothDatabases("what waits on a queue that is paused and resumed", (database) => {
   let api: Api;
 
   before(async () => {
@@ -216,7 +216,7 @@ describeOnAllDatabasesAtOnce("what waits on a queue that is paused and resumed",
   });
 });
 
-describeOnAllDatabasesAtOnce("the workers after a pause", (database) => {
+describeOnBothDatabases("the workers after a pause", (database) => {
   it("make waiting jobs and builds match, when jobs were lost too, and watchers hear of it", async () => {
     const api = await openApi(database);
     const { services } = api.world;

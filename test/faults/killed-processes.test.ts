@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { allBuilds, countBuilds } from "../helpers/builds.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { startLoad } from "../helpers/load.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
@@ -21,7 +21,7 @@ async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> 
   assert.deepEqual(missing, []);
 }
 
-describeOnEachDatabase("every 201 has exactly one build", (database) => {
+describeOnBothDatabases("every 201 has exactly one build", (database) => {
   it("when the worker is killed in the middle of its work, and Redis flushed", {
     skip: redisServerMissing,
     timeout: 120_000,

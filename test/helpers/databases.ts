@@ -6,6 +6,7 @@ import { describe } from "node:test";
 import { Client } from "pg";
 import type { Dialect } from "../../shared/db/columns.ts";
 import { migrate } from "../../shared/db/migrate.ts";
+import { runsOnPostgresToo } from "./run-mode.ts";
 
 /** A fresh, migrated database of one dialect for each call; `drop` when done. */
 export interface TestDatabase {
@@ -16,18 +17,24 @@ export interface TestDatabase {
 const postgresServer = process.env.TEST_DATABASE_URL;
 const postgresMissing = process.env.TEST_DATABASE_MISSING ?? "TEST_DATABASE_URL is not set";
 
-/** Declare the same tests once for each database that is supported. */
-export function describeOnEachDatabase(title: string, body: (database: TestDatabase) => void): void {
-  // Concurrency is inherited: what runs at once is the databases and not the tests of each.
+/**
+ * Declares the tests for each database, both at the same time. For code whose rows, locks, order or
+ * migrations depend on the database.
+ */
+export function describeOnBothDatabases(title: string, body: (database: TestDatabase) => void): void {
+  // Concurrency is inherited: the two databases run at once, the tests of each do not.
   const concurrency = 1;
-  describe(`${title} (sqlite)`, { concurrency }, () => body(sqlite));
   const skip = postgresServer ? false : postgresMissing;
-  describe(`${title} (postgres)`, { skip, concurrency }, () => body(postgres));
+  describe(title, { concurrency: true }, () => {
+    describe("on SQLite", { concurrency }, () => body(sqlite));
+    describe("on Postgres", { skip, concurrency }, () => body(postgres));
+  });
 }
 
-/** The same, on all databases at the same time: for files whose tests wait more than they compute. */
-export function describeOnAllDatabasesAtOnce(title: string, body: (database: TestDatabase) => void): void {
-  describe("on all databases at once", { concurrency: true }, () => describeOnEachDatabase(title, body));
+/** Declares the tests on SQLite, and on Postgres too in a full run. */
+export function describeWithDatabase(title: string, body: (database: TestDatabase) => void): void {
+  if (runsOnPostgresToo) describeOnBothDatabases(title, body);
+  else describe(title, () => body(sqlite));
 }
 
 let sqliteTemplate: Promise<string> | undefined;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,
   assertOAuthError,
@@ -20,7 +20,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 /** A race that is lost once in a while is not lost each time. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
-describeOnAllDatabasesAtOnce("refreshing at the same moment, in two processes", (database) => {
+describeOnBothDatabases("refreshing at the same moment, in two processes", (database) => {
   let world: World;
   let other: Awaited<ReturnType<typeof runSecondIngress>>;
   /** With a database connection of its own, by the clock of the test. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { purgeTokens } from "../../shared/oauth/retention.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,
   assertOAuthError,
@@ -15,7 +15,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const dayMs = 86_400_000;
 
-describeOnAllDatabasesAtOnce("tokens that have ended", (database) => {
+describeOnBothDatabases("tokens that have ended", (database) => {
   let world: World;
   let acme: TestOrganization;
   let refreshing: TestClient;

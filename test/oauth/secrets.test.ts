@@ -4,7 +4,7 @@ import { recordUsage } from "../../shared/accounts/access-tokens.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import type { Tables } from "../../shared/db/schema.ts";
 import { rotateSecret } from "../../shared/oauth/applications.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import {
   approveCode,
   authorize,
@@ -21,7 +21,7 @@ import { get, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnAllDatabasesAtOnce("after everything that can happen to a sign-in", (database) => {
+describeWithDatabase("after everything that can happen to a sign-in", (database) => {
   let world: World;
   let acme: TestOrganization;
   /** Each with what it is of, for who reads a failure. */

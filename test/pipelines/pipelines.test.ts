@@ -11,10 +11,10 @@ import {
   unknownId,
   webBase,
 } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 
-describeOnAllDatabasesAtOnce("pipelines", (database) => {
+describeOnBothDatabases("pipelines", (database) => {
   let api: Api;
 
   before(async () => {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import { type Api, base, openApi, unique } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
-describeOnAllDatabasesAtOnce("GET …/queues", (database) => {
+describeOnBothDatabases("GET …/queues", (database) => {
   let api: Api;
   let path: string;
   let keys: string[];
@@ -84,7 +84,7 @@ describeOnAllDatabasesAtOnce("GET …/queues", (database) => {
   });
 });
 
-describeOnAllDatabasesAtOnce("DELETE …/queues/{id}", (database) => {
+describeOnBothDatabases("DELETE …/queues/{id}", (database) => {
   let api: Api;
 
   before(async () => {

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
 const maxQueues = 3;
 const small = "LINUX_AMD64_2X4";
@@ -93,7 +93,7 @@ function apply(queues: Expected[], given: Command): { status: number; message?: 
   return { status: 200 };
 }
 
-describeOnAllDatabasesAtOnce("any sequence of changes to the queues of a cluster", (database) => {
+describeOnBothDatabases("any sequence of changes to the queues of a cluster", (database) => {
   let api: Api;
 
   before(async () => {

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { type Api, buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import type { Answer } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
 
-describeOnAllDatabasesAtOnce("changes at the same time, through two processes", (database) => {
+describeOnBothDatabases("changes at the same time, through two processes", (database) => {
   let api: Api;
   let second: Awaited<ReturnType<typeof runSecondIngress>>;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 
-describeOnAllDatabasesAtOnce("PUT and PATCH …/queues/{id}", (database) => {
+describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
   let api: Api;
 
   before(async () => {

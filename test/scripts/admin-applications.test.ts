@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
-describeOnAllDatabasesAtOnce("the operator's command for applications", (database) => {
+describeWithDatabase("the operator's command for applications", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

@@ -9,12 +9,12 @@ import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
-describeOnAllDatabasesAtOnce("the operator's command for triggers", (database) => {
+describeWithDatabase("the operator's command for triggers", (database) => {
   let world: World;
   let folder: string;
 

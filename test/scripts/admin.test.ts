@@ -7,7 +7,7 @@ import { runAdmin } from "../../scripts/admin/run.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
 import { matchesPassword } from "../../shared/crypto/passwords.ts";
 import { allBuilds } from "../helpers/builds.ts";
-import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
+import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
@@ -22,7 +22,7 @@ async function run(env: Record<string, string>, args: string[], input = "") {
   return { stdout, stderr, code };
 }
 
-describeOnEachDatabase("the operator's command", (database) => {
+describeWithDatabase("the operator's command", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

@@ -7,12 +7,12 @@ import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
 import { allBuilds, buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
-import { describeOnEachDatabase, sqlite } from "../helpers/databases.ts";
+import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnEachDatabase("a delivery's build", (database) => {
+describeOnBothDatabases("a delivery's build", (database) => {
   let world: World;
   let acme: TestOrganization;
 
@@ -174,7 +174,7 @@ describeOnEachDatabase("a delivery's build", (database) => {
   });
 });
 
-describeOnEachDatabase("a delivery without a worker", (database) => {
+describeOnBothDatabases("a delivery without a worker", (database) => {
   let world: World;
   let acme: TestOrganization;
 

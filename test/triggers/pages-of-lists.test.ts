@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { base } from "../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 interface Page {
@@ -9,7 +9,7 @@ interface Page {
   links: { self: string; first?: string; prev?: string; next?: string };
 }
 
-describeOnAllDatabasesAtOnce("lists of triggers and of deliveries", (database) => {
+describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
   let api: TriggerApi;
   /** A list with ten items, and how another one comes. */
   const lists: Record<"triggers" | "deliveries", { path: string; ids: string[] }> = {

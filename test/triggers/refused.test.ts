@@ -11,7 +11,7 @@ import {
 } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefused } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
@@ -19,7 +19,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const hourMs = 3_600_000;
 
-describeOnAllDatabasesAtOnce("counts of refused deliveries", (database) => {
+describeWithDatabase("counts of refused deliveries", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -6,14 +6,14 @@ import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { evictPayloads, purgeDeliveries } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const dayMs = 86_400_000;
 
-describeOnEachDatabase("retention", (database) => {
+describeOnBothDatabases("retention", (database) => {
   let world: World;
   let acme: TestOrganization;
   let other: TestOrganization;

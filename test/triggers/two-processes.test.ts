@@ -3,12 +3,12 @@ import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sign } from "@octokit/webhooks-methods";
 import { ordinarySettings } from "../helpers/api.ts";
-import { describeOnEachDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import type { Answer } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnEachDatabase("triggers in two processes", (database) => {
+describeOnBothDatabases("triggers in two processes", (database) => {
   let api: TriggerApi;
   let second: Awaited<ReturnType<typeof runSecondIngress>>;
 

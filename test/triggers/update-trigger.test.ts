@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeOnAllDatabasesAtOnce } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnAllDatabasesAtOnce("a trigger that is there", (database) => {
+describeWithDatabase("a trigger that is there", (database) => {
   let api: TriggerApi;
 
   before(async () => {

@@ -6,7 +6,7 @@ import { deactivateUser } from "../../../shared/accounts/users.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication } from "../../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../../shared/oauth/grants.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
 import { addPerson, setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -14,7 +14,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeOnAllDatabasesAtOnce("access to the REST API", (database) => {
+describeWithDatabase("access to the REST API", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import fc from "fast-check";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { freshDelivery } from "./every-operation.ts";
 
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
@@ -85,7 +85,7 @@ const body = fc.oneof(
   fc.string(),
 );
 
-describeOnAllDatabasesAtOnce("any body of any write", (database) => {
+describeWithDatabase("any body of any write", (database) => {
   let api: Api;
   let writes: [method: string, path: string][];
   let triggers: string;

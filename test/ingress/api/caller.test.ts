@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { refresh, setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -9,7 +9,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString("base64");
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeOnAllDatabasesAtOnce("the REST API about the caller", (database) => {
+describeWithDatabase("the REST API about the caller", (database) => {
   let world: World;
   let acme: TestOrganization;
 

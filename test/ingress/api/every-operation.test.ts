@@ -5,7 +5,7 @@ import type { Operation } from "../../../ingress/api/operation.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { type Answer, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import {
@@ -34,229 +34,226 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-describeOnAllDatabasesAtOnce(
-  "every operation on clusters, queues, pipelines, builds and triggers",
-  (database) => {
-    let api: Api;
-    let declared: Map<string, Operation>;
-    let memberToken: string;
-    let otherToken: string;
+describeWithDatabase("every operation on clusters, queues, pipelines, builds and triggers", (database) => {
+  let api: Api;
+  let declared: Map<string, Operation>;
+  let memberToken: string;
+  let otherToken: string;
 
-    before(async () => {
-      api = await openApi(database, { SERVICE_NAME: "acme-ci", QUEUES_PER_CLUSTER: "1000" });
-      await api.build(api.acme.pipeline.id);
-      Object.assign(api.present, await freshDelivery(api));
-      memberToken = await api.tokenOf(api.acme.user);
-      const other = await setUpOrganization(api.world, "other");
-      otherToken = await api.tokenOf(other.user, undefined, "other");
-      const ours = restOperations(api.world.services).filter(({ tag }) => tags.includes(tag));
-      declared = new Map(ours.map((each) => [each.id, each]));
-    });
-    after(() => api.close());
+  before(async () => {
+    api = await openApi(database, { SERVICE_NAME: "acme-ci", QUEUES_PER_CLUSTER: "1000" });
+    await api.build(api.acme.pipeline.id);
+    Object.assign(api.present, await freshDelivery(api));
+    memberToken = await api.tokenOf(api.acme.user);
+    const other = await setUpOrganization(api.world, "other");
+    otherToken = await api.tokenOf(other.user, undefined, "other");
+    const ours = restOperations(api.world.services).filter(({ tag }) => tags.includes(tag));
+    declared = new Map(ours.map((each) => [each.id, each]));
+  });
+  after(() => api.close());
 
-    const call = async (example: Example, sent: Parameters<Api["send"]>[2] = {}) => {
-      const body = sent.raw === undefined && example.body ? { body: example.body(api) } : {};
-      return api.send(example.method, await pathOf(api, example), { ...body, ...sent });
+  const call = async (example: Example, sent: Parameters<Api["send"]>[2] = {}) => {
+    const body = sent.raw === undefined && example.body ? { body: example.body(api) } : {};
+    return api.send(example.method, await pathOf(api, example), { ...body, ...sent });
+  };
+  function assertLimited({ headers }: Answer) {
+    assert.equal(headers.get("ratelimit-limit"), "100000");
+    assert.match(headers.get("ratelimit-remaining") ?? "", /^\d+$/);
+    const reset = Number(headers.get("ratelimit-reset"));
+    assert.ok(reset >= 1 && reset <= 60, `${reset}`);
+    assert.equal(headers.get("ratelimit-scope"), "rest");
+    assert.equal(headers.get("ratelimit-policy"), '"rest";q=100000;w=60');
+    assert.equal(headers.get("ratelimit"), `"rest";r=${headers.get("ratelimit-remaining")};t=${reset}`);
+  }
+  function assertShared({ headers }: Answer) {
+    assert.equal(headers.get("access-control-allow-origin"), "*");
+    assert.match(
+      headers.get("access-control-expose-headers") ?? "",
+      /^Link, RateLimit-Limit, .*RateLimit-Scope/,
+    );
+    assert.match(headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
+  }
+  function assertRefused(answer: Answer, status: number, message: string) {
+    assert.deepEqual([answer.status, answer.body], [status, { message }]);
+    assertShared(answer);
+    if (status !== 401) assertLimited(answer);
+  }
+
+  it("is in this table, and no other", () => {
+    const expected = [...declared.values()].flatMap(({ id, methods }) =>
+      methods.length > 1 ? [id, `${id}ByPatch`] : [id],
+    );
+    assert.deepEqual(everyOperation.map(({ id }) => id).sort(), expected.sort());
+  });
+
+  for (const example of everyOperation) {
+    const { id, method, path, scope } = example;
+    const names = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => name as keyof typeof notFound);
+    const notFound = {
+      cluster: "No cluster found",
+      queue: "No cluster queue found",
+      slug: "No pipeline found",
+      number: "No build found",
+      trigger: "No pipeline trigger found",
+      delivery: "No delivery found",
     };
-    function assertLimited({ headers }: Answer) {
-      assert.equal(headers.get("ratelimit-limit"), "100000");
-      assert.match(headers.get("ratelimit-remaining") ?? "", /^\d+$/);
-      const reset = Number(headers.get("ratelimit-reset"));
-      assert.ok(reset >= 1 && reset <= 60, `${reset}`);
-      assert.equal(headers.get("ratelimit-scope"), "rest");
-      assert.equal(headers.get("ratelimit-policy"), '"rest";q=100000;w=60');
-      assert.equal(headers.get("ratelimit"), `"rest";r=${headers.get("ratelimit-remaining")};t=${reset}`);
-    }
-    function assertShared({ headers }: Answer) {
-      assert.equal(headers.get("access-control-allow-origin"), "*");
-      assert.match(
-        headers.get("access-control-expose-headers") ?? "",
-        /^Link, RateLimit-Limit, .*RateLimit-Scope/,
-      );
-      assert.match(headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
-    }
-    function assertRefused(answer: Answer, status: number, message: string) {
-      assert.deepEqual([answer.status, answer.body], [status, { message }]);
-      assertShared(answer);
-      if (status !== 401) assertLimited(answer);
-    }
 
-    it("is in this table, and no other", () => {
-      const expected = [...declared.values()].flatMap(({ id, methods }) =>
-        methods.length > 1 ? [id, `${id}ByPatch`] : [id],
-      );
-      assert.deepEqual(everyOperation.map(({ id }) => id).sort(), expected.sort());
-    });
+    describe(`${id}, ${method} ${path}`, () => {
+      it(`answers ${example.status} with what is declared`, async () => {
+        const answer = await call(example, { headers: { "X-Request-Id": "mine.1" } });
 
-    for (const example of everyOperation) {
-      const { id, method, path, scope } = example;
-      const names = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => name as keyof typeof notFound);
-      const notFound = {
-        cluster: "No cluster found",
-        queue: "No cluster queue found",
-        slug: "No pipeline found",
-        number: "No build found",
-        trigger: "No pipeline trigger found",
-        delivery: "No delivery found",
-      };
-
-      describe(`${id}, ${method} ${path}`, () => {
-        it(`answers ${example.status} with what is declared`, async () => {
-          const answer = await call(example, { headers: { "X-Request-Id": "mine.1" } });
-
-          assert.equal(answer.status, example.status, answer.text);
-          assert.equal(answer.headers.get("x-request-id"), "mine.1");
-          assertLimited(answer);
-          const { success } = declared.get(id.replace("ByPatch", "")) as Operation;
-          assert.equal(success.status, example.status);
-          if (success.schema) strict(success.schema).parse(answer.body);
-          else assert.deepEqual([answer.text, answer.headers.get("content-length")], ["", null]);
-          const type = answer.headers.get("content-type");
-          assert.equal(type, success.schema ? "application/json;charset=UTF-8" : null);
-        });
-
-        it("answers 401 without a token, and says when one is invalid", async () => {
-          const none = await call(example, { token: null });
-          const unknown = await call(example, { token: issueToken("access") });
-
-          assertRefused(none, 401, unauthenticated.message);
-          assertRefused(unknown, 401, unauthenticated.message);
-          assert.equal(none.headers.get("www-authenticate"), 'Bearer realm="acme-ci"');
-          assert.equal(
-            unknown.headers.get("www-authenticate"),
-            'Bearer realm="acme-ci", error="invalid_token"',
-          );
-          assert.equal(none.headers.get("ratelimit-limit"), null);
-        });
-
-        it(`answers 403 without ${scope}, whatever else the token may`, async () => {
-          const others = ["read_clusters", "write_clusters", "read_pipelines", "write_pipelines"] as const;
-          const more = [...others, "read_builds", "write_builds", "read_user"] as const;
-          const narrow = await api.tokenOf(
-            api.admin,
-            more.filter((each) => each !== scope),
-          );
-
-          const answer = await call(example, { token: narrow });
-
-          assertRefused(answer, 403, `Your access token doesn't have the ${scope} scope`);
-          assert.equal(
-            answer.headers.get("www-authenticate"),
-            `Bearer realm="acme-ci", error="insufficient_scope", scope="${scope}"`,
-          );
-        });
-
-        it(example.needsAdmin ? "answers 403 to a member" : "lets a member", async () => {
-          const answer = await call(example, { token: memberToken });
-
-          if (!example.needsAdmin) return assert.equal(answer.status, example.status);
-          assertRefused(answer, 403, "Forbidden");
-          assert.equal(answer.headers.get("www-authenticate"), null);
-        });
-
-        it("answers 404 to a token of another organization, before it looks at scopes", async () => {
-          const narrow = await api.tokenOf(api.acme.user, ["read_user"]);
-          const elsewhere = await request(`${api.world.url}/v2/organizations/nope${fill(api, path)}`, {
-            method,
-            headers: { Authorization: `Bearer ${narrow}` },
-          });
-
-          assertRefused(await call(example, { token: otherToken }), 404, "No organization found");
-          assertRefused(elsewhere, 404, "No organization found");
-        });
-
-        for (const name of names) {
-          it(`answers 404 for a ${name} that is unknown or malformed, before it reads a body`, async () => {
-            const bad =
-              name === "number" ? ["0", "99999", "x", "%zz"] : [unknownId, "x", "%00", "A%2FB", "%f0"];
-            for (const value of bad) {
-              const given = fill(api, path, { [name]: value });
-              const raw = example.body ? { raw: "{", headers: { "Content-Type": "text/plain" } } : {};
-              const answer = await api.send(method, given, raw);
-              assertRefused(answer, 404, notFound[name]);
-            }
-          });
-        }
-
-        if (example.body) {
-          it("answers 400 to what is not JSON, or not an object", async () => {
-            const json = { "Content-Type": "application/json" };
-            const nothing = example.takesNoBodyToo ? [] : [""];
-            for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(100_000), ...nothing])
-              assertRefused(await call(example, { raw, headers: json }), 400, "Body is not valid JSON");
-            for (const bytes of ["\xff", '{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}'])
-              assertRefused(
-                await call(example, { raw: Buffer.from(bytes, "latin1"), headers: json }),
-                400,
-                "Body is not valid JSON",
-              );
-            for (const raw of ["[]", '"x"', "1", "true", ...(example.takesNoBodyToo ? [] : ["null"])])
-              assertRefused(await call(example, { raw, headers: json }), 400, "Body must be a JSON object");
-          });
-
-          it("answers 415 to another content type, before it looks at the body", async () => {
-            const others = ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"];
-            const charsets = ["utf-16", '"latin1"', "", "utf-88"];
-            for (const type of [...others, ...charsets.map((name) => `application/json; charset=${name}`)]) {
-              const answer = await call(example, { raw: "{", headers: { "Content-Type": type } });
-              assertRefused(answer, 415, "Content-Type must be application/json");
-            }
-          });
-
-          it("takes JSON with parameters, and of a kind", async () => {
-            const plain = ["APPLICATION/JSON", "application/x+json", "application/json; x=y"];
-            const utf8 = ["charset=utf-8", 'Charset="UTF-8"', "x=y ; charset=utf8"];
-            for (const type of [...plain, ...utf8.map((parameter) => `application/json;${parameter}`)]) {
-              const raw = JSON.stringify(example.body?.(api));
-              const answer = await call(example, { raw, headers: { "Content-Type": type } });
-              assert.equal(answer.status, example.status, `${type} ${answer.text}`);
-            }
-          });
-
-          it("answers 413 to more than 1 MiB", async () => {
-            const raw = `{"padding":"${"x".repeat(1024 * 1024 - 13)}"}`;
-            const answer = await call(example, { raw, headers: { "Content-Type": "application/json" } });
-
-            assertRefused(answer, 413, "Body is larger than 1 MB");
-          });
-        }
+        assert.equal(answer.status, example.status, answer.text);
+        assert.equal(answer.headers.get("x-request-id"), "mine.1");
+        assertLimited(answer);
+        const { success } = declared.get(id.replace("ByPatch", "")) as Operation;
+        assert.equal(success.status, example.status);
+        if (success.schema) strict(success.schema).parse(answer.body);
+        else assert.deepEqual([answer.text, answer.headers.get("content-length")], ["", null]);
+        const type = answer.headers.get("content-type");
+        assert.equal(type, success.schema ? "application/json;charset=UTF-8" : null);
       });
-    }
 
-    for (const [path, allow] of Object.entries(allowed)) {
-      describe(`the path ${path}`, () => {
-        it("answers 405 with Allow to other methods, token or not", async () => {
-          for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-            if (allow.split(", ").includes(method)) continue;
-            const answer = await api.send(method, fill(api, path), { token: null });
-            assert.deepEqual([answer.status, answer.body], [405, { message: "Method not allowed" }]);
-            assert.equal(answer.headers.get("allow"), allow);
-            assertShared(answer);
+      it("answers 401 without a token, and says when one is invalid", async () => {
+        const none = await call(example, { token: null });
+        const unknown = await call(example, { token: issueToken("access") });
+
+        assertRefused(none, 401, unauthenticated.message);
+        assertRefused(unknown, 401, unauthenticated.message);
+        assert.equal(none.headers.get("www-authenticate"), 'Bearer realm="acme-ci"');
+        assert.equal(
+          unknown.headers.get("www-authenticate"),
+          'Bearer realm="acme-ci", error="invalid_token"',
+        );
+        assert.equal(none.headers.get("ratelimit-limit"), null);
+      });
+
+      it(`answers 403 without ${scope}, whatever else the token may`, async () => {
+        const others = ["read_clusters", "write_clusters", "read_pipelines", "write_pipelines"] as const;
+        const more = [...others, "read_builds", "write_builds", "read_user"] as const;
+        const narrow = await api.tokenOf(
+          api.admin,
+          more.filter((each) => each !== scope),
+        );
+
+        const answer = await call(example, { token: narrow });
+
+        assertRefused(answer, 403, `Your access token doesn't have the ${scope} scope`);
+        assert.equal(
+          answer.headers.get("www-authenticate"),
+          `Bearer realm="acme-ci", error="insufficient_scope", scope="${scope}"`,
+        );
+      });
+
+      it(example.needsAdmin ? "answers 403 to a member" : "lets a member", async () => {
+        const answer = await call(example, { token: memberToken });
+
+        if (!example.needsAdmin) return assert.equal(answer.status, example.status);
+        assertRefused(answer, 403, "Forbidden");
+        assert.equal(answer.headers.get("www-authenticate"), null);
+      });
+
+      it("answers 404 to a token of another organization, before it looks at scopes", async () => {
+        const narrow = await api.tokenOf(api.acme.user, ["read_user"]);
+        const elsewhere = await request(`${api.world.url}/v2/organizations/nope${fill(api, path)}`, {
+          method,
+          headers: { Authorization: `Bearer ${narrow}` },
+        });
+
+        assertRefused(await call(example, { token: otherToken }), 404, "No organization found");
+        assertRefused(elsewhere, 404, "No organization found");
+      });
+
+      for (const name of names) {
+        it(`answers 404 for a ${name} that is unknown or malformed, before it reads a body`, async () => {
+          const bad =
+            name === "number" ? ["0", "99999", "x", "%zz"] : [unknownId, "x", "%00", "A%2FB", "%f0"];
+          for (const value of bad) {
+            const given = fill(api, path, { [name]: value });
+            const raw = example.body ? { raw: "{", headers: { "Content-Type": "text/plain" } } : {};
+            const answer = await api.send(method, given, raw);
+            assertRefused(answer, 404, notFound[name]);
+          }
+        });
+      }
+
+      if (example.body) {
+        it("answers 400 to what is not JSON, or not an object", async () => {
+          const json = { "Content-Type": "application/json" };
+          const nothing = example.takesNoBodyToo ? [] : [""];
+          for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(100_000), ...nothing])
+            assertRefused(await call(example, { raw, headers: json }), 400, "Body is not valid JSON");
+          for (const bytes of ["\xff", '{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}'])
+            assertRefused(
+              await call(example, { raw: Buffer.from(bytes, "latin1"), headers: json }),
+              400,
+              "Body is not valid JSON",
+            );
+          for (const raw of ["[]", '"x"', "1", "true", ...(example.takesNoBodyToo ? [] : ["null"])])
+            assertRefused(await call(example, { raw, headers: json }), 400, "Body must be a JSON object");
+        });
+
+        it("answers 415 to another content type, before it looks at the body", async () => {
+          const others = ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"];
+          const charsets = ["utf-16", '"latin1"', "", "utf-88"];
+          for (const type of [...others, ...charsets.map((name) => `application/json; charset=${name}`)]) {
+            const answer = await call(example, { raw: "{", headers: { "Content-Type": type } });
+            assertRefused(answer, 415, "Content-Type must be application/json");
           }
         });
 
-        it("answers OPTIONS without a token", async () => {
-          const answer = await api.send("OPTIONS", fill(api, path), { token: null });
+        it("takes JSON with parameters, and of a kind", async () => {
+          const plain = ["APPLICATION/JSON", "application/x+json", "application/json; x=y"];
+          const utf8 = ["charset=utf-8", 'Charset="UTF-8"', "x=y ; charset=utf8"];
+          for (const type of [...plain, ...utf8.map((parameter) => `application/json;${parameter}`)]) {
+            const raw = JSON.stringify(example.body?.(api));
+            const answer = await call(example, { raw, headers: { "Content-Type": type } });
+            assert.equal(answer.status, example.status, `${type} ${answer.text}`);
+          }
+        });
 
-          assert.deepEqual([answer.status, answer.text], [204, ""]);
-          assert.equal(answer.headers.get("access-control-allow-methods"), allow);
-          assert.equal(answer.headers.get("access-control-allow-headers"), "Authorization, Content-Type");
-          assert.equal(answer.headers.get("content-length"), null);
+        it("answers 413 to more than 1 MiB", async () => {
+          const raw = `{"padding":"${"x".repeat(1024 * 1024 - 13)}"}`;
+          const answer = await call(example, { raw, headers: { "Content-Type": "application/json" } });
+
+          assertRefused(answer, 413, "Body is larger than 1 MB");
+        });
+      }
+    });
+  }
+
+  for (const [path, allow] of Object.entries(allowed)) {
+    describe(`the path ${path}`, () => {
+      it("answers 405 with Allow to other methods, token or not", async () => {
+        for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+          if (allow.split(", ").includes(method)) continue;
+          const answer = await api.send(method, fill(api, path), { token: null });
+          assert.deepEqual([answer.status, answer.body], [405, { message: "Method not allowed" }]);
+          assert.equal(answer.headers.get("allow"), allow);
           assertShared(answer);
-        });
-
-        it(allow.startsWith("GET") ? "answers HEAD as GET without the body" : "has no HEAD", async () => {
-          const head = await api.send("HEAD", fill(api, path));
-          assert.equal(head.text, "");
-          if (!allow.startsWith("GET"))
-            return assert.deepEqual([head.status, head.headers.get("allow")], [405, allow]);
-          const got = await api.send("GET", fill(api, path));
-          assert.equal(head.status, 200);
-          for (const name of ["content-type", "link", "ratelimit-limit", "ratelimit-scope"])
-            assert.equal(head.headers.get(name), got.headers.get(name), name);
-          assert.equal((await api.send("HEAD", fill(api, path), { token: null })).status, 401);
-        });
+        }
       });
-    }
-  },
-);
+
+      it("answers OPTIONS without a token", async () => {
+        const answer = await api.send("OPTIONS", fill(api, path), { token: null });
+
+        assert.deepEqual([answer.status, answer.text], [204, ""]);
+        assert.equal(answer.headers.get("access-control-allow-methods"), allow);
+        assert.equal(answer.headers.get("access-control-allow-headers"), "Authorization, Content-Type");
+        assert.equal(answer.headers.get("content-length"), null);
+        assertShared(answer);
+      });
+
+      it(allow.startsWith("GET") ? "answers HEAD as GET without the body" : "has no HEAD", async () => {
+        const head = await api.send("HEAD", fill(api, path));
+        assert.equal(head.text, "");
+        if (!allow.startsWith("GET"))
+          return assert.deepEqual([head.status, head.headers.get("allow")], [405, allow]);
+        const got = await api.send("GET", fill(api, path));
+        assert.equal(head.status, 200);
+        for (const name of ["content-type", "link", "ratelimit-limit", "ratelimit-scope"])
+          assert.equal(head.headers.get(name), got.headers.get(name), name);
+        assert.equal((await api.send("HEAD", fill(api, path), { token: null })).status, 401);
+      });
+    });
+  }
+});

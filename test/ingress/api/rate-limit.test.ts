@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { openApi } from "../../helpers/api.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 
-describeOnAllDatabasesAtOnce("the rate limit of queue operations", (database) => {
+describeWithDatabase("the rate limit of queue operations", (database) => {
   it("comes after 401 and before everything else", async () => {
     const api = await openApi(database, { API_REQUESTS_PER_MINUTE: "2" });
     const narrow = await api.tokenOf(api.acme.user, ["read_user"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication, rotateSecret } from "../../../shared/oauth/applications.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import {
   assertOAuthError,
   basic,
@@ -22,7 +22,7 @@ type Endpoint = (typeof endpoints)[number];
 /** Well formed for every endpoint: only the client is missing. */
 const rest = { scope: "read_user", grant_type: deviceGrantType, token: issueToken("access") };
 
-describeOnAllDatabasesAtOnce("client authentication", (database) => {
+describeWithDatabase("client authentication", (database) => {
   let world: World;
   let open: TestClient;
   let confidential: TestClient;

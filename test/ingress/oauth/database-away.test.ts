@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import Sqlite from "better-sqlite3";
 import { Client } from "pg";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertOAuthError,
@@ -19,7 +19,7 @@ import type { Answer } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeOnAllDatabasesAtOnce("the OAuth endpoints without a part of the database", (database) => {
+describeWithDatabase("the OAuth endpoints without a part of the database", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import {
   assertLimited,
   assertOAuthError,
@@ -18,7 +18,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
 const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");
 
-describeOnAllDatabasesAtOnce("limits of the OAuth endpoints", (database) => {
+describeWithDatabase("limits of the OAuth endpoints", (database) => {
   let world: World;
   let second: Pick<World, "url">;
   let addresses = 0;

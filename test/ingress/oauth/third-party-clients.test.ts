@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { scopes } from "../../../shared/accounts/scopes.ts";
-import { describeOnAllDatabasesAtOnce } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertNotStored,
@@ -18,7 +18,7 @@ import { setUpOrganization, type TestOrganization } from "../../helpers/organiza
 import { freePort } from "../../helpers/processes.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeOnAllDatabasesAtOnce("clients that others have written", (database) => {
+describeWithDatabase("clients that others have written", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
-import { describeOnEachDatabase } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { type Answer, post, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
@@ -18,7 +18,7 @@ function hmac(secret: string, body: string | Buffer): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
-describeOnEachDatabase("POST /deliver/:token", (database) => {
+describeOnBothDatabases("POST /deliver/:token", (database) => {
   let world: World;
   let acme: TestOrganization;
   let trigger: Awaited<ReturnType<TestOrganization["trigger"]>>;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { allBuilds } from "../../helpers/builds.ts";
-import { describeOnEachDatabase } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { startWorld } from "../../helpers/world.ts";
@@ -23,7 +23,7 @@ const deliveries = events.flatMap(({ name, examples }) =>
   })),
 );
 
-describeOnEachDatabase("signed GitHub webhooks", (database) => {
+describeWithDatabase("signed GitHub webhooks", (database) => {
   it("each become one build whose payload is byte for byte what was sent", async () => {
     const world = await startWorld(database, { META_DATA_READS_PER_MINUTE: "1000" });
     const acme = await setUpOrganization(world);

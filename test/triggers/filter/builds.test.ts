@@ -7,12 +7,12 @@ import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.t
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { buildOfDelivery, findDelivery } from "../../helpers/builds.ts";
-import { describeOnEachDatabase } from "../../helpers/databases.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeOnEachDatabase("builds of a trigger with a filter", (database) => {
+describeWithDatabase("builds of a trigger with a filter", (database) => {
   let world: World;
   let acme: TestOrganization;
   let actor: Actor;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type Browser, openBrowser } from "../../../helpers/form-browser.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
-describeOnEachDatabase("POST /user/api-access-tokens/new", (database) => {
+describeWithDatabase("POST /user/api-access-tokens/new", (database) => {
   let world: World;
   let acme: TestOrganization;
   let browser: Browser;

@@ -6,12 +6,12 @@ import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { disableApplication } from "../../../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-describeOnEachDatabase("what belongs to somebody else", (database) => {
+describeWithDatabase("what belongs to somebody else", (database) => {
   let pages: Pages;
   let ada: Visitor;
   let bob: Visitor;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { changePassword, findUserByPassword, startSession } from "../../../../shared/accounts/sessions.ts";
 import { setPassword } from "../../../../shared/accounts/users.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { openBrowser } from "../../../helpers/form-browser.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
@@ -10,7 +10,7 @@ import { startWorld, type World } from "../../../helpers/world.ts";
 const first = "correct horse battery";
 const second = "another password";
 
-describeOnEachDatabase("POST /user/password", (database) => {
+describeWithDatabase("POST /user/password", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
@@ -48,7 +48,7 @@ const ours: Record<string, string> = {
   "/é": "/%C3%A9",
 };
 
-describeOnEachDatabase("the address to go on to after sign-in", (database) => {
+describeWithDatabase("the address to go on to after sign-in", (database) => {
   let pages: Pages;
   let ada: Visitor;
   before(async () => {

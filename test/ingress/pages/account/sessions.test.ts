@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { startSession } from "../../../../shared/accounts/sessions.ts";
 import { deactivateUser, setPassword } from "../../../../shared/accounts/users.ts";
 import { issueToken } from "../../../../shared/crypto/tokens.ts";
-import { describeOnEachDatabase, sqlite } from "../../../helpers/databases.ts";
+import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
@@ -12,7 +12,7 @@ import { csrfTokenIn, type Visitor, visitor } from "../../../helpers/visitor.ts"
 const dayMs = 86_400_000;
 const token = /sbss_[0-9A-Za-z]{49}/;
 
-describeOnEachDatabase("a session at the pages", (database) => {
+describeWithDatabase("a session at the pages", (database) => {
   let pages: Pages;
 
   before(async () => {

@@ -7,7 +7,7 @@ import { openDeliveryBuilder } from "../../../../shared/triggers/deliveries/buil
 import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { allBuilds, buildWebhook, countBuilds } from "../../../helpers/builds.ts";
-import { describeOnEachDatabase, sqlite } from "../../../helpers/databases.ts";
+import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import { csrfTokenIn } from "../../../helpers/visitor.ts";
@@ -17,7 +17,7 @@ const triggerPath = (id: string) => `${pipeline}/triggers/${id}`;
 const hidden = (html: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
 
-describeOnEachDatabase("the pages of deliveries", (database) => {
+describeWithDatabase("the pages of deliveries", (database) => {
   let pages: QueuePages;
 
   before(async () => {

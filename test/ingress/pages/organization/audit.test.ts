@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import { audit } from "../../../../shared/accounts/audit.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
 const path = "/organizations/acme/audit";
 
-describeOnEachDatabase("the audit log", (database) => {
+describeWithDatabase("the audit log", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

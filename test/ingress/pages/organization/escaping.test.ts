@@ -5,11 +5,11 @@ import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-describeOnEachDatabase("the pages of an organization", (database) => {
+describeWithDatabase("the pages of an organization", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

@@ -6,13 +6,13 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-describeOnEachDatabase("the pages of an organization", (database) => {
+describeWithDatabase("the pages of an organization", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let bob: Visitor;

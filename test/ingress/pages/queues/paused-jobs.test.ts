@@ -8,11 +8,11 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Queue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-describeOnEachDatabase("what a paused queue holds back", (database) => {
+describeWithDatabase("what a paused queue holds back", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOf } from "../../../../shared/triggers/settings.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import {
   assertRefused,
@@ -14,7 +14,7 @@ import {
   triggersPath,
 } from "../../../helpers/trigger-pages.ts";
 
-describeOnEachDatabase("a trigger", (database) => {
+describeWithDatabase("a trigger", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

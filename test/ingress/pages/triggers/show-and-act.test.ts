@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { newId } from "../../../../shared/ids.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import { setUpOrganization } from "../../../helpers/organization.ts";
 import {
@@ -14,7 +14,7 @@ import {
   triggersPath,
 } from "../../../helpers/trigger-pages.ts";
 
-describeOnEachDatabase("the pages of triggers", (database) => {
+describeWithDatabase("the pages of triggers", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { newId } from "../../../../shared/ids.ts";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import { csrfTokenIn, type Visitor } from "../../../helpers/visitor.ts";
 
-describeOnEachDatabase("an error page", (database) => {
+describeWithDatabase("an error page", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

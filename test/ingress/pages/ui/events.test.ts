@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
-import { describeOnEachDatabase, sqlite } from "../../../helpers/databases.ts";
+import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 
-describeOnEachDatabase("GET /events", (database) => {
+describeWithDatabase("GET /events", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { describeOnEachDatabase } from "../../../helpers/databases.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 import { csrfTokenIn, type Visitor } from "../../../helpers/visitor.ts";
 
-describeOnEachDatabase("a form", (database) => {
+describeWithDatabase("a form", (database) => {
   let pages: Pages;
   let ada: Visitor;
 
