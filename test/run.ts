@@ -12,15 +12,15 @@ import { makeScratchFolder } from "./servers/scratch-folder.ts";
 import { selectTests } from "./servers/select-tests.ts";
 
 /**
- * `npm test [-- folder | file | pattern | --test-option …]`: acquires once what the tests need, tells them by
- * environment variables, runs them and releases it all, whether they pass, fail or are interrupted.
- * The README has the table of the variables that choose where the servers come from.
+ * `npm test [-- --all | folder | file | pattern | --test-option …]`: starts the servers once, passes their
+ * addresses in environment variables, runs the tests and stops the servers, also on failure or a signal.
+ * See test/README.md.
  */
 const testOptions = [
   "--test-reporter=spec",
   "--test-concurrency=4",
   "--test-timeout=240000",
-  // A test that timed out leaves connections open, and its file would wait for them for ever.
+  // A test that timed out leaves connections open; its file would never end.
   "--test-force-exit",
 ];
 
@@ -36,7 +36,7 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
-/** Files that are loaded together; some groups run at a time, because much of it is waiting. */
+/** Files share this many processes. */
 const processes = 8;
 const compileCache = "node_modules/.cache/compile";
 
@@ -45,7 +45,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 try {
-  const { options, files } = selectTests(process.argv.slice(2));
+  const { options, files, isQuick } = selectTests(process.argv.slice(2));
   const servers = await acquireServers(process.env);
   await finish(
     await runTests(
@@ -54,7 +54,8 @@ try {
       {
         ...process.env,
         ...servers,
-        // Compiling what every file imports is a sixth of the time; this way one compiles it for all.
+        TEST_QUICK: isQuick ? "1" : undefined,
+        // The first process compiles what all files import: a sixth of the time.
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
       },
     ),
@@ -64,20 +65,20 @@ try {
   await finish(1);
 }
 
-/** What the tests find in their environment: of each server either where it is or why it is missing. */
+/** Sets, for each server, its address or the reason why it is missing. */
 async function acquireServers(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   const redis = await acquireRedis(env, opened);
-  if (finishing) return finishing; // interrupted: what is missing now is not news
+  if (finishing) return finishing; // interrupted
   const database = await acquirePostgres(env, opened);
   if (finishing) return finishing;
   const program = findRedisServer(env);
   const chromium = findChromium(env);
   const found: NodeJS.ProcessEnv = {
-    ...tell("TEST_REDIS", "Redis", redis),
-    ...tell("TEST_DATABASE", "Postgres", database),
+    ...environmentOf("TEST_REDIS", "Redis", redis),
+    ...environmentOf("TEST_DATABASE", "Postgres", database),
     TEST_REDIS_SERVER: program,
     TEST_REDIS_SERVER_MISSING: program ? undefined : "there is no redis-server or valkey-server on the PATH",
-    ...tellBrowser(chromium),
+    ...browserEnvironment(chromium),
   };
 
   const missing = Object.keys(found).filter((name) => name.endsWith("_MISSING") && found[name]);
@@ -86,7 +87,7 @@ async function acquireServers(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv
   return found;
 }
 
-function tell(prefix: string, name: string, server: Acquired): NodeJS.ProcessEnv {
+function environmentOf(prefix: string, name: string, server: Acquired): NodeJS.ProcessEnv {
   if ("missing" in server) {
     say(`${name}: none, tests that need it are skipped: ${server.missing}.`);
     return {
@@ -100,7 +101,7 @@ function tell(prefix: string, name: string, server: Acquired): NodeJS.ProcessEnv
   return { [`${prefix}_URL`]: server.url, [`${prefix}_FROM`]: server.from, [`${prefix}_MISSING`]: undefined };
 }
 
-function tellBrowser(found: FoundChromium): NodeJS.ProcessEnv {
+function browserEnvironment(found: FoundChromium): NodeJS.ProcessEnv {
   if ("missing" in found) {
     say(`Chromium: none, tests that need it are skipped: ${found.missing}.`);
     return { TEST_CHROMIUM: undefined, TEST_CHROMIUM_MISSING: found.missing };
@@ -109,12 +110,12 @@ function tellBrowser(found: FoundChromium): NodeJS.ProcessEnv {
   return { TEST_CHROMIUM: found.program, TEST_CHROMIUM_MISSING: undefined };
 }
 
-/** Never the whole address: one from the environment may hold a password. */
+/** Never prints the whole address: it may contain a password. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "a socket";
 }
 
-/** Runs the files in a process group of their own, so that nothing they started outlives them. */
+/** Runs the files in their own process group and ends whatever they leave behind. */
 async function runTests(options: string[], files: string[], env: NodeJS.ProcessEnv): Promise<number> {
   let started: ChildProcess | undefined;
   opened.defer(() => started && endGroup(started));

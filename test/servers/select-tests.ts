@@ -3,18 +3,32 @@ import { join } from "node:path";
 import { Unusable } from "./acquired.ts";
 
 const testFiles = "**/*.test.ts";
+const isLong = (file: string) => file.endsWith(".long.test.ts");
 
-/** Splits the command line: options go to Node's test runner; a folder, file or pattern becomes test files. */
-export function selectTests(args: string[]): { options: string[]; files: string[] } {
-  const options = args.filter((arg) => arg.startsWith("-"));
-  const wanted = args.filter((arg) => !arg.startsWith("-"));
-  const files = (wanted.length > 0 ? wanted : ["test"]).flatMap(expand);
-  return { options, files: [...new Set(files)].sort() };
+export interface Selection {
+  /** Options of Node's test runner. */
+  options: string[];
+  files: string[];
+  /** True for the quick run: no long tests, and Postgres only where it matters. */
+  isQuick: boolean;
 }
 
-function expand(wanted: string): string[] {
-  const isFolder = statSync(wanted, { throwIfNoEntry: false })?.isDirectory();
-  const files = globSync(isFolder ? join(wanted, testFiles) : wanted);
-  if (files.length === 0) throw new Unusable(`There are no tests in ${wanted}.`);
+/**
+ * Reads the command line. Without arguments it selects the quick run; with `--all`, or a folder, file or
+ * pattern, everything there.
+ */
+export function selectTests(args: string[]): Selection {
+  const options = args.filter((arg) => arg.startsWith("-") && arg !== "--all");
+  const paths = args.filter((arg) => !arg.startsWith("-"));
+  const isQuick = paths.length === 0 && !args.includes("--all");
+  const files = (paths.length > 0 ? paths : ["test"]).flatMap(expand);
+  const selected = isQuick ? files.filter((file) => !isLong(file)) : files;
+  return { options, files: [...new Set(selected)].sort(), isQuick };
+}
+
+function expand(path: string): string[] {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  const files = globSync(isFolder ? join(path, testFiles) : path);
+  if (files.length === 0) throw new Unusable(`There are no tests in ${path}.`);
   return files;
 }

@@ -9,7 +9,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
 /**
- * Makes openapi-types.d.ts anew: `node --import tsx test/queues/generate-openapi-types.ts`. The generator needs an
+ * Makes openapi-types.d.ts anew: `node --import tsx test/ingress/api/generate-openapi-types.ts`. The generator needs an
  * older TypeScript than ours, so it runs in a folder of its own.
  */
 const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" });
