@@ -5,32 +5,26 @@ import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
 
-export async function findRole(
-  db: Db | Tx,
-  organizationId: string,
-  userId: string,
-): Promise<Role | undefined> {
+const roleOfMember = prepared<{ organizationId: string; userId: string }, { role: Role }>((db) => {
   const { members } = db.tables;
-  const [found] = await db
+  return db
     .select({ role: members.role })
     .from(members)
-    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
-  return found?.role;
-}
-
-const lockMember = prepared<{ organizationId: string; userId: string }, { role: Role }, Tx>((tx) => {
-  const { members } = tx.tables;
-  return tx
-    .update(members)
-    .set({ userId: sql`${sql.placeholder("userId")}` })
     .where(
       and(
         eq(members.organizationId, sql.placeholder("organizationId")),
         eq(members.userId, sql.placeholder("userId")),
       ),
-    )
-    .returning({ role: members.role });
+    );
 });
+
+export async function findRole(
+  db: Db | Tx,
+  organizationId: string,
+  userId: string,
+): Promise<Role | undefined> {
+  return (await roleOfMember(db, { organizationId, userId }))[0]?.role;
+}
 
 const userById = prepared<{ id: string }, User>((db) => {
   const { users } = db.tables;
@@ -49,9 +43,12 @@ export async function lockActiveRole(
   organizationId: string,
   userId: string,
 ): Promise<Role | undefined> {
-  const [member] = await lockMember(tx, { organizationId, userId });
+  const { members } = tx.tables;
+  const isMember = and(eq(members.organizationId, organizationId), eq(members.userId, userId));
+  await tx.lock(members, isMember, "exclusive");
+  const role = await findRole(tx, organizationId, userId);
   const [user] = await userById(tx, { id: userId });
-  return user && user.deactivatedAt === null ? member?.role : undefined;
+  return user && user.deactivatedAt === null ? role : undefined;
 }
 
 /** Returns a user's organizations by name, with the user's role in each. */

@@ -51,11 +51,11 @@ export async function lockIfPasswordIs(
   { id, passwordHash }: Pick<User, "id" | "passwordHash">,
 ): Promise<boolean> {
   const { users } = tx.tables;
+  await tx.lock(users, eq(users.id, id), "exclusive");
   const locked = await tx
-    .update(users)
-    .set({ passwordHash })
-    .where(and(eq(users.id, id), eq(users.passwordHash, passwordHash ?? "")))
-    .returning({ id: users.id });
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.id, id), eq(users.passwordHash, passwordHash ?? "")));
   return locked.length > 0;
 }
 

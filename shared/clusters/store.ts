@@ -80,22 +80,14 @@ export async function updateCluster(
   const { clusters } = tx.tables;
   await tx
     .update(clusters)
-    .set({ ...change, id })
-    .where(eq(clusters.id, id));
+    .set({ deletedAt: null, ...change }) // a change may be empty, which SQL does not allow
+    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)));
 }
 
-/**
- * The cluster, held until the transaction ends: whoever changes what its queues, pipelines and default depend on
- * waits. Undefined when it is deleted.
- */
+/** Locks the cluster: its queues, pipelines and default change in one transaction at a time. Undefined if deleted. */
 export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefined> {
-  const { clusters } = tx.tables;
-  const [locked] = await tx
-    .update(clusters)
-    .set({ id })
-    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)))
-    .returning();
-  return locked;
+  await tx.lock(tx.tables.clusters, eq(tx.tables.clusters.id, id), "exclusive");
+  return findClusterById(tx, id);
 }
 
 /** Count one queue more, if the cluster has room for it. */

@@ -1,4 +1,5 @@
-import type { BaseSQLiteDatabase, SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { SQL } from "drizzle-orm";
+import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Dialect } from "./columns.ts";
 import type { Tables } from "./schema.ts";
 
@@ -12,10 +13,11 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   /** Insert many rows in the fastest way that the dialect has. Every column must be given, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
   /**
-   * Locks the rows of these ids until the transaction ends (SELECT … FOR UPDATE or FOR SHARE). It does nothing on
-   * SQLite, which has one writer at a time. Others may still read the rows; "shared" locks do not exclude each other.
+   * Locks rows until the transaction ends, in the order of their primary key: FOR NO KEY UPDATE, or FOR SHARE, which
+   * does not exclude other shared locks. No-op on SQLite, where a transaction is the only writer from its start.
+   * Select the rows after the lock: only then are they the newest. Reads elsewhere do not wait.
    */
-  lock(table: SQLiteTable & { id: SQLiteColumn }, ids: string[], how: "exclusive" | "shared"): Promise<void>;
+  lock(table: SQLiteTable, where: SQL | undefined, strength: "exclusive" | "shared"): Promise<void>;
 }
 
 /** The database: reads go straight to it, every write goes through a transaction. */

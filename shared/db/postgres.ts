@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inArray } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
@@ -11,6 +11,10 @@ import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
 export const postgresTables = defineSchema(kits.postgres);
+
+const primaryKeys = new Map<PgTable, PgColumn[]>(
+  (Object.values(postgresTables) as unknown as PgTable[]).map((table) => [table, primaryKeyColumns(table)]),
+);
 
 const connectTimeoutMs = 1000;
 const statementTimeoutMs = 2000;
@@ -104,10 +108,10 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
     get now() {
       return clock.now();
     },
-    async lock(table: PgTable & { id: PgColumn }, ids: string[], how: "exclusive" | "shared") {
-      // In one order, so that two that hold several do not wait for each other.
-      const rows = queries.select({ id: table.id }).from(table).where(inArray(table.id, ids));
-      await rows.orderBy(table.id).for(how === "shared" ? "share" : "no key update");
+    async lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
+      // One order for all: two transactions that lock several rows would otherwise deadlock.
+      const rows = queries.select({ locked: sql`1` }).from(table).where(where);
+      await rows.orderBy(...primaryKeyOf(table)).for(strength === "shared" ? "share" : "no key update");
     },
     select: queries.select.bind(queries),
     insert: queries.insert.bind(queries),
@@ -123,4 +127,15 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
     },
   };
   return tx as unknown as Tx;
+}
+
+function primaryKeyColumns(table: PgTable): PgColumn[] {
+  const { columns, primaryKeys: composite } = getTableConfig(table);
+  return composite[0]?.columns ?? columns.filter((column) => column.primary);
+}
+
+function primaryKeyOf(table: PgTable): PgColumn[] {
+  const columns = primaryKeys.get(table);
+  if (!columns) throw new Error("Only tables of the schema can be locked.");
+  return columns;
 }

@@ -1,21 +1,18 @@
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
 import type { Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Queue } from "../queues/store.ts";
 import type { JobState } from "../vocabulary.ts";
 
-/**
- * The queue's row, held until the transaction ends, if it hands out jobs now: a pause comes before or after, never
- * in between.
- */
+/** Locks the queue, so that no pause comes in between. False if the queue is paused or deleted. */
 export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;
-  const held = await tx
-    .update(queues)
-    .set({ id: queueId })
-    .where(and(eq(queues.id, queueId), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
-    .returning({ id: queues.id });
-  return held.length > 0;
+  await tx.lock(queues, eq(queues.id, queueId), "exclusive");
+  const locked = await tx
+    .select({ id: queues.id })
+    .from(queues)
+    .where(and(eq(queues.id, queueId), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)));
+  return locked.length > 0;
 }
 
 /** The job that has waited longest on a queue. */
@@ -42,16 +39,16 @@ export async function assignIfWaiting(tx: Tx, id: string, now: Date): Promise<Jo
 }
 
 /**
- * Takes the rows of these builds, so that what holds them back changes in one transaction at a time. Builds are
- * taken before their jobs, here as in a cancel: two that met the other way round would wait for each other.
+ * Locks builds: their paused queue changes in one transaction at a time. Lock builds before their jobs, as a cancel
+ * does: the other order deadlocks.
  */
 export async function lockBuilds(tx: Tx, buildIds: string[]) {
   const { builds } = tx.tables;
+  await tx.lock(builds, inArray(builds.id, buildIds), "exclusive");
   return tx
-    .update(builds)
-    .set({ pausedQueueId: sql`${builds.pausedQueueId}` })
-    .where(inArray(builds.id, buildIds))
-    .returning({ id: builds.id, pausedQueueId: builds.pausedQueueId });
+    .select({ id: builds.id, pausedQueueId: builds.pausedQueueId })
+    .from(builds)
+    .where(inArray(builds.id, buildIds));
 }
 
 /** Waiting jobs of a queue that do not carry its present pause, or one that has ended: the next after an id. */

@@ -9,10 +9,11 @@ export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
   await tx.insertMany(tx.tables.grants, [grant]);
 }
 
-/** The grant, held until the transaction ends: refreshing and revoking it wait for each other. */
+/** Locks the grant: a refresh and a revocation of it wait for each other. */
 export async function lockGrant(tx: Tx, id: string): Promise<Grant | undefined> {
   const { grants } = tx.tables;
-  const [locked] = await tx.update(grants).set({ id }).where(eq(grants.id, id)).returning();
+  await tx.lock(grants, eq(grants.id, id), "exclusive");
+  const [locked] = await tx.select().from(grants).where(eq(grants.id, id));
   return locked;
 }
 

@@ -8,7 +8,13 @@ import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Step } from "../vocabulary.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
-import { findPipeline, insertPipeline, type Pipeline, updatePipelineIfPresent } from "./store.ts";
+import {
+  findPipeline,
+  insertPipeline,
+  lockPipeline,
+  type Pipeline,
+  updatePipelineIfPresent,
+} from "./store.ts";
 
 /** A default step that works anywhere: the first build of a new pipeline shows something. */
 export const defaultStep: Step = { command: "echo hello" };
@@ -76,8 +82,8 @@ export async function updatePipeline(
   const now = services.clock.now();
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return services.db.transaction(async (tx) => {
-    // Held: of a move and new steps at the same time the later is judged by what the earlier left.
-    const present = await updatePipelineIfPresent(tx, of.id, {});
+    // Locked: the checks of a move see the steps that a simultaneous change left, and the other way round.
+    const present = await lockPipeline(tx, of.id);
     if (!present) throw notFound("pipeline");
     if (change.steps || change.clusterId)
       await requireRunnable(tx, present.organizationId, { ...present, ...given });

@@ -56,15 +56,13 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
     .where(and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt)));
 }
 
-/**
- * Those of these pipelines that there are, held with their clusters until the transaction ends: their steps stay as
- * they are, and so do the queues that the steps run on.
- */
+/** Locks these pipelines, and their clusters: steps, and the queues that steps run on, stay until the commit. */
 export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
-  await tx.lock(tx.tables.pipelines, ids, "exclusive");
+  const { pipelines, clusters } = tx.tables;
+  await tx.lock(pipelines, inArray(pipelines.id, ids), "exclusive");
   const found = await listPipelinesById(tx, ids);
   const clusterIds = [...new Set(found.map(({ clusterId }) => clusterId))];
-  if (clusterIds.length > 0) await tx.lock(tx.tables.clusters, clusterIds, "shared");
+  if (clusterIds.length > 0) await tx.lock(clusters, inArray(clusters.id, clusterIds), "shared");
   return found;
 }
 
@@ -81,18 +79,11 @@ export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> 
   await tx.insert(tx.tables.pipelines).values(pipeline);
 }
 
-/**
- * Takes the pipeline's row until the transaction ends, so that whoever counts what belongs to it next waits.
- * @returns whether there is such a pipeline
- */
-export async function lockPipeline(tx: Tx, id: string): Promise<boolean> {
-  const { pipelines } = tx.tables;
-  await tx.lock(pipelines, [id], "exclusive");
-  const found = await tx
-    .select({ id: pipelines.id })
-    .from(pipelines)
-    .where(and(eq(pipelines.id, id), isNull(pipelines.deletedAt)));
-  return found.length > 0;
+/** Locks the pipeline: what belongs to it changes in one transaction at a time. Undefined if deleted. */
+export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undefined> {
+  await tx.lock(tx.tables.pipelines, eq(tx.tables.pipelines.id, id), "exclusive");
+  const [locked] = await listPipelinesById(tx, [id]);
+  return locked;
 }
 
 /** Undefined when it is deleted. */
@@ -104,7 +95,7 @@ export async function updatePipelineIfPresent(
   const { pipelines } = tx.tables;
   const [updated] = await tx
     .update(pipelines)
-    .set({ ...change, id })
+    .set({ deletedAt: null, ...change }) // a change may be empty, which SQL does not allow
     .where(and(eq(pipelines.id, id), isNull(pipelines.deletedAt)))
     .returning();
   return updated;

@@ -84,7 +84,7 @@ export async function updateQueueIfPresent(
   const { queues } = tx.tables;
   const [updated] = await tx
     .update(queues)
-    .set({ ...change, id })
+    .set({ deletedAt: null, ...change }) // a change may be empty, which SQL does not allow
     .where(and(eq(queues.id, id), isNull(queues.deletedAt)))
     .returning();
   return updated;

@@ -45,6 +45,12 @@ export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): 
   return found;
 }
 
+/** Locks the trigger, so that a change is checked against the newest one. Undefined if deleted. */
+export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
+  await tx.lock(tx.tables.triggers, eq(tx.tables.triggers.id, id), "exclusive");
+  return findTrigger(tx, pipelineId, id);
+}
+
 /** A trigger, whosever it is, with the pipeline and organization that it belongs to. */
 export async function findTriggerWithOwners(db: Db, id: string) {
   const { triggers, pipelines, organizations } = db.tables;

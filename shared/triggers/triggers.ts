@@ -7,7 +7,7 @@ import type { Services } from "../runtime/services.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
 import { columnsOf, requireFitting } from "./settings.ts";
-import { findTrigger, type Trigger, updateIfPresent } from "./store.ts";
+import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 /**
  * Change a trigger; its type stays. Every process knows of it at once.
@@ -24,8 +24,7 @@ export async function updateTrigger(
   const { cipher, db, clock } = services;
   const now = clock.now();
   const changed = await db.transaction(async (tx) => {
-    await tx.lock(tx.tables.triggers, [of.id], "exclusive");
-    const present = await findTrigger(tx, of.pipelineId, of.id);
+    const present = await lockTrigger(tx, of.pipelineId, of.id);
     if (!present) throw notFound("pipeline trigger");
     if (change.verification && change.verification.secret === undefined && present.secretSealed === null)
       throw validationFailed("Secret can't be blank");

@@ -9,7 +9,7 @@ import type { Services } from "../../runtime/services.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { planBuild } from "../plan.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
-import { type Delivery, findDelivery } from "./store.ts";
+import { type Delivery, lockDelivery } from "./store.ts";
 
 /**
  * Build a kept delivery again, as its trigger is now and whatever its filter says: somebody asks for it by hand.
@@ -27,8 +27,7 @@ export async function rebuildDelivery(
   const { db, cipher, clock, events } = services;
   const now = clock.now();
   const { build, changed } = await db.transaction(async (tx) => {
-    await tx.lock(tx.tables.deliveries, [delivery.id], "exclusive");
-    const present = await findDelivery(tx, trigger.id, delivery.id);
+    const present = await lockDelivery(tx, trigger.id, delivery.id);
     const [plan] = (await listTriggersById(tx, [trigger.id])).map((row) => planBuild(row, cipher));
     if (!present || !plan) throw notFound("delivery");
     if (present.status === null) throw new Refusal(422, "The delivery is still being processed");

@@ -49,6 +49,12 @@ export async function findDelivery(
   return found;
 }
 
+/** Locks the delivery: rebuilds of it are numbered one at a time. */
+export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promise<Delivery | undefined> {
+  await tx.lock(tx.tables.deliveries, eq(tx.tables.deliveries.id, id), "exclusive");
+  return findDelivery(tx, triggerId, id);
+}
+
 /** The waiting ones of these deliveries whose trigger has a filter. */
 export async function listFilteredDeliveries(db: Db, ids: string[]) {
   const { deliveries, triggers } = db.tables;
