@@ -9,16 +9,10 @@ import { clusterName, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { CsrfField, Field, FormError, isAbout, Select } from "../ui/form.tsx";
-import {
-  adminAction,
-  asSentence,
-  type MemberRequest,
-  memberPage,
-  requireAdmin,
-  tryForm,
-} from "../ui/member-page.ts";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 import { clusterDescription } from "./list.tsx";
 import { clusterOf } from "./show.tsx";

@@ -6,10 +6,11 @@ import { clusterName, problemsOf, text } from "../../../shared/validation.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
-import { adminAction, asSentence, type MemberRequest, memberPage, tryForm } from "../ui/member-page.ts";
+import { adminAction, type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { readPageNumber } from "../ui/page-number.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
 import { Pager } from "../ui/tables.tsx";
 import { clusterTitle } from "./show.tsx";
 

@@ -14,8 +14,9 @@ import { PayloadView, sizeInWords } from "../builds/payload.tsx";
 import { deliveryOf, pathOfTrigger } from "../triggers/load.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
-import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
+import { tryForm } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
 

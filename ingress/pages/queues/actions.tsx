@@ -10,16 +10,10 @@ import { problemsOf, text } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { confirmation } from "../ui/confirmation.tsx";
-import {
-  adminAction,
-  asSentence,
-  type MemberRequest,
-  memberPage,
-  requireAdmin,
-  tryForm,
-} from "../ui/member-page.ts";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 import { pathOf, type QueueAt, queueOf } from "./load.ts";
 import { maxNoteLength } from "./sections.tsx";

@@ -6,16 +6,10 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { problemsOf, queueDescription } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
-import {
-  adminAction,
-  asSentence,
-  type MemberRequest,
-  memberPage,
-  requireAdmin,
-  tryForm,
-} from "../ui/member-page.ts";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
 import { AffinityField, SizeField } from "./form.tsx";
 import { pathOf, queueOf } from "./load.ts";
 

@@ -7,16 +7,10 @@ import { problemsOf, queueDescription, queueKey } from "../../../shared/validati
 import type { Bodies } from "../../http/body.ts";
 import { clusterOf } from "../clusters/show.tsx";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
-import {
-  adminAction,
-  asSentence,
-  type MemberRequest,
-  memberPage,
-  requireAdmin,
-  tryForm,
-} from "../ui/member-page.ts";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
 import { AffinityField, AgentsField } from "./form.tsx";
 import { pathOf } from "./load.ts";
 

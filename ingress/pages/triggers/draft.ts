@@ -8,7 +8,7 @@ import {
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
 import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
-import { asSentence } from "../ui/member-page.ts";
+import { asSentence } from "../ui/problems.ts";
 import { readEnvironmentLines } from "./environment-lines.ts";
 
 /** What the form of a trigger holds, as it was sent or as it starts. */

@@ -6,9 +6,10 @@ import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField } from "../ui/form.tsx";
-import { type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
+import { tryForm } from "../ui/problems.ts";
 import { draftOf, readDraft, type TriggerDraft, toChange } from "./draft.ts";
 import {
   BuildFields,

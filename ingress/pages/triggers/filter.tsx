@@ -10,8 +10,9 @@ import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
-import { asSentence, type MemberRequest, memberAction, memberPage, tryForm } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
 import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
 
 const maxDeliveries = 20;

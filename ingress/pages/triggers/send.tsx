@@ -5,8 +5,9 @@ import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
-import { asSentence, type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
+import { asSentence } from "../ui/problems.ts";
 import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
 
 const maxPayloadBytesInRequest = 64 * 1024;

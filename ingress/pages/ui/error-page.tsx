@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import type { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { frameOfError } from "./frame.ts";
 import { renderPage } from "./layout.tsx";
+import { loadErrorPageContext } from "./page-context.ts";
 
 const titles: Record<number, string> = {
   403: "This was not accepted",
@@ -34,7 +34,7 @@ export async function errorPage(
   const isForbiddenPage = status === 403 && event.req.method === "GET";
   const title = isForbiddenPage ? "No access" : (titles[status] ?? "This did not work");
   // With the database away nobody can be found, and it may take its time to say so.
-  const { visitor, membership } = status < 500 ? await frameOfError(services, event) : {};
+  const { visitor, membership } = status < 500 ? await loadErrorPageContext(services, event) : {};
   return renderPage({
     title,
     ...(visitor && { visitor }),

@@ -1,5 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from "preact";
 import type { Visitor } from "../../auth/session.ts";
+import { asSentence, type FormProblems } from "./problems.ts";
 
 /** Belongs in every form that is posted. */
 export function CsrfField({ visitor }: { visitor: Visitor }) {
@@ -7,14 +8,16 @@ export function CsrfField({ visitor }: { visitor: Visitor }) {
 }
 
 /**
- * What is wrong with the form that was sent, above it. The keyboard starts here.
- * @param inField a field of the form is marked as wrong, so the keyboard starts there
+ * Why a form was refused, above its fields. The keyboard starts here, unless a field is marked.
+ * @param children default: the problems as a sentence
  */
 export function FormError({
-  children,
-  inField = false,
+  problems = [],
+  children = asSentence(problems),
+  inField = problems.some(({ field }) => field !== ""),
 }: {
-  children: ComponentChildren;
+  problems?: FormProblems | undefined;
+  children?: ComponentChildren;
   inField?: boolean | undefined;
 }) {
   const focus = inField ? {} : { tabIndex: -1, autofocus: true };
@@ -30,23 +33,29 @@ export function isAbout(problem: string | undefined, label: string): boolean {
   return problem?.startsWith(`${label} `) ?? false;
 }
 
-/**
- * An input with its label and, below, what helps to fill it in.
- * @param isWrong the form's error is about it
- */
+/** An input with its label and a hint. It is marked as wrong if one of the problems names it. */
 export function Field({
   label,
+  name,
   hint,
-  isWrong = false,
+  problems,
+  isWrong = isMarked(name, problems),
   ...input
-}: { label: string; name: string; hint?: string; isWrong?: boolean | undefined } & InputHTMLAttributes) {
-  const id = `field-${input.name}`;
+}: {
+  label: string;
+  name: string;
+  hint?: string;
+  problems?: FormProblems | undefined;
+  isWrong?: boolean | undefined;
+} & InputHTMLAttributes) {
+  const id = `field-${name}`;
   const describedBy = [isWrong && "form-error", hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <p class="field">
       <label for={id}>{label}</label>
       <input
         id={id}
+        name={name}
         {...input}
         {...(describedBy && { "aria-describedby": describedBy })}
         {...(isWrong && { "aria-invalid": true, autofocus: true })}
@@ -58,6 +67,10 @@ export function Field({
       )}
     </p>
   );
+}
+
+function isMarked(name: string, problems: FormProblems = []): boolean {
+  return problems.some(({ field }) => field === name);
 }
 
 type Option = readonly [value: string, text: string];
@@ -103,13 +116,15 @@ export function TextArea({
   name,
   value,
   hint,
-  isWrong = false,
+  problems,
+  isWrong = isMarked(name, problems),
   ...rest
 }: {
   label: string;
   name: string;
   value?: string | undefined;
   hint: ComponentChildren;
+  problems?: FormProblems | undefined;
   isWrong?: boolean;
 } & TextareaHTMLAttributes) {
   const id = `field-${name}`;

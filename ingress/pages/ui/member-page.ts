@@ -6,7 +6,6 @@ import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
-import { frameOf } from "./frame.ts";
 import {
   type FormResult,
   type PageContent,
@@ -14,6 +13,7 @@ import {
   signedInAction,
   signedInPage,
 } from "./page.ts";
+import { pageContextOf } from "./page-context.ts";
 
 /** A request for a page of an organization, by one of its members. */
 export interface MemberRequest extends SignedInRequest {
@@ -67,22 +67,7 @@ async function requireMember({ db }: Services, request: SignedInRequest): Promis
   const slug = parameter("org");
   const found = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
   if (!found) throw notFound("organization");
-  frameOf(request.event).membership = found;
+  pageContextOf(request.event).membership = found;
   const actor = { organization: found.organization, userId: request.user.id };
   return { ...request, ...found, actor, parameter };
-}
-
-/** Runs what the rules may refuse: the sentence of a 422 is for the form, anything else goes on. */
-export async function tryForm<T>(act: () => Promise<T>): Promise<{ done: T } | { problem: string }> {
-  try {
-    return { done: await act() };
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.status !== 422) throw error;
-    return { problem: asSentence([error.message.replace(/^Validation failed: /, "")]) };
-  }
-}
-
-/** `Key can't be blank, Description is too long.` */
-export function asSentence(problems: string[]): string {
-  return `${problems.join(", ").trimEnd()}.`;
 }

@@ -9,8 +9,8 @@ import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
-import { frameOf } from "./frame.ts";
 import { renderPage, type Section } from "./layout.tsx";
+import { pageContextOf } from "./page-context.ts";
 
 /** What a page shows inside the frame that all pages share. */
 export interface PageContent {
@@ -118,7 +118,7 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<PageC
 /** Whoever asks, remembered for the page that answers. */
 async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
   const visitor = await findVisitor(services, event);
-  frameOf(event).visitor = visitor;
+  pageContextOf(event).visitor = visitor;
   return visitor;
 }
 
@@ -148,6 +148,6 @@ function render(event: H3Event, visitor: Visitor, answer: PageContent | HTTPResp
   const { status = 200, ...shown } = answer;
   setPageHeaders(event, shown);
   const notice = event.url.searchParams.get("notice");
-  const role = frameOf(event).membership?.role;
+  const role = pageContextOf(event).membership?.role;
   return html(status, renderPage({ ...shown, visitor, role, notice }));
 }
