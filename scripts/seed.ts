@@ -19,8 +19,8 @@ import { findTriggerByToken } from "../shared/triggers/store.ts";
 import { loginClientId } from "./login/defaults.ts";
 
 /**
- * The database has only hashes of these, and every start shows them again. By the id of the organization,
- * since the same folder may be used with several databases.
+ * The demo's secrets in clear, of which the database has only hashes. Keyed by organization id, because one folder may
+ * be used with several databases.
  */
 const demoFile = "data/demo.json";
 
@@ -44,25 +44,25 @@ const scopes: Scope[] = [
   "read_agents",
 ];
 
-/** Something to try the program with. */
+/** What a user needs to try the program. */
 export interface Demo {
   triggerToken: string;
   apiToken: string;
   email: string;
   password: string;
-  /** The number of the build that the next webhook makes. */
+  /** Number of the next build. */
   nextBuild: number;
 }
 
 /**
- * The demo organization: made when the database has no organization at all, otherwise the one that was made
- * then. Undefined when there is none, or when its secrets are not known here or no longer in force.
+ * Makes the demo organization if the database has no organization; otherwise finds the one made before.
+ * @returns undefined if there is none, or if its secrets are unknown here or revoked
  */
 export async function findOrMakeDemo(services: Services): Promise<Demo | undefined> {
   const organizations = await listOrganizations(services.db);
   const known = organizations.length === 0 ? await makeDemo(services) : findSecrets(organizations);
   const demo = known && (await findDemo(services, known));
-  if (demo) await registerLogin(services); // a demo that was made before there was such a command lacks it
+  if (demo) await registerLogin(services); // demos of older versions lack it
   return demo;
 }
 
@@ -128,7 +128,7 @@ function readSecrets(): Record<string, Secrets> {
   try {
     return demoFileContent.parse(JSON.parse(readFileSync(demoFile, "utf8")));
   } catch {
-    return {}; // None was made here, or somebody has edited it: there is a demo less to show.
+    return {}; // absent or edited: there is no demo to show
   }
 }
 

@@ -19,11 +19,11 @@ import { supervise } from "./start/supervise.ts";
 const ingress = "ingress";
 const readyWithinMs = 90_000;
 const settleMs = 500;
-/** Beyond SHUTDOWN_SECONDS: what a process needs to close its connections. */
+/** A process needs this long beyond SHUTDOWN_SECONDS to close its connections. */
 const closingMs = 10_000;
 
-const told = untilToldToStop();
-// Whatever is made from here on, by children too, is its owner's alone.
+const stopSignal = onStopSignal();
+// Files made from here on, by children too, are readable by their owner only.
 process.umask(0o077);
 try {
   await start(process.argv.slice(2));
@@ -34,8 +34,8 @@ try {
 process.exit();
 
 /**
- * `npm start [-- name=number …]`: everything on this machine with one command. A private Redis unless REDIS_URL
- * is set, the database brought up to date, a demo on first run, then the processes of the Procfile.
+ * `npm start [-- name=number …]`: starts a private Redis unless REDIS_URL is set, migrates the database, makes a demo
+ * on the first start, and then runs the processes of the Procfile.
  */
 async function start(args: string[]): Promise<void> {
   const processes = planProcesses(parseProcfile(readProcfile()), args);
@@ -51,7 +51,7 @@ async function start(args: string[]): Promise<void> {
     const config = readConfig(process.env);
     await updateDatabase(config);
     const demo = await prepareDemo(config);
-    if (told.aborted) return;
+    if (stopSignal.aborted) return;
     say(`Starting ${processes.map(({ name }) => name).join(", ")}.`);
     await run(processes, config, () => banner(config, demo, given));
   } finally {
@@ -60,19 +60,19 @@ async function start(args: string[]): Promise<void> {
   }
 }
 
-/** Run the processes until told to stop, or until one of them cannot start. */
+/** Runs the processes until a stop signal comes or one of them cannot start. */
 async function run(processes: PlannedProcess[], config: Config, whenReady: () => string): Promise<void> {
   const supervised = supervise(processes);
   const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
-  const toldTo = once(told, "abort");
+  const stopped = once(stopSignal, "abort");
   const isOver = new AbortController();
   try {
-    const ready = untilReady(processes, config, AbortSignal.any([told, isOver.signal]));
+    const ready = untilReady(processes, config, AbortSignal.any([stopSignal, isOver.signal]));
     if (await Promise.race([ready, failed])) {
-      await sleep(settleMs); // so that the banner follows the lines that tell of the start
+      await sleep(settleMs); // the banner comes after the first log lines
       process.stdout.write(whenReady());
     }
-    if (!told.aborted) await Promise.race([toldTo, failed]);
+    if (!stopSignal.aborted) await Promise.race([stopped, failed]);
   } finally {
     isOver.abort();
     say("Stopping.");
@@ -80,7 +80,7 @@ async function run(processes: PlannedProcess[], config: Config, whenReady: () =>
   }
 }
 
-/** @returns false when told to stop before */
+/** @returns false if a stop signal came first */
 function untilReady(processes: PlannedProcess[], config: Config, signal: AbortSignal): Promise<boolean> {
   if (!hasIngress(processes)) return Promise.resolve(false);
   const url = localUrl(config.host, config.port) + patterns.readyz;
@@ -131,13 +131,13 @@ async function prepareDemo(config: Config): Promise<Demo | undefined> {
   }
 }
 
-/** Ctrl-C, SIGTERM, a closed terminal, or a reader of our output that has gone. Being told twice is being told. */
-function untilToldToStop(): AbortSignal {
-  const told = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => told.abort());
-  process.stdout.on("error", () => told.abort());
-  process.stderr.on("error", () => told.abort());
-  return told.signal;
+/** Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the reader of our output has gone. */
+function onStopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop.abort());
+  process.stdout.on("error", () => stop.abort());
+  process.stderr.on("error", () => stop.abort());
+  return stop.signal;
 }
 
 function say(line: string): void {

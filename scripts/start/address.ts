@@ -3,13 +3,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CannotStart, describe } from "./cannot-start.ts";
 
-const askEveryMs = 200;
+const pollEveryMs = 200;
 const answerWithinMs = 5000;
 
 /**
- * Make sure that ingress can listen: several processes may share a port, so without this check a second
- * `npm start` would quietly share it with the first.
- * @returns the port; a free one when it is 0
+ * Checks that ingress can listen. Several processes may share a port, so without this check a second `npm start` would
+ * silently share it with the first.
+ * @returns the port, or a free one if it is 0
  * @throws CannotStart saying what to do
  */
 export async function claimPort(host: string, port: number): Promise<number> {
@@ -39,15 +39,15 @@ function whyNot(error: NodeJS.ErrnoException, host: string, port: number): strin
   }
 }
 
-/** Where this machine itself reaches what listens on `host`. */
+/** The address at which this machine reaches a server on `host`. */
 export function localUrl(host: string, port: number): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /**
- * Ask until the answer is 200.
- * @returns false when `signal` ended the wait
+ * Requests the URL until it answers 200.
+ * @returns false if `signal` ended the wait
  * @throws CannotStart with the last answer, after `withinMs`
  */
 export async function waitUntilReady(url: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
@@ -67,7 +67,7 @@ export async function waitUntilReady(url: string, withinMs: number, signal: Abor
     if (Date.now() > deadline) {
       throw new CannotStart(`${url} did not answer 200 within ${withinMs / 1000} seconds; last: ${last}`);
     }
-    await sleep(askEveryMs, undefined, { signal }).catch(() => {});
+    await sleep(pollEveryMs, undefined, { signal }).catch(() => {});
   }
   return false;
 }

@@ -6,13 +6,12 @@ import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
 const payload = '{"hello":"world"}';
 const curl = "curl -sS -w '\\n'";
 const json = "-H 'Content-Type: application/json'";
-/** Settings that commands in another terminal must be given too. */
+/** Settings that commands in another terminal need too. */
 const sharedSettings = ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "REDIS_PREFIX"];
 
 /**
- * What to tell people when everything runs: where it answers, and commands to try it with. Each is one line,
- * so that it can be copied whole.
- * @param given the names of the settings that were set by hand
+ * The text printed once everything runs: addresses, and commands to try. Each command is one line, easy to copy.
+ * @param given names of the settings that were set by hand
  */
 export function banner(config: Config, demo: Demo | undefined, given: Set<string>): string {
   return ["", ...addresses(config), "", ...(demo ? tryIt(config, demo, given) : [])].join("\n");
@@ -33,7 +32,7 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
   const pipeline = { org: demoOrganization, slug: demoPipeline };
   const { org, slug } = pipeline;
   const repeat = sharedSettings.filter((name) => given.has(name));
-  // A job's id and token, taken from the JSON that the admin command printed: Node reads it as JavaScript.
+  // Takes a member of the JSON that the admin command printed.
   const ofJob = (member: string) => `$(node -p "($job).${member}")`;
   const data = `${config.baseUrl}${patterns.jobData.replace(":id", ofJob("job_id"))}`;
   const newest = `${api.pipeline(config, pipeline)}/builds?per_page=1`;
@@ -62,7 +61,7 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
   ];
 }
 
-/** What is not so by itself in a terminal without our settings is said. */
+/** Adds the options that a terminal without our settings needs. */
 function loginCommand({ authUrl, baseUrl }: Config): string {
   const usual = readDefaults({}).server;
   const options = [

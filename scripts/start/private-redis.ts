@@ -7,7 +7,7 @@ import { privateRedisSocket } from "../../shared/runtime/config.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 export interface PrivateRedis {
-  /** Stop it, after everything that uses it. What it holds stays on disk. */
+  /** Stops it. Call after everything that uses it has closed; its data stay on disk. */
   stop(): Promise<void>;
 }
 
@@ -18,10 +18,10 @@ const folder = "data/redis";
 const logFile = join(folder, "redis.log");
 const startWithinMs = 20_000;
 const stopWithinMs = 10_000;
-/** Our connection's name, by which a second `npm start` in this folder sees that this Redis is taken. */
+/** Name of our connection. A second `npm start` in this folder sees it and refuses to start. */
 const owner = "npm-start";
 
-/** Paths are relative to its folder: a socket's full path may be longer than systems allow. */
+/** Paths are relative to its folder, because systems limit the length of a socket's path. */
 const settings = [
   ...["--port", "0", "--unixsocket", "../redis.sock", "--unixsocketperm", "700"],
   ...["--maxmemory-policy", "noeviction", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""],
@@ -29,8 +29,8 @@ const settings = [
 ];
 
 /**
- * A Redis of our own: only on a socket in `data/`, with its data beside it. One that an earlier `npm start`
- * left behind, because it was killed, is taken over. Should it end, it is started again.
+ * Runs a Redis on a socket in `data/`, with its data beside it. It takes over a Redis left behind by an `npm start`
+ * that was killed, and restarts a Redis that ends.
  * @throws CannotStart
  */
 export async function startPrivateRedis(say: (line: string) => void): Promise<PrivateRedis> {
@@ -44,7 +44,7 @@ export async function startPrivateRedis(say: (line: string) => void): Promise<Pr
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     rmSync(privateRedisSocket, { force: true });
     const log = openSync(logFile, "w", 0o600);
-    // A process group of its own: Ctrl-C in the terminal must not end it before what uses it has finished.
+    // Its own process group: Ctrl-C must not end it before its users have finished.
     const launched = spawn(program, settings, { cwd: folder, stdio: ["ignore", log, log], detached: true });
     closeSync(log);
     launched.on("error", () => {}); // its "close" follows
@@ -74,7 +74,7 @@ export async function startPrivateRedis(say: (line: string) => void): Promise<Pr
         wasUp = true;
         resolve();
       } catch (error) {
-        reject(error); // Which says nothing any more once it was up: it may have ended again at once.
+        reject(error); // ignored if it was up before
       }
     });
   });
@@ -113,14 +113,14 @@ function findOnPath(names: string[]): string {
   );
 }
 
-/** @throws CannotStart when the Redis that was found belongs to another `npm start`, which still runs */
+/** @throws CannotStart if this Redis belongs to another `npm start` that still runs */
 async function refuseSecond(redis: Redis): Promise<void> {
   const connections = String(await redis.client("LIST"));
   if (!connections.includes(` name=${owner} `)) return;
   throw new CannotStart("npm start runs in this folder already. Stop it first (Ctrl-C in its terminal).");
 }
 
-/** Make this Redis ours. @returns its process id */
+/** Claims this Redis. @returns its process id */
 async function claim(redis: Redis): Promise<number> {
   await redis.client("SETNAME", owner);
   return Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
@@ -158,7 +158,7 @@ async function end(pid: number): Promise<void> {
   rmSync(privateRedisSocket, { force: true });
 }
 
-/** @returns whether the process is still there */
+/** @returns true if the process exists */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);

@@ -1,21 +1,21 @@
 import { CannotStart } from "./cannot-start.ts";
 
-/** A kind of process, as the Procfile names it. */
+/** A line of the Procfile. */
 export interface Kind {
   name: string;
   command: string;
 }
 
-/** One process to run. `name` is what its lines are prefixed with: `ingress`, or `ingress.2` of several. */
+/** One process to run. Its lines are prefixed with `name`: `ingress`, or `ingress.2` of several. */
 export interface PlannedProcess extends Kind {
   kind: string;
 }
 
-const maxOfAKind = 100;
+const maxOfKind = 100;
 
 /**
- * The lines of a Procfile, `name: command`; empty lines and those that start with # say nothing.
- * @throws CannotStart naming the line that is something else
+ * Parses a Procfile: lines of `name: command`, empty lines, and comments that start with #.
+ * @throws CannotStart naming the first other line
  */
 export function parseProcfile(text: string): Kind[] {
   const kinds: Kind[] = [];
@@ -32,8 +32,8 @@ export function parseProcfile(text: string): Kind[] {
 }
 
 /**
- * The processes to run: one of each kind, or as many as the arguments say (`ingress=2 maintenance=0`).
- * @throws CannotStart for a name that the Procfile lacks, or a number that is none
+ * Plans one process of each kind, or as many as the arguments say (`ingress=2 maintenance=0`).
+ * @throws CannotStart for an unknown name or a bad number
  */
 export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {
   const scale = parseScale(kinds, args);
@@ -54,9 +54,9 @@ function parseScale(kinds: Kind[], args: string[]): Map<string, number> {
   const scale = new Map<string, number>();
   for (const arg of args) {
     const [, name, count] = /^([^=]+)=(\d{1,4})$/.exec(arg) ?? [];
-    if (!name || !count || Number(count) > maxOfAKind) {
+    if (!name || !count || Number(count) > maxOfKind) {
       throw new CannotStart(
-        `${arg}: it must be name=number, like ${names[0]}=2, with a number of at most ${maxOfAKind}.`,
+        `${arg}: it must be name=number, like ${names[0]}=2, with a number of at most ${maxOfKind}.`,
       );
     }
     if (!names.includes(name)) {

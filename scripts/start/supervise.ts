@@ -1,135 +1,103 @@
-import { StringDecoder } from "node:string_decoder";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command, createConcurrently, type FlowController, Logger } from "concurrently";
+import { styleText } from "node:util";
 import type { PlannedProcess } from "./procfile.ts";
 
 export interface Supervised {
-  /** A sentence, once a process has shown that it cannot start. */
+  /** Resolves with a sentence once a process has shown that it cannot start. */
   gaveUp: Promise<string>;
-  /** Let all of them finish what is in hand, then cut off what still runs after `withinMs`. */
+  /** Sends SIGTERM to all, and SIGKILL to those that still run after `withinMs`. */
   stop(withinMs: number): Promise<void>;
 }
 
 const restartAfterMs = 1000;
-/** Who ends by itself this soon, this many times in a row, will not do better at the next try. */
-const atOnceMs = 15_000;
-const maxFailures = 3;
+/** A process that fails this soon, this many times in a row, cannot start. */
+const earlyMs = 15_000;
+const maxEarlyFailures = 3;
 const afterKillMs = 500;
-/** A pipe to each child that breaks when we are killed, so that nobody is left without a parent. */
-const channel = 3;
+const colors = ["cyan", "yellow", "magenta", "green", "blue"] as const;
 
-/** Run these processes, their lines prefixed with their names. One that ends is started again. */
+/** Runs these processes, prefixes their lines with their names, and restarts each that ends. */
 export function supervise(processes: PlannedProcess[]): Supervised {
-  const logger = new Logger({});
-  logger.setPrefixLength(Math.max(...processes.map(({ name }) => name.length)));
-  const restarts = restartEnded(logger);
-  // Its own reaction to signals is left out: it starts again what a signal has ended, and lists processes
-  // with `ps`, which a small machine lacks.
-  const { commands, result } = createConcurrently(
-    processes.map(({ name, command }) => ({ name, command, ipc: channel })),
-    {
-      logger,
-      outputStream: process.stdout,
-      prefixColors: ["auto"],
-      kill: sendSignal,
-      controllers: [printWholeLines(logger), restarts.controller],
-    },
-  );
-  result.catch(() => {}); // It judges by exit codes, and knows nothing of restarts.
-
-  return {
-    gaveUp: restarts.gaveUp,
-    async stop(withinMs) {
-      restarts.end();
-      const running = commands.filter(Command.canKill);
-      const ended = Promise.all(
-        running.map((command) => new Promise<void>((resolve) => command.close.subscribe(() => resolve()))),
-      );
-      for (const command of running) command.kill("SIGTERM");
-      const cutOff = async () => {
-        await sleep(withinMs, undefined, { ref: false });
-        for (const command of running.filter(Command.canKill)) {
-          logger.logCommandEvent("has not ended in time; killing it", command);
-          command.kill("SIGKILL");
-        }
-        await sleep(afterKillMs); // and no longer: what it started may still hold on to our pipes
-      };
-      await Promise.race([ended, cutOff()]);
-    },
-  };
-}
-
-function sendSignal(pid: number, signal?: string): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has just ended by itself.
-  }
-}
-
-function restartEnded(logger: Logger) {
-  let isEnding = false;
-  const timers = new Set<NodeJS.Timeout>();
   const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<string>();
+  const width = Math.max(...processes.map(({ name }) => name.length));
+  const all = processes.map((planned, index) => {
+    const prefix = styleText(colors[index % colors.length] ?? "cyan", `[${planned.name.padEnd(width)}]`);
+    return new Supervisee(planned, (line) => process.stdout.write(`${prefix} ${line}\n`), giveUp);
+  });
+  for (const each of all) each.start();
 
-  const watch = (command: Command) => {
-    let failures = 0;
-    command.close.subscribe(({ exitCode, timings }) => {
-      if (isEnding) return;
-      // A signal comes from outside: that it was sent says nothing about the next try.
-      const hasFailed = typeof exitCode === "number" && exitCode !== 0;
-      failures = hasFailed && timings.durationSeconds * 1000 < atOnceMs ? failures + 1 : 0;
-      if (failures >= maxFailures) {
-        const why = `it ended with code ${exitCode} ${maxFailures} times in a row, and its lines above tell why`;
-        giveUp(`${command.name} cannot start: ${why}.`);
-        return;
-      }
-      logger.logCommandEvent(`ended (${exitCode}); starting it again`, command);
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        command.start();
-      }, restartAfterMs);
-      timers.add(timer);
-    });
-  };
-
-  const controller: FlowController = {
-    handle(commands) {
-      commands.forEach(watch);
-      return { commands };
-    },
-  };
   return {
-    controller,
     gaveUp,
-    end() {
-      isEnding = true;
-      for (const timer of timers) clearTimeout(timer);
+    async stop(withinMs) {
+      const ended = Promise.all(all.map((each) => each.end()));
+      const killed = sleep(withinMs, undefined, { ref: false }).then(async () => {
+        for (const each of all) each.kill();
+        await sleep(afterKillMs); // its own children may hold our pipes open for longer
+      });
+      await Promise.race([ended, killed]);
     },
   };
 }
 
-/** A pipe cuts lines anywhere, and processes would write into each other's: hand on only what is complete. */
-function printWholeLines(logger: Logger): FlowController {
-  return {
-    handle(commands) {
-      for (const command of commands) {
-        for (const stream of [command.stdout, command.stderr]) {
-          const decoder = new StringDecoder("utf8");
-          let rest = "";
-          stream.subscribe((chunk) => {
-            const text = rest + decoder.write(chunk);
-            const end = text.lastIndexOf("\n") + 1;
-            rest = text.slice(end);
-            if (end > 0) logger.logCommandText(text.slice(0, end), command);
-          });
-          command.close.subscribe(() => {
-            if (rest !== "") logger.logCommandText(`${rest}\n`, command);
-            rest = "";
-          });
-        }
-      }
-      return { commands };
-    },
-  };
+class Supervisee {
+  readonly #planned: PlannedProcess;
+  readonly #print: (line: string) => void;
+  readonly #giveUp: (reason: string) => void;
+  #child: ChildProcess | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #earlyFailures = 0;
+  #isEnding = false;
+
+  constructor(planned: PlannedProcess, print: (line: string) => void, giveUp: (reason: string) => void) {
+    this.#planned = planned;
+    this.#print = print;
+    this.#giveUp = giveUp;
+  }
+
+  start(): void {
+    const startedAt = performance.now();
+    // The IPC channel breaks when we are killed, so that no child outlives us.
+    const child = spawn(this.#planned.command, { shell: true, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+    this.#child = child;
+    for (const input of [child.stdout, child.stderr])
+      if (input) createInterface({ input }).on("line", this.#print);
+    child.on("error", (error) => this.#print(error.message));
+    child.on("close", (code, signal) => {
+      this.#child = undefined;
+      if (!this.#isEnding) this.#handleExit(code, signal, performance.now() - startedAt);
+    });
+  }
+
+  /** Sends SIGTERM, and resolves once the process has ended. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    clearTimeout(this.#restart);
+    if (!this.#child) return;
+    const closed = once(this.#child, "close");
+    this.#child.kill("SIGTERM");
+    await closed;
+  }
+
+  kill(): void {
+    if (!this.#child) return;
+    this.#print("has not ended in time; killing it");
+    this.#child.kill("SIGKILL");
+  }
+
+  #handleExit(code: number | null, signal: NodeJS.Signals | null, afterMs: number): void {
+    // A signal comes from outside and says nothing about the next try.
+    const isEarlyFailure = code !== null && code !== 0 && afterMs < earlyMs;
+    this.#earlyFailures = isEarlyFailure ? this.#earlyFailures + 1 : 0;
+    if (this.#earlyFailures >= maxEarlyFailures) {
+      this.#giveUp(
+        `${this.#planned.name} cannot start: it ended with code ${code} ${maxEarlyFailures} times in a row. The lines above say why.`,
+      );
+      return;
+    }
+    this.#print(`ended (${signal ?? code}); starting it again`);
+    this.#restart = setTimeout(() => this.start(), restartAfterMs);
+  }
 }
