@@ -3,7 +3,10 @@
 export type Role = "admin" | "member";
 export type Feature = "windows_hosted_agents" | "custom_agent_images" | "webhook_filtering";
 export type BuildState = "scheduled" | "running" | "passed" | "failed" | "canceled";
+export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled"];
+export const unfinishedBuildStates: BuildState[] = ["scheduled", "running"];
 export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed" | "canceled" | "expired";
+export const unfinishedJobStates: JobState[] = ["scheduled", "assigned", "running"];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
 /** Why a delivery was not accepted. */
@@ -21,7 +24,8 @@ export type RefusalCause =
   | "rate_limited"
   | "invalid_json"
   | "too_deep";
-export type RetryAgentAffinity = "prefer-warmest" | "prefer-different";
+export const retryAgentAffinities = ["prefer-warmest", "prefer-different"] as const;
+export type RetryAgentAffinity = (typeof retryAgentAffinities)[number];
 export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "used";
 
 export interface Step {

@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
-import { type BuildFilter, finishedStates } from "../../shared/builds/store.ts";
+import type { BuildFilter } from "../../shared/builds/store.ts";
 import { excerpt, validationFailed } from "../../shared/refusal.ts";
-import type { BuildState } from "../../shared/vocabulary.ts";
+import { type BuildState, finishedBuildStates } from "../../shared/vocabulary.ts";
 
 const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -63,7 +63,7 @@ function readStates(query: URLSearchParams): BuildState[] | undefined {
     given?.filter((state) => state !== "finished" && !states.includes(state as BuildState)) ?? [];
   if (unknown.length > 0)
     throw validationFailed(...unknown.map((state) => `State ${excerpt(state)} is not a build state`));
-  return given?.flatMap((state) => (state === "finished" ? finishedStates : [state as BuildState]));
+  return given?.flatMap((state) => (state === "finished" ? finishedBuildStates : [state as BuildState]));
 }
 
 function readTexts(query: URLSearchParams, name: "branch" | "commit"): string[] | undefined {

@@ -9,7 +9,6 @@ import {
 } from "../../shared/clusters/clusters.ts";
 import { type Cluster, countClusters, listClusters } from "../../shared/clusters/store.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import { clusterDependents, pipelinesOnDefault } from "../../shared/pipelines/dependents.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clusterName, text } from "../../shared/validation.ts";
@@ -121,7 +120,7 @@ export function clusterOperations(services: Services): Operation[] {
       run: async (call) => {
         const cluster = await clusterOf(call);
         const change = await call.readBody();
-        const updated = await updateCluster(services, call.actor, cluster, change, pipelinesOnDefault);
+        const updated = await updateCluster(services, call.actor, cluster, change);
         return presentOne(call.caller.organization, updated);
       },
     }),
@@ -133,7 +132,7 @@ export function clusterOperations(services: Services): Operation[] {
       summary: "Delete a cluster that nothing runs in; its queues go with it",
       success: { status: 204, description: "The cluster is gone" },
       refusals: ["Cluster has N pipelines", "Cluster has N unfinished jobs"],
-      run: async (call) => deleteCluster(services, call.actor, await clusterOf(call), clusterDependents),
+      run: async (call) => deleteCluster(services, call.actor, await clusterOf(call)),
     }),
   ];
 }

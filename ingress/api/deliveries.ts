@@ -1,5 +1,5 @@
 import { HTTPResponse } from "h3";
-import { listBuildsOfDeliveries } from "../../shared/builds/delivery-builds-store.ts";
+import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";

@@ -2,8 +2,12 @@ import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import { api, patterns, web } from "../../shared/paths.ts";
-import { deletePipeline } from "../../shared/pipelines/delete.ts";
-import { createPipeline, requirePipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";
+import {
+  createPipeline,
+  deletePipeline,
+  requirePipeline,
+  updatePipeline,
+} from "../../shared/pipelines/pipelines.ts";
 import { countPipelines, listPipelines, type Pipeline } from "../../shared/pipelines/store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Config } from "../../shared/runtime/config.ts";

@@ -4,7 +4,6 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
-import { queueDependents } from "../../shared/pipelines/dependents.ts";
 import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../shared/queues/queues.ts";
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -100,7 +99,7 @@ export function queueOperations(services: Services): Operation[] {
         "Cluster queue is the target of N pipelines",
         "Cluster queue has N unfinished jobs",
       ],
-      run: async (call) => deleteQueue(services, call.actor, await queueOf(call), queueDependents),
+      run: async (call) => deleteQueue(services, call.actor, await queueOf(call)),
     }),
     operation({
       ...writing,

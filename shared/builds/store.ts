@@ -18,14 +18,15 @@ import {
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import type { BuildState, JobState } from "../vocabulary.ts";
+import {
+  type BuildState,
+  finishedBuildStates,
+  unfinishedBuildStates,
+  unfinishedJobStates,
+} from "../vocabulary.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 export type Job = Tables["jobs"]["$inferSelect"];
-
-export const finishedStates: BuildState[] = ["passed", "failed", "canceled"];
-const unfinishedStates: BuildState[] = ["scheduled", "running"];
-const unfinishedJobStates: JobState[] = ["scheduled", "assigned", "running"];
 
 export interface BuildFilter {
   organizationId: string;
@@ -123,6 +124,13 @@ export async function findBuild(db: Db, pipelineId: string, number: number): Pro
   return found;
 }
 
+/** The builds of these deliveries, the first build of each delivery first. */
+export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[]): Promise<Build[]> {
+  const { builds } = db.tables;
+  if (deliveryIds.length === 0) return [];
+  return db.select().from(builds).where(inArray(builds.deliveryId, deliveryIds)).orderBy(asc(builds.number));
+}
+
 export async function listJobs(db: Db, buildIds: string[]) {
   const { jobs, queues } = db.tables;
   if (buildIds.length === 0) return [];
@@ -134,34 +142,13 @@ export async function listJobs(db: Db, buildIds: string[]) {
     .orderBy(asc(jobs.id));
 }
 
-type JobOwner = { queueId: string } | { clusterId: string } | { pipelineId: string };
-
-/** Jobs of a queue, a cluster or a pipeline that have not ended. */
-export async function countUnfinishedJobs(db: Db | Tx, of: JobOwner): Promise<number> {
-  const { jobs } = db.tables;
-  const unfinished = and(jobsOf(db, of), inArray(jobs.state, unfinishedJobStates));
-  const [row] = await db.select({ total: count() }).from(jobs).where(unfinished);
-  return row?.total ?? 0;
-}
-
-function jobsOf(db: Db | Tx, of: JobOwner): SQL {
-  const { jobs, queues, builds } = db.tables;
-  if ("queueId" in of) return eq(jobs.queueId, of.queueId);
-  if ("clusterId" in of) {
-    const ofCluster = db.select({ id: queues.id }).from(queues).where(eq(queues.clusterId, of.clusterId));
-    return inArray(jobs.queueId, ofCluster);
-  }
-  const unfinished = and(eq(builds.pipelineId, of.pipelineId), inArray(builds.state, unfinishedStates));
-  return inArray(jobs.buildId, db.select({ id: builds.id }).from(builds).where(unfinished));
-}
-
 /** scheduled or running → canceled. Undefined when the build has ended already. */
 export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Promise<Build | undefined> {
   const { builds } = tx.tables;
   const [canceled] = await tx
     .update(builds)
     .set({ state: "canceled", finishedAt: now, pausedQueueId: null })
-    .where(and(eq(builds.id, id), inArray(builds.state, unfinishedStates)))
+    .where(and(eq(builds.id, id), inArray(builds.state, unfinishedBuildStates)))
     .returning();
   return canceled;
 }
@@ -194,7 +181,7 @@ export async function deleteBuildsFinishedBefore(tx: Tx, time: Date, limit: numb
   const old = tx
     .select({ id: builds.id })
     .from(builds)
-    .where(and(inArray(builds.state, finishedStates), lt(builds.finishedAt, time)))
+    .where(and(inArray(builds.state, finishedBuildStates), lt(builds.finishedAt, time)))
     .limit(limit);
   const gone = await tx.delete(builds).where(inArray(builds.id, old)).returning({ id: builds.id });
   return gone.length;

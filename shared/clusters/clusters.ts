@@ -1,21 +1,25 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import { findQueue } from "../queues/store.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   type Cluster,
+  countUnfinishedJobs,
   deleteCluster as deleteClusterRow,
   findCluster,
   findClusterByName,
+  hasQueue,
   insertCluster,
+  listPipelineSteps,
   lockCluster,
   updateCluster as updateClusterRow,
 } from "./store.ts";
 
+const nameTaken = { field: "name", message: "Name has already been taken" };
+
 export interface NewCluster {
-  /** White space around it is not kept. */
+  /** Leading and trailing white space is removed. */
   name: string;
   description?: string | null | undefined;
   emoji?: string | null | undefined;
@@ -23,7 +27,7 @@ export interface NewCluster {
 }
 
 /**
- * A new cluster, without a default queue.
+ * Creates a cluster without a default queue.
  * @throws Refusal 422
  */
 export async function createCluster(services: Services, actor: Actor, input: NewCluster): Promise<Cluster> {
@@ -31,8 +35,7 @@ export async function createCluster(services: Services, actor: Actor, input: New
   const organizationId = actor.organization.id;
   const name = input.name.trim();
   return services.db.transaction(async (tx) => {
-    if (await findClusterByName(tx, organizationId, name))
-      throw validationFailed("Name has already been taken");
+    if (await findClusterByName(tx, organizationId, name)) throw validationFailed(nameTaken);
     const cluster: Cluster = {
       id: newId(now),
       organizationId,
@@ -47,7 +50,7 @@ export async function createCluster(services: Services, actor: Actor, input: New
       deletedAt: null,
     };
     await insertCluster(tx, cluster);
-    await recordOfCluster(tx, actor, cluster, "created", now);
+    await audit(tx, actor, "created", auditSubject(cluster));
     return cluster;
   });
 }
@@ -57,71 +60,73 @@ export interface ClusterChange extends Partial<NewCluster> {
   defaultQueueId?: string | null | undefined;
 }
 
-/**
- * @param needsDefault how many pipelines of the cluster have a step that names no queue: another capability knows
- * @throws Refusal 404, 422
- */
+/** @throws Refusal 404, 422 */
 export async function updateCluster(
   services: Services,
   actor: Actor,
-  of: Cluster,
+  { id }: Cluster,
   change: ClusterChange,
-  needsDefault: (tx: Tx, cluster: Cluster) => Promise<number>,
 ): Promise<Cluster> {
-  const now = services.clock.now();
+  const name = change.name?.trim();
   const updated = await services.db.transaction(async (tx) => {
-    const cluster = await lockCluster(tx, of.id);
+    const cluster = await lockCluster(tx, id);
     if (!cluster) throw notFound("cluster");
-    const { defaultQueueId } = change;
-    const name = change.name?.trim();
-    const namesake =
-      name === undefined ? undefined : await findClusterByName(tx, cluster.organizationId, name);
-    if (namesake && namesake.id !== cluster.id) throw validationFailed("Name has already been taken");
-    if (typeof defaultQueueId === "string" && !(await isQueueOf(tx, cluster, defaultQueueId)))
-      throw validationFailed("Default queue must be a queue of the cluster");
-    if (defaultQueueId === null && cluster.defaultQueueId !== null) {
-      const pipelines = await needsDefault(tx, cluster);
-      if (pipelines > 0)
-        throw validationFailed(`Default queue is needed by the steps of ${pipelines} pipelines`);
-    }
+    if (name !== undefined) await requireFreeName(tx, cluster, name);
+    await requireUsableDefault(tx, cluster, change.defaultQueueId);
+
     const given = Object.entries({ ...change, name }).filter(([, value]) => value !== undefined);
-    const columns: ClusterChange = Object.fromEntries(
+    const columns: Partial<Cluster> = Object.fromEntries(
       given.map(([column, value]) => [column, value || null]),
     );
-    await updateClusterRow(tx, cluster.id, columns as Partial<Cluster>);
-    await recordOfCluster(tx, actor, cluster, "updated", now);
-    return { ...cluster, ...(columns as Partial<Cluster>) };
+    await updateClusterRow(tx, cluster.id, columns);
+    await audit(tx, actor, "updated", auditSubject(cluster));
+    return { ...cluster, ...columns };
   });
-  services.events.publish([`cluster:${of.id}`]);
+  services.events.publish([`cluster:${id}`]);
   return updated;
 }
 
-async function isQueueOf(tx: Tx, cluster: Cluster, id: string): Promise<boolean> {
-  return isId(id) && (await findQueue(tx, cluster.id, id)) !== undefined;
+/** @throws Refusal 422 */
+async function requireFreeName(tx: Tx, cluster: Cluster, name: string): Promise<void> {
+  const namesake = await findClusterByName(tx, cluster.organizationId, name);
+  if (namesake && namesake.id !== cluster.id) throw validationFailed(nameTaken);
+}
+
+/** @throws Refusal 422 */
+async function requireUsableDefault(
+  tx: Tx,
+  cluster: Cluster,
+  queueId: string | null | undefined,
+): Promise<void> {
+  const field = "default_queue_id";
+  if (typeof queueId === "string" && !(isId(queueId) && (await hasQueue(tx, cluster.id, queueId))))
+    throw validationFailed({ field, message: "Default queue must be a queue of the cluster" });
+  if (queueId !== null || cluster.defaultQueueId === null) return;
+
+  const pipelines = await listPipelineSteps(tx, cluster.id);
+  const { length } = pipelines.filter((steps) => steps.some((step) => step.agents?.queue === undefined));
+  if (length > 0)
+    throw validationFailed({ field, message: `Default queue is needed by the steps of ${length} pipelines` });
 }
 
 /**
- * Delete a cluster that nothing runs in; its queues go with it.
- * @param dependents how many pipelines do, and how many of its jobs are unfinished: another capability knows
+ * Deletes a cluster and its queues, if no pipeline runs in it.
  * @throws Refusal 404, 422
  */
-export async function deleteCluster(
-  services: Services,
-  actor: Actor,
-  of: Cluster,
-  dependents: (tx: Tx, cluster: Cluster) => Promise<{ pipelines: number; unfinishedJobs: number }>,
-): Promise<void> {
+export async function deleteCluster(services: Services, actor: Actor, { id }: Cluster): Promise<void> {
   const now = services.clock.now();
   await services.db.transaction(async (tx) => {
-    const cluster = await lockCluster(tx, of.id);
+    const cluster = await lockCluster(tx, id);
     if (!cluster) throw notFound("cluster");
-    const { pipelines, unfinishedJobs } = await dependents(tx, cluster);
+    const { length: pipelines } = await listPipelineSteps(tx, id);
     if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
+    const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster has ${unfinishedJobs} unfinished jobs`);
-    await deleteClusterRow(tx, cluster.id, now);
-    await recordOfCluster(tx, actor, cluster, "deleted", now);
+
+    await deleteClusterRow(tx, id, now);
+    await audit(tx, actor, "deleted", auditSubject(cluster));
   });
-  services.events.publish([`cluster:${of.id}`]);
+  services.events.publish([`cluster:${id}`]);
 }
 
 /** @throws Refusal 404 */
@@ -131,12 +136,6 @@ export async function requireCluster(db: Db | Tx, organizationId: string, id: st
   return cluster;
 }
 
-function recordOfCluster(
-  tx: Tx,
-  actor: Actor,
-  { id, name }: Cluster,
-  action: string,
-  now: Date,
-): Promise<void> {
-  return audit(tx, actor, action, { type: "cluster", id, name });
+function auditSubject({ id, name }: Cluster) {
+  return { type: "cluster", id, name } as const;
 }

@@ -1,10 +1,11 @@
-import { and, asc, count, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import { type Step, unfinishedJobStates } from "../vocabulary.ts";
 
 export type Cluster = Tables["clusters"]["$inferSelect"];
 
-/** For lists without pages. */
+/** The limit of lists without pages. */
 export const maxRows = 100_000;
 
 export async function findCluster(
@@ -101,7 +102,38 @@ export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: numb
   return taken.length > 0;
 }
 
-/** With the cluster go its queues. */
+/** Returns true if a queue of this id belongs to the cluster and is not deleted. */
+export async function hasQueue(tx: Tx, clusterId: string, queueId: string): Promise<boolean> {
+  const { queues } = tx.tables;
+  const found = await tx
+    .select({ id: queues.id })
+    .from(queues)
+    .where(and(eq(queues.id, queueId), eq(queues.clusterId, clusterId), isNull(queues.deletedAt)));
+  return found.length > 0;
+}
+
+/** The steps of each pipeline that runs in the cluster. Call with the cluster's row locked. */
+export async function listPipelineSteps(tx: Tx, clusterId: string): Promise<Step[][]> {
+  const { pipelines } = tx.tables;
+  const found = await tx
+    .select({ steps: pipelines.steps })
+    .from(pipelines)
+    .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
+  return found.map(({ steps }) => steps);
+}
+
+/** Counts unfinished jobs on the cluster's queues. Pipelines may have moved away and left some. */
+export async function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> {
+  const { jobs, queues } = tx.tables;
+  const queueIds = tx.select({ id: queues.id }).from(queues).where(eq(queues.clusterId, clusterId));
+  const [row] = await tx
+    .select({ total: count() })
+    .from(jobs)
+    .where(and(inArray(jobs.queueId, queueIds), inArray(jobs.state, unfinishedJobStates)));
+  return row?.total ?? 0;
+}
+
+/** Deletes the cluster and its queues. */
 export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {
   const { clusters, queues } = tx.tables;
   await tx.update(clusters).set({ deletedAt: now }).where(eq(clusters.id, id));

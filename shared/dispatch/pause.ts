@@ -1,21 +1,27 @@
-import type { Actor } from "../accounts/audit.ts";
+import { type Actor, audit } from "../accounts/audit.ts";
+import type { Tx } from "../db/database.ts";
 import { fanOutDispatchPause } from "../jobs/contracts.ts";
-import { recordOfQueue } from "../queues/queues.ts";
-import { findQueue, pauseIfRunning, type Queue, resumeIfPaused } from "../queues/store.ts";
+import { auditSubject } from "../queues/queues.ts";
+import { findQueue, type Queue } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { pauseIfRunning, resumeIfPaused } from "./store.ts";
+
+// Dispatch states of a queue:
+//
+// | state   | event  | next    | effect                                    |
+// |---------|--------|---------|-------------------------------------------|
+// | running | pause  | paused  | stores the user, the time and the note    |
+// | paused  | pause  | paused  | refused; the first note stays             |
+// | paused  | resume | running | clears the user, the time and the note    |
+// | running | resume | running | refused                                   |
+//
+// From the commit of a pause on, `assignNextJob` assigns no job of the queue: it reads the queue's row. A background
+// job then marks the waiting jobs and their builds (fan-out.ts).
 
 /**
- * The dispatch of a queue (spec §3.2):
- *
- * | state   | asked  | next    | answer                           |
- * | running | pause  | paused  | who, when and why are kept       |
- * | paused  | pause  | paused  | refused; the first note stays    |
- * | paused  | resume | running | who, when and why are forgotten  |
- * | running | resume | running | refused                          |
- *
- * From the commit on no job of a paused queue is handed out: `assignNextJob` looks at the queue itself. What waits
- * on it learns of it by a job that makes the world match the queue's state of then.
+ * running → paused.
+ * @throws Refusal 404, 422 if it is paused already
  */
 export async function pauseDispatch(
   services: Services,
@@ -23,34 +29,45 @@ export async function pauseDispatch(
   queue: Queue,
   note: string | null,
 ): Promise<Queue> {
-  return change(services, actor, queue, "paused", (tx, now) =>
-    pauseIfRunning(tx, queue.id, { userId: actor.userId, note, now }),
-  );
+  return changeDispatch(services, actor, queue, {
+    action: "paused",
+    refusal: "Cluster queue is already paused",
+    transition: (tx) => pauseIfRunning(tx, queue.id, { userId: actor.userId, note, now: tx.now }),
+  });
 }
 
-/** @throws Refusal 404, 422 */
+/**
+ * paused → running.
+ * @throws Refusal 404, 422 if it is not paused
+ */
 export async function resumeDispatch(services: Services, actor: Actor, queue: Queue): Promise<Queue> {
-  return change(services, actor, queue, "resumed", (tx) => resumeIfPaused(tx, queue.id));
+  return changeDispatch(services, actor, queue, {
+    action: "resumed",
+    refusal: "Cluster queue is not paused",
+    transition: (tx) => resumeIfPaused(tx, queue.id),
+  });
 }
 
-async function change(
+interface DispatchChange {
+  action: string;
+  /** The message if the queue is in the other state. */
+  refusal: string;
+  transition: (tx: Tx) => Promise<Queue | undefined>;
+}
+
+async function changeDispatch(
   services: Services,
   actor: Actor,
   queue: Queue,
-  action: "paused" | "resumed",
-  transition: (
-    tx: Parameters<Parameters<Services["db"]["transaction"]>[0]>[0],
-    now: Date,
-  ) => Promise<Queue | undefined>,
+  { action, refusal, transition }: DispatchChange,
 ): Promise<Queue> {
-  const now = services.clock.now();
   const changed = await services.db.transaction(async (tx) => {
-    const next = await transition(tx, now);
-    if (next) await recordOfQueue(tx, actor, next, action, now);
+    const next = await transition(tx);
+    if (next) await audit(tx, actor, action, auditSubject(next));
     else if (!(await findQueue(tx, queue.clusterId, queue.id))) throw notFound("cluster queue");
     return next;
   });
-  if (!changed) throw new Refusal(422, `Cluster queue is ${action === "paused" ? "already" : "not"} paused`);
+  if (!changed) throw new Refusal(422, refusal);
   services.events.publish([`queue:${queue.id}`]);
   await services.jobs.send(fanOutDispatchPause, { queueId: queue.id });
   return changed;

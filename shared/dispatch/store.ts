@@ -4,6 +4,32 @@ import type { Db, Tx } from "../db/database.ts";
 import type { Queue } from "../queues/store.ts";
 import type { JobState } from "../vocabulary.ts";
 
+/** running → paused. Of simultaneous pauses, exactly one gets the row. */
+export async function pauseIfRunning(
+  tx: Tx,
+  id: string,
+  { userId, note, now }: { userId: string; note: string | null; now: Date },
+): Promise<Queue | undefined> {
+  const { queues } = tx.tables;
+  const [paused] = await tx
+    .update(queues)
+    .set({ dispatchPausedAt: now, dispatchPausedById: userId, dispatchPausedNote: note })
+    .where(and(eq(queues.id, id), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
+    .returning();
+  return paused;
+}
+
+/** paused → running. */
+export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefined> {
+  const { queues } = tx.tables;
+  const [resumed] = await tx
+    .update(queues)
+    .set({ dispatchPausedAt: null, dispatchPausedById: null, dispatchPausedNote: null })
+    .where(and(eq(queues.id, id), isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
+    .returning();
+  return resumed;
+}
+
 /** Locks the queue, so that no pause comes in between. False if the queue is paused or deleted. */
 export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;

@@ -1,6 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { slugProblems } from "../accounts/organizations.ts";
-import { countUnfinishedJobs } from "../builds/store.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
@@ -9,6 +8,8 @@ import type { Services } from "../runtime/services.ts";
 import type { Step } from "../vocabulary.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import {
+  countUnfinishedJobs,
+  deleteTriggersOfPipeline,
   findPipeline,
   insertPipeline,
   lockPipeline,
@@ -16,12 +17,12 @@ import {
   updatePipelineIfPresent,
 } from "./store.ts";
 
-/** A default step that works anywhere: the first build of a new pipeline shows something. */
+/** A step that runs anywhere, so that the first build of a new pipeline shows something. */
 export const defaultStep: Step = { command: "echo hello" };
 
 export interface NewPipeline {
   name: string;
-  /** Its name in addresses; absent: made of the name. */
+  /** Its name in addresses. Default: made from the name. */
   slug?: string | undefined;
   clusterId: string;
   /** Default: main. */
@@ -29,10 +30,7 @@ export interface NewPipeline {
   steps: Step[];
 }
 
-/**
- * A new pipeline.
- * @throws Refusal 422
- */
+/** @throws Refusal 422 */
 export async function createPipeline(
   services: Services,
   actor: Actor,
@@ -40,7 +38,7 @@ export async function createPipeline(
 ): Promise<Pipeline> {
   const slug = input.slug ?? slugOf(input.name);
   if (input.slug === undefined && slug === "")
-    throw validationFailed("Slug can't be made of this name: give one");
+    throw validationFailed({ field: "slug", message: "Slug can't be made of this name: give one" });
   const problems = slugProblems(slug);
   if (problems.length > 0) throw validationFailed(...problems);
 
@@ -48,7 +46,8 @@ export async function createPipeline(
   const organizationId = actor.organization.id;
   return services.db.transaction(async (tx) => {
     await requireRunnable(tx, organizationId, input);
-    if (await findPipeline(tx, organizationId, slug)) throw validationFailed("Slug has already been taken");
+    if (await findPipeline(tx, organizationId, slug))
+      throw validationFailed({ field: "slug", message: "Slug has already been taken" });
 
     const pipeline: Pipeline = {
       id: newId(now),
@@ -64,46 +63,48 @@ export async function createPipeline(
       deletedAt: null,
     };
     await insertPipeline(tx, pipeline);
-    await recordOfPipeline(tx, actor, pipeline, "created", now);
+    await audit(tx, actor, "created", auditSubject(pipeline));
     return pipeline;
   });
 }
 
 /**
- * Change a pipeline; its slug stays. What is absent stays too.
+ * Changes the given columns of a pipeline. Its slug stays.
  * @throws Refusal 404, 422
  */
 export async function updatePipeline(
   services: Services,
   actor: Actor,
-  of: Pipeline,
+  { id }: Pipeline,
   change: Partial<Omit<NewPipeline, "slug">>,
 ): Promise<Pipeline> {
-  const now = services.clock.now();
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return services.db.transaction(async (tx) => {
-    // Locked: the checks of a move see the steps that a simultaneous change left, and the other way round.
-    const present = await lockPipeline(tx, of.id);
+    // Locked, so that of a move and new steps at the same time the later one is checked against the earlier one.
+    const present = await lockPipeline(tx, id);
     if (!present) throw notFound("pipeline");
     if (change.steps || change.clusterId)
       await requireRunnable(tx, present.organizationId, { ...present, ...given });
-    const updated = (await updatePipelineIfPresent(tx, present.id, given)) ?? present;
-    await recordOfPipeline(tx, actor, updated, "updated", now);
+    const updated = (await updatePipelineIfPresent(tx, id, given)) ?? present;
+    await audit(tx, actor, "updated", auditSubject(updated));
     return updated;
   });
 }
 
 /**
- * Delete a pipeline that has nothing left to run, in the caller's transaction: what belongs to it goes there too.
- * Its builds go little by little.
- * @throws Refusal 404, 422
+ * Deletes a pipeline and its triggers: their endpoints answer 404 from then on. A background job purges its builds.
+ * @throws Refusal 404, 422 while it has unfinished jobs
  */
-export async function deletePipelineRow(tx: Tx, actor: Actor, of: Pipeline, now: Date): Promise<void> {
-  const deleted = await updatePipelineIfPresent(tx, of.id, { deletedAt: now });
-  if (!deleted) throw notFound("pipeline");
-  const unfinished = await countUnfinishedJobs(tx, { pipelineId: of.id });
-  if (unfinished > 0) throw new Refusal(422, `Pipeline has ${unfinished} unfinished jobs`);
-  await recordOfPipeline(tx, actor, deleted, "deleted", now);
+export async function deletePipeline({ db, clock }: Services, actor: Actor, { id }: Pipeline): Promise<void> {
+  const now = clock.now();
+  await db.transaction(async (tx) => {
+    const deleted = await updatePipelineIfPresent(tx, id, { deletedAt: now });
+    if (!deleted) throw notFound("pipeline");
+    const unfinishedJobs = await countUnfinishedJobs(tx, id);
+    if (unfinishedJobs > 0) throw new Refusal(422, `Pipeline has ${unfinishedJobs} unfinished jobs`);
+    await audit(tx, actor, "deleted", auditSubject(deleted));
+    await deleteTriggersOfPipeline(tx, id, { now, userId: actor.userId });
+  });
 }
 
 /** @throws Refusal 404 */
@@ -114,7 +115,7 @@ export async function requirePipeline(db: Db | Tx, organizationId: string, slug:
 }
 
 /**
- * The steps can run in the cluster, which is held: its queues stay until the pipeline is stored.
+ * Checks that the steps can run in the cluster. Locks the cluster, so that its queues stay until the commit.
  * @throws Refusal 422
  */
 async function requireRunnable(
@@ -124,10 +125,9 @@ async function requireRunnable(
 ): Promise<void> {
   const cluster = isId(clusterId) ? await findCluster(tx, organizationId, clusterId) : undefined;
   if (!cluster || !(await lockCluster(tx, cluster.id)))
-    throw validationFailed("Cluster must be a cluster of the organization");
-  const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
-  const unresolved = stepProblems(clusterId, steps, queueOf);
-  if (unresolved.length > 0) throw validationFailed(...new Set(unresolved));
+    throw validationFailed({ field: "cluster_id", message: "Cluster must be a cluster of the organization" });
+  const problems = stepProblems(clusterId, steps, await resolveStepQueues(tx, [{ clusterId, steps }]));
+  if (problems.length > 0) throw validationFailed(...problems);
 }
 
 /** `My App (web)` → `my-app-web`. */
@@ -140,12 +140,6 @@ function slugOf(name: string): string {
     .replace(/^-|-$/g, "");
 }
 
-function recordOfPipeline(
-  tx: Tx,
-  actor: Actor,
-  { id, slug }: Pipeline,
-  action: string,
-  now: Date,
-): Promise<void> {
-  return audit(tx, actor, action, { type: "pipeline", id, name: slug });
+function auditSubject({ id, slug }: Pipeline) {
+  return { type: "pipeline", id, name: slug } as const;
 }

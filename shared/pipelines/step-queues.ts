@@ -1,12 +1,12 @@
 import type { Db, Tx } from "../db/database.ts";
 import { listStepQueues } from "../queues/store.ts";
-import { excerpt } from "../refusal.ts";
+import { excerpt, type Problem } from "../refusal.ts";
 import type { Step } from "../vocabulary.ts";
 
-/** The queue that a step of a pipeline in this cluster runs on; undefined when there is none. */
+/** Returns the id of the queue that runs a step of a pipeline in this cluster; undefined if there is none. */
 export type QueueOfStep = (clusterId: string, step: Step) => string | undefined;
 
-/** Look up, at once for all these pipelines, the queues that their steps name or default to. */
+/** Looks up, in one statement, the queues that the steps of these pipelines name or default to. */
 export async function resolveStepQueues(
   db: Db | Tx,
   pipelines: { clusterId: string; steps: Step[] }[],
@@ -28,13 +28,13 @@ export async function resolveStepQueues(
   };
 }
 
-/** Reasons why these steps could not run in the cluster. */
-export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): string[] {
-  return steps.flatMap((step) => {
-    if (queueOf(clusterId, step) !== undefined) return [];
-    const key = step.agents?.queue;
-    return key === undefined
-      ? ["Steps must name a queue, because the cluster has no default queue"]
-      : [`Steps name the queue ${excerpt(key)}, which the cluster does not have`];
-  });
+/** The reasons why these steps cannot run in the cluster, each once. */
+export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): Problem[] {
+  const unresolved = steps.filter((step) => queueOf(clusterId, step) === undefined);
+  const messages = unresolved.map(({ agents }) =>
+    agents?.queue === undefined
+      ? "Steps must name a queue, because the cluster has no default queue"
+      : `Steps name the queue ${excerpt(agents.queue)}, which the cluster does not have`,
+  );
+  return [...new Set(messages)].map((message) => ({ field: "steps", message }));
 }

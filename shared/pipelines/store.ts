@@ -1,6 +1,7 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
@@ -66,7 +67,7 @@ export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> 
   return found;
 }
 
-/** All pipelines whose jobs run in a cluster. */
+/** All pipelines that run in a cluster. */
 export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {
   const { pipelines } = db.tables;
   return db
@@ -86,7 +87,7 @@ export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undef
   return locked;
 }
 
-/** Undefined when it is deleted. */
+/** Returns undefined if the pipeline is deleted. */
 export async function updatePipelineIfPresent(
   tx: Tx,
   id: string,
@@ -101,7 +102,34 @@ export async function updatePipelineIfPresent(
   return updated;
 }
 
-/** Ids of deleted pipelines, the rows of which still stand. */
+/** Counts the unfinished jobs of a pipeline's unfinished builds. */
+export async function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {
+  const { builds, jobs } = tx.tables;
+  const buildIds = tx
+    .select({ id: builds.id })
+    .from(builds)
+    .where(and(eq(builds.pipelineId, pipelineId), inArray(builds.state, unfinishedBuildStates)));
+  const [row] = await tx
+    .select({ total: count() })
+    .from(jobs)
+    .where(and(inArray(jobs.buildId, buildIds), inArray(jobs.state, unfinishedJobStates)));
+  return row?.total ?? 0;
+}
+
+/** Deletes all triggers of a pipeline. Their versions rise, so that processes drop cached triggers. */
+export async function deleteTriggersOfPipeline(
+  tx: Tx,
+  pipelineId: string,
+  { now, userId }: { now: Date; userId: string },
+): Promise<void> {
+  const { triggers } = tx.tables;
+  await tx
+    .update(triggers)
+    .set({ deletedAt: now, updatedAt: now, updatedById: userId, version: sql`${triggers.version} + 1` })
+    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
+}
+
+/** Ids of deleted pipelines that still have a row. */
 export async function listDeletedPipelineIds(db: Db): Promise<string[]> {
   const { pipelines } = db.tables;
   const rows = await db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
@@ -109,9 +137,8 @@ export async function listDeletedPipelineIds(db: Db): Promise<string[]> {
 }
 
 /**
- * Reserve the next `amount` build numbers of a pipeline. The row stays locked until the transaction ends, so
- * numbers are without gaps and without duplicates.
- * @returns the first of them; undefined when the pipeline is gone
+ * Reserves the next `amount` build numbers. The row stays locked until the transaction ends: no gaps, no duplicates.
+ * @returns the first number; undefined if the pipeline is deleted
  */
 export async function takeBuildNumbers(
   tx: Tx,

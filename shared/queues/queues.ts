@@ -1,26 +1,30 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "../clusters/store.ts";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import { notFound, Refusal, validationFailed } from "../refusal.ts";
+import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
-import type { RetryAgentAffinity } from "../vocabulary.ts";
+import { type RetryAgentAffinity, retryAgentAffinities } from "../vocabulary.ts";
 import { checkHostedChange, type HostedChange } from "./hosted.ts";
 import { type ShapeName, shapeProblems } from "./shapes.ts";
 import {
+  countUnfinishedJobs,
   deleteQueueIfPresent,
   findQueue,
   findQueueByKey,
   insertQueue,
+  listPipelinesOfQueue,
   type Queue,
   updateQueueIfPresent,
 } from "./store.ts";
 
-const affinities: readonly unknown[] = ["prefer-warmest", "prefer-different"] satisfies RetryAgentAffinity[];
-export const badAffinity = "Retry agent affinity must be prefer-warmest or prefer-different";
+export const badAffinity: Problem = {
+  field: "retry_agent_affinity",
+  message: "Retry agent affinity must be prefer-warmest or prefer-different",
+};
 
 export function isAffinity(value: unknown): value is RetryAgentAffinity {
-  return affinities.includes(value);
+  return (retryAgentAffinities as readonly unknown[]).includes(value);
 }
 
 export interface NewQueue {
@@ -28,14 +32,14 @@ export interface NewQueue {
   description?: string | null | undefined;
   /** Default: prefer-warmest. */
   retryAgentAffinity?: RetryAgentAffinity | undefined;
-  /** Absent: agents are the organization's own. */
+  /** Absent: self-hosted agents. */
   instanceShape?: ShapeName | undefined;
-  /** Make it the queue of steps that name none. */
+  /** Makes it the queue of steps that name none. */
   isDefault?: boolean;
 }
 
 /**
- * A new queue, self-hosted or hosted.
+ * Creates a queue, self-hosted or hosted.
  * @throws Refusal 404, 422
  */
 export async function createQueue(
@@ -51,9 +55,12 @@ export async function createQueue(
   const now = clock.now();
   const created = await db.transaction(async (tx) => {
     if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
-    if (await findQueueByKey(tx, cluster.id, input.key)) throw validationFailed("Key has already been taken");
-    if (!(await takeQueueSlotIfFree(tx, cluster.id, config.queuesPerCluster)))
-      throw validationFailed(`Cluster has reached its limit of ${config.queuesPerCluster} queues`);
+    if (await findQueueByKey(tx, cluster.id, input.key))
+      throw validationFailed({ field: "key", message: "Key has already been taken" });
+    if (!(await takeQueueSlotIfFree(tx, cluster.id, config.queuesPerCluster))) {
+      const message = `Cluster has reached its limit of ${config.queuesPerCluster} queues`;
+      throw validationFailed({ field: "", message });
+    }
 
     const queue: Queue = {
       id: newId(now),
@@ -61,18 +68,18 @@ export async function createQueue(
       key: input.key,
       description: input.description || null,
       retryAgentAffinity: input.retryAgentAffinity ?? "prefer-warmest",
+      instanceShape: input.instanceShape ?? null,
+      agentImageRef: null,
       dispatchPausedAt: null,
       dispatchPausedById: null,
       dispatchPausedNote: null,
-      instanceShape: input.instanceShape ?? null,
-      agentImageRef: null,
       createdAt: now,
       createdById: actor.userId,
       deletedAt: null,
     };
     await insertQueue(tx, queue);
     if (input.isDefault) await updateCluster(tx, cluster.id, { defaultQueueId: queue.id });
-    await recordOfQueue(tx, actor, queue, "created", now);
+    await audit(tx, actor, "created", auditSubject(queue));
     return queue;
   });
   events.publish([`cluster:${cluster.id}`]);
@@ -82,37 +89,35 @@ export async function createQueue(
 export interface QueueChange {
   /** Absent: unchanged; null or empty: none. */
   description?: string | null | undefined;
-  /** As it came: of a hosted queue it is ignored, whatever it is. */
+  /** The value as sent. Ignored for a hosted queue, even if invalid. */
   retryAgentAffinity?: unknown;
   hosted?: HostedChange | undefined;
 }
 
 /**
- * Change a queue (spec §4.3.3). Its key, and what kind of queue it is, stay.
+ * Changes a queue. Its key and its kind (self-hosted or hosted) stay.
  * @throws Refusal 404, 422
  */
 export async function updateQueue(
   services: Services,
   actor: Actor,
-  of: Queue,
-  change: QueueChange,
+  { clusterId, id }: Queue,
+  { description, retryAgentAffinity, hosted }: QueueChange,
 ): Promise<Queue> {
-  const now = services.clock.now();
   const changed = await services.db.transaction(async (tx) => {
-    if (!(await lockCluster(tx, of.clusterId))) throw notFound("cluster queue");
-    const queue = await findQueue(tx, of.clusterId, of.id);
+    if (!(await lockCluster(tx, clusterId))) throw notFound("cluster queue");
+    const queue = await findQueue(tx, clusterId, id);
     if (!queue) throw notFound("cluster queue");
-    const { description } = change;
-    const updated = await updateQueueIfPresent(tx, queue.id, {
-      ...(queue.instanceShape === null ? checkAffinity(change.retryAgentAffinity) : {}),
-      ...(change.hosted ? checkHostedChange(queue, actor.organization, change.hosted) : {}),
+    const updated = await updateQueueIfPresent(tx, id, {
+      ...(queue.instanceShape === null ? checkAffinity(retryAgentAffinity) : {}),
+      ...(hosted ? checkHostedChange(queue, actor.organization, hosted) : {}),
       ...(description === undefined ? {} : { description: description || null }),
     });
     if (!updated) throw notFound("cluster queue");
-    await recordOfQueue(tx, actor, updated, "updated", now);
+    await audit(tx, actor, "updated", auditSubject(updated));
     return updated;
   });
-  services.events.publish([`queue:${of.id}`]);
+  services.events.publish([`queue:${id}`]);
   return changed;
 }
 
@@ -124,31 +129,26 @@ function checkAffinity(given: unknown): Partial<Pick<Queue, "retryAgentAffinity"
 }
 
 /**
- * Delete a queue that nothing needs any more.
- * @param dependents how many pipelines name it, and how many of its jobs are unfinished: other capabilities know
- * @throws Refusal 404, 422 with the reason, worded alike whatever the number, so that callers can compare it
+ * Deletes a queue that no cluster default, pipeline or unfinished job needs.
+ * @throws Refusal 404, 422. The sentences do not change with the number, so that callers can compare them.
  */
-export async function deleteQueue(
-  services: Services,
-  actor: Actor,
-  of: Queue,
-  dependents: (tx: Tx, queue: Queue) => Promise<{ pipelines: number; unfinishedJobs: number }>,
-): Promise<void> {
+export async function deleteQueue(services: Services, actor: Actor, { clusterId, id }: Queue): Promise<void> {
   const now = services.clock.now();
   await services.db.transaction(async (tx) => {
-    const cluster = await lockCluster(tx, of.clusterId);
-    const queue = cluster && (await findQueue(tx, cluster.id, of.id));
+    const cluster = await lockCluster(tx, clusterId);
+    const queue = cluster && (await findQueue(tx, clusterId, id));
     if (!queue) throw notFound("cluster queue");
-    if (cluster.defaultQueueId === queue.id)
+    if (cluster.defaultQueueId === id)
       throw new Refusal(422, "Cluster queue is the default queue of its cluster");
-    const { pipelines, unfinishedJobs } = await dependents(tx, queue);
+    const { length: pipelines } = await listPipelinesOfQueue(tx, queue);
     if (pipelines > 0) throw new Refusal(422, `Cluster queue is the target of ${pipelines} pipelines`);
+    const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster queue has ${unfinishedJobs} unfinished jobs`);
 
     await deleteQueueIfPresent(tx, queue, now);
-    await recordOfQueue(tx, actor, queue, "deleted", now);
+    await audit(tx, actor, "deleted", auditSubject(queue));
   });
-  services.events.publish([`cluster:${of.clusterId}`, `queue:${of.id}`]);
+  services.events.publish([`cluster:${clusterId}`, `queue:${id}`]);
 }
 
 /** @throws Refusal 404 */
@@ -158,12 +158,7 @@ export async function requireQueue(db: Db, cluster: Cluster, id: string): Promis
   return queue;
 }
 
-export function recordOfQueue(
-  tx: Tx,
-  actor: Actor,
-  { id, key }: Queue,
-  action: string,
-  now: Date,
-): Promise<void> {
-  return audit(tx, actor, action, { type: "queue", id, name: key });
+/** The queue as the audit log names it. */
+export function auditSubject({ id, key }: Queue) {
+  return { type: "queue", id, name: key } as const;
 }

@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, or, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import { unfinishedJobStates } from "../vocabulary.ts";
 
 export type Queue = Tables["queues"]["$inferSelect"];
 
@@ -14,7 +15,7 @@ export async function findQueue(db: Db | Tx, clusterId: string, id: string): Pro
   return found;
 }
 
-/** Queues by their ids, deleted ones too. */
+/** Queues by id, deleted ones included. */
 export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string, Queue>> {
   if (ids.length === 0) return new Map();
   const { queues } = db.tables;
@@ -25,7 +26,7 @@ export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string,
   return new Map(found.map((queue) => [queue.id, queue]));
 }
 
-/** Also when it is deleted. */
+/** Finds deleted queues too. */
 export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | undefined> {
   const [found] = await db.select().from(db.tables.queues).where(eq(db.tables.queues.id, id));
   return found;
@@ -59,7 +60,7 @@ export async function listQueues(
     .offset(page.offset);
 }
 
-/** The newest queues that a cluster has or had. */
+/** The newest queues of a cluster, deleted ones included. */
 export async function listQueueIds(db: Db, clusterId: string, limit: number): Promise<string[]> {
   const { queues } = db.tables;
   const found = await db
@@ -75,11 +76,11 @@ export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
   await tx.insert(tx.tables.queues).values(queue);
 }
 
-/** Undefined when it is deleted. */
+/** Returns undefined if the queue is deleted. */
 export async function updateQueueIfPresent(
   tx: Tx,
   id: string,
-  change: Partial<Pick<Queue, "description" | "retryAgentAffinity" | "instanceShape" | "agentImageRef">>,
+  change: Partial<Queue>,
 ): Promise<Queue | undefined> {
   const { queues } = tx.tables;
   const [updated] = await tx
@@ -105,33 +106,26 @@ export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Pro
   return true;
 }
 
-/** running → paused (spec §3.2). Of any number of simultaneous pauses one gets the row. */
-export async function pauseIfRunning(
-  tx: Tx,
-  id: string,
-  pause: { userId: string; note: string | null; now: Date },
-): Promise<Queue | undefined> {
-  const { queues } = tx.tables;
-  const [paused] = await tx
-    .update(queues)
-    .set({ dispatchPausedAt: pause.now, dispatchPausedById: pause.userId, dispatchPausedNote: pause.note })
-    .where(and(eq(queues.id, id), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
-    .returning();
-  return paused;
+/** Pipelines with a step that names the queue. To rely on the answer, call with the cluster's row locked. */
+export async function listPipelinesOfQueue(db: Db | Tx, { clusterId, key }: Queue) {
+  const { pipelines } = db.tables;
+  const ofCluster = await db
+    .select()
+    .from(pipelines)
+    .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
+  return ofCluster.filter(({ steps }) => steps.some((step) => step.agents?.queue === key));
 }
 
-/** paused → running (spec §3.2). */
-export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefined> {
-  const { queues } = tx.tables;
-  const [resumed] = await tx
-    .update(queues)
-    .set({ dispatchPausedAt: null, dispatchPausedById: null, dispatchPausedNote: null })
-    .where(and(eq(queues.id, id), isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
-    .returning();
-  return resumed;
+export async function countUnfinishedJobs(tx: Tx, queueId: string): Promise<number> {
+  const { jobs } = tx.tables;
+  const [row] = await tx
+    .select({ total: count() })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, queueId), inArray(jobs.state, unfinishedJobStates)));
+  return row?.total ?? 0;
 }
 
-/** The default queue of a cluster and those with these keys: what the steps of its pipelines can name. */
+/** The default queue of each cluster, and its queues with these keys: all that its steps can resolve to. */
 export async function listStepQueues(db: Db | Tx, clusterIds: string[], keys: string[]) {
   const { clusters, queues } = db.tables;
   return db

@@ -131,16 +131,3 @@ export async function updateIfPresent(
     .returning();
   return changed;
 }
-
-/** All triggers of a pipeline, with the versions that processes know them by. */
-export async function deleteTriggersOfPipeline(
-  tx: Tx,
-  pipelineId: string,
-  { now, userId }: { now: Date; userId: string },
-): Promise<void> {
-  const { triggers } = tx.tables;
-  await tx
-    .update(triggers)
-    .set({ deletedAt: now, updatedAt: now, updatedById: userId, version: sql`${triggers.version} + 1` })
-    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
-}

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
-import {
-  deleteTriggersOfPipeline,
-  findTrigger,
-  listTriggersOfPipeline,
-} from "../../shared/triggers/store.ts";
+import { deleteTriggersOfPipeline } from "../../shared/pipelines/store.ts";
+import { findTrigger, listTriggersOfPipeline } from "../../shared/triggers/store.ts";
 import type { TestDatabase } from "./databases.ts";
 import type { Answer } from "./http.ts";
 import { startQueuePages } from "./queue-pages.ts";

@@ -37,7 +37,7 @@ export const createQueueBody = z
     hostedAgents: newHosted.meta({ description: "Makes the queue a hosted one" }),
   })
   .refine((body) => body.hostedAgents || isAbsentOrAffinity(body.retry_agent_affinity), {
-    error: badAffinity,
+    error: badAffinity.message,
     when: ({ value }) => typeof value === "object" && value !== null, // beside the reasons of other members
   })
   .transform(

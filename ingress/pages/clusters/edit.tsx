@@ -1,7 +1,6 @@
 import { deleteCluster, updateCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { clusterDependents, pipelinesOnDefault } from "../../../shared/pipelines/dependents.ts";
 import { listPipelinesOfCluster, type Pipeline } from "../../../shared/pipelines/store.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -52,7 +51,7 @@ export function saveCluster(services: Services, bodies: Bodies) {
     const outcome =
       problems.length > 0
         ? { problem: asSentence(problems) }
-        : await tryForm(() => updateCluster(services, request.actor, cluster, change, pipelinesOnDefault));
+        : await tryForm(() => updateCluster(services, request.actor, cluster, change));
     if ("problem" in outcome) return editForm(services, request, cluster, draft, outcome.problem);
     return withNotice(pathOf(request, cluster), "cluster_saved");
   });
@@ -70,7 +69,7 @@ export function deleteClusterPage(services: Services) {
 export function removeCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const cluster = await clusterOf(services, request);
-    const outcome = await tryForm(() => deleteCluster(services, request.actor, cluster, clusterDependents));
+    const outcome = await tryForm(() => deleteCluster(services, request.actor, cluster));
     if ("problem" in outcome) {
       const pipelines = await listPipelinesOfCluster(services.db, cluster.id);
       return askToDelete(request, cluster, pipelines, outcome.problem);

@@ -1,6 +1,5 @@
 import { HTTPResponse } from "h3";
-import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import { type Build, listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";

@@ -2,9 +2,8 @@ import type { HTTPResponse } from "h3";
 import type { ComponentChildren } from "preact";
 import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { listPipelinesOn, queueDependents } from "../../../shared/pipelines/dependents.ts";
 import { deleteQueue } from "../../../shared/queues/queues.ts";
-import type { Queue } from "../../../shared/queues/store.ts";
+import { listPipelinesOfQueue, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { problemsOf, text } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
@@ -76,7 +75,7 @@ export function removeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const at = await queueOf(services, request);
     const { queue } = at;
-    const outcome = await tryForm(() => deleteQueue(services, request.actor, queue, queueDependents));
+    const outcome = await tryForm(() => deleteQueue(services, request.actor, queue));
     if ("problem" in outcome)
       return askToDelete(request, queue, await reasonToKeep(services, request, at, outcome.problem));
     const cluster = pathTo(patterns.clusterPage, {
@@ -102,7 +101,7 @@ async function reasonToKeep(
         <a href={pathTo(patterns.editClusterPage, { org, cluster: cluster.id })}>Choose another one</a> first.
       </>
     );
-  const pipelines = await listPipelinesOn(db, queue);
+  const pipelines = await listPipelinesOfQueue(db, queue);
   return pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={org} /> : problem;
 }
 

@@ -1,6 +1,6 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listBuildsOfDeliveries } from "../../../shared/builds/delivery-builds-store.ts";
+import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";

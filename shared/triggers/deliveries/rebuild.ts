@@ -1,8 +1,7 @@
 import type { Actor } from "../../accounts/audit.ts";
 import { recordOfBuild } from "../../builds/builds.ts";
 import { createBuilds } from "../../builds/create.ts";
-import { listBuildsOfDeliveries } from "../../builds/delivery-builds-store.ts";
-import type { Build } from "../../builds/store.ts";
+import { type Build, listBuildsOfDeliveries } from "../../builds/store.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cancelBuild } from "../../../../shared/builds/builds.ts";
 import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
-import { queueDependents } from "../../../../shared/pipelines/dependents.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
@@ -66,7 +65,7 @@ describeInBrowser("a page that is open", () => {
     const made = await createQueue(pages.services, pages.actor, pages.acme.cluster, { key: "passing" });
     await page.getByRole("link", { name: "passing" }).waitFor();
 
-    await deleteQueue(pages.services, pages.actor, made, queueDependents);
+    await deleteQueue(pages.services, pages.actor, made);
 
     await page.getByRole("link", { name: "passing" }).waitFor({ state: "detached" });
     await page.context().close();
