@@ -19,7 +19,7 @@ export function openPayloadChecks(): PayloadChecks {
   return {
     async requireWellFormed(body, maxDepth) {
       const isSmall = body.length < threadFromBytes;
-      const problem = isSmall ? findPayloadProblem(body, maxDepth) : await thread.ask({ body, maxDepth });
+      const problem = isSmall ? findPayloadProblem(body, maxDepth) : await thread.request({ body, maxDepth });
       if (problem) throw new DeliveryRefusal(problem);
     },
   };

@@ -1,4 +1,4 @@
-import { answerQuestions } from "../../shared/runtime/thread.ts";
+import { handleRequests } from "../../shared/runtime/thread.ts";
 import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 
 export interface PayloadQuestion {
@@ -7,4 +7,4 @@ export interface PayloadQuestion {
 }
 
 // The thread behind `payload-checks.ts`.
-answerQuestions(({ body, maxDepth }: PayloadQuestion) => findPayloadProblem(body, maxDepth));
+handleRequests(({ body, maxDepth }: PayloadQuestion) => findPayloadProblem(body, maxDepth));

@@ -5,9 +5,9 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
  * under keys derived from SECRET_KEY. The text form is `v1.<nonce>.<tag>.<ciphertext>`, base64url.
  */
 export interface Cipher {
-  encrypt(plain: string): string;
+  seal(plain: string): string;
   /** Throws when neither the current nor the previous SECRET_KEY opens it. */
-  decrypt(sealed: string): string;
+  open(sealed: string): string;
   /**
    * What is stored and looked up instead of a secret with too few values for a plain hash: an HMAC under the
    * current key, then, for a lookup, the one under the previous key.
@@ -26,7 +26,7 @@ export function createCipher(secretKey: string, previousSecretKey?: string): Cip
   const macKeys = secrets.map((secret) => derive(secret, "mac"));
 
   return {
-    encrypt(plain) {
+    seal(plain) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", currentKey, nonce);
       const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
@@ -35,9 +35,9 @@ export function createCipher(secretKey: string, previousSecretKey?: string): Cip
       );
     },
 
-    decrypt(sealed) {
+    open(sealed) {
       for (const key of keys) {
-        const plain = open(sealed, key);
+        const plain = openWith(key, sealed);
         if (plain !== undefined) return plain;
       }
       throw new Error("A stored secret cannot be opened with SECRET_KEY: it was stored under another key.");
@@ -57,7 +57,7 @@ function mac(key: Buffer, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 
-function open(sealed: string, key: Buffer): string | undefined {
+function openWith(key: Buffer, sealed: string): string | undefined {
   const [version, nonce, tag, body] = sealed.split(".");
   if (version !== "v1" || nonce === undefined || tag === undefined || body === undefined) return undefined;
   try {

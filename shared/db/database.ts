@@ -31,7 +31,7 @@ export interface Db extends Pick<Queries, "select"> {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Give pages that deletions have freed back to the file system, at most this many; returns how many. */
-  giveBackSpace(maxPages: number): Promise<number>;
+  vacuum(maxPages: number): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   timeoutMs: number;
   onError: (error: Error) => void;
   /** Hears how long each write transaction kept others waiting: SQLite's write lock, or its rows on Postgres. */
-  onLockHeld?: (seconds: number) => void;
+  onLockReleased?: (seconds: number) => void;
 }
 
 /** Open the database that the address names. It is not migrated here; see `migrate.ts`. */

@@ -48,7 +48,7 @@ export function poolConfig(url: string, max: number): PoolConfig {
  */
 export function openPostgres(
   url: string,
-  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockHeld"> & { clock: Clock },
+  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockReleased"> & { clock: Clock },
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
@@ -72,7 +72,7 @@ export function openPostgres(
       );
       throw error;
     } finally {
-      options.onLockHeld?.((performance.now() - startedAt) / 1000);
+      options.onLockReleased?.((performance.now() - startedAt) / 1000);
       client.release(broken); // a connection that cannot roll back is thrown away
     }
   };
@@ -96,7 +96,7 @@ export function openPostgres(
         }
       }
     },
-    giveBackSpace: async () => 0, // autovacuum's work
+    vacuum: async () => 0, // autovacuum's work
     close: () => pool.end(),
   };
 }

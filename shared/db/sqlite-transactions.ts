@@ -31,7 +31,7 @@ const gatheringTurns = 4;
  */
 export function sqliteTransactions(
   writer: Client.Database,
-  { tx, timeoutMs, onLockHeld }: { tx: Tx } & Pick<DatabaseOptions, "timeoutMs" | "onLockHeld">,
+  { tx, timeoutMs, onLockReleased }: { tx: Tx } & Pick<DatabaseOptions, "timeoutMs" | "onLockReleased">,
 ): SqliteTransactions {
   const statement = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
@@ -77,7 +77,7 @@ export function sqliteTransactions(
       if (writer.inTransaction) statement.rollback.run();
       return;
     } finally {
-      if (heldSince !== undefined) onLockHeld?.((performance.now() - heldSince) / 1000);
+      if (heldSince !== undefined) onLockReleased?.((performance.now() - heldSince) / 1000);
     }
     for (const answer of answers) answer();
   };

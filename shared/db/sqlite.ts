@@ -23,7 +23,7 @@ const cachedStatements = 500;
 /** SQLite: one connection that writes, one transaction after the other, and one that reads. */
 export function openSqlite(
   file: string,
-  options: Pick<DatabaseOptions, "timeoutMs" | "onLockHeld"> & { clock: Clock },
+  options: Pick<DatabaseOptions, "timeoutMs" | "onLockReleased"> & { clock: Clock },
 ): Db {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const writer = connect(file);
@@ -59,7 +59,7 @@ export function openSqlite(
       refuseInsideTransaction("A transaction");
       return transactions.transaction(work);
     },
-    giveBackSpace: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
+    vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();
       reader.close();

@@ -33,8 +33,8 @@ export function createMetrics() {
       labelNames: ["cause"] as const,
       registers,
     }),
-    deliveriesJudged: new Counter({
-      name: "signalbox_deliveries_judged_total",
+    deliveriesDecided: new Counter({
+      name: "signalbox_deliveries_decided_total",
       help: "Deliveries that a worker has decided, by status",
       labelNames: ["status"] as const,
       registers,

@@ -51,7 +51,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     timeoutMs: config.databaseTimeoutMs,
     clock,
     onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
-    onLockHeld: (seconds) => metrics.writeLockSeconds.observe(seconds),
+    onLockReleased: (seconds) => metrics.writeLockSeconds.observe(seconds),
   });
 
   const redis = connectFast(config.redisUrl);

@@ -19,7 +19,7 @@ interface Waiting<Q, A> {
 }
 
 /** The answer to a question took longer than the deadline. */
-export class TooLate extends Error {}
+export class DeadlineExceeded extends Error {}
 
 /** Answers questions one after the other, in the order asked, without holding up the thread of whoever asks. */
 export interface Thread<Q, A> {
@@ -27,7 +27,7 @@ export interface Thread<Q, A> {
    * @throws TooLate when answering takes longer than the deadline
    * @throws Error when the thread cannot start, or dies over this question
    */
-  ask(question: Q): Promise<A>;
+  request(question: Q): Promise<A>;
   /** Ends the thread. Whoever still waits for an answer gets an error. */
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function openThread<Q extends Question, A>(
 }
 
 /** The other end: to be called once by the thread's module. What `answer` throws ends the thread. */
-export function answerQuestions<Q extends Question, A>(answer: (question: Q) => A): void {
+export function handleRequests<Q extends Question, A>(answer: (question: Q) => A): void {
   const port = parentPort;
   if (!port) throw new Error("Questions are answered in a thread only.");
   port.on("message", (question: Q) => port.postMessage({ answer: answer(question) }));
@@ -68,7 +68,7 @@ class OrderedThread<Q extends Question, A> implements Thread<Q, A> {
     this.#deadlineMs = deadlineMs;
   }
 
-  ask(question: Q): Promise<A> {
+  request(question: Q): Promise<A> {
     if (this.#isClosed) return Promise.reject(new Error("The thread is closed."));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject });
@@ -154,7 +154,7 @@ class OrderedThread<Q extends Question, A> implements Thread<Q, A> {
     const worker = this.#forget();
     worker?.unref();
     worker?.terminate();
-    this.#reject(1, new TooLate(`No answer within ${this.#deadlineMs} ms.`));
+    this.#reject(1, new DeadlineExceeded(`No answer within ${this.#deadlineMs} ms.`));
     if (this.#waiting.length > 0) this.#start();
   }
 

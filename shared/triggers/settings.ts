@@ -44,7 +44,7 @@ export function requireFitting(
 /** The columns that a change sets: what it leaves out is not among them. Blank text is the default. */
 export function columnsOf(cipher: Cipher, change: TriggerChange): Partial<Trigger> {
   const { label, enabled, message, commit, branch, environment, filter, verification } = change;
-  const seal = (value: string | undefined) => (value === undefined ? undefined : cipher.encrypt(value));
+  const seal = (value: string | undefined) => (value === undefined ? undefined : cipher.seal(value));
   const columns: { [K in keyof Trigger]?: Trigger[K] | undefined } = {
     label,
     enabled,
@@ -63,12 +63,12 @@ function orDefault(text: string | null | undefined): string | null | undefined {
 }
 
 function sealEnvironment(cipher: Cipher, environment: Record<string, string>): string | null {
-  return Object.keys(environment).length > 0 ? cipher.encrypt(JSON.stringify(environment)) : null;
+  return Object.keys(environment).length > 0 ? cipher.seal(JSON.stringify(environment)) : null;
 }
 
 /** The variables that a trigger sets for its builds. */
 export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
-  return environmentSealed === null ? {} : JSON.parse(cipher.decrypt(environmentSealed));
+  return environmentSealed === null ? {} : JSON.parse(cipher.open(environmentSealed));
 }
 
 /** The last two characters of a secret, to tell it from others; empty for a secret of at most two. */

@@ -232,7 +232,7 @@ describe("the SQLite file", () => {
       await tx.delete(tx.tables.settings);
     });
     let given = 0;
-    for (let pages = 1; pages > 0; given += pages) pages = await db.giveBackSpace(200);
+    for (let pages = 1; pages > 0; given += pages) pages = await db.vacuum(200);
     await db.close();
 
     const client = new Sqlite(file);

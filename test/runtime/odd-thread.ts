@@ -1,7 +1,7 @@
-import { answerQuestions } from "../../shared/runtime/thread.ts";
+import { handleRequests } from "../../shared/runtime/thread.ts";
 
 /** A thread that does what it is told: "throw", "exit", "spin", "spin 40 ms", or else answer with what it was told. */
-answerQuestions(({ body }: { body: Uint8Array }) => {
+handleRequests(({ body }: { body: Uint8Array }) => {
   const told = Buffer.from(body).toString();
   if (told === "throw") throw new Error("thrown in the thread");
   if (told === "exit") process.exit(3);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openThread, TooLate } from "../../shared/runtime/thread.ts";
+import { DeadlineExceeded, openThread } from "../../shared/runtime/thread.ts";
 
 const module = new URL("./odd-thread.ts", import.meta.url);
 
@@ -8,8 +8,8 @@ const module = new URL("./odd-thread.ts", import.meta.url);
 function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {}) {
   const thread = openThread<{ body: Uint8Array }, string>(at, deadlineMs === undefined ? {} : { deadlineMs });
   const ask = (text: string) =>
-    thread.ask({ body: Buffer.from(text) }).catch((error: Error) => {
-      if (error instanceof TooLate) return "(too late)";
+    thread.request({ body: Buffer.from(text) }).catch((error: Error) => {
+      if (error instanceof DeadlineExceeded) return "(too late)";
       return `(${error.message})`;
     });
   return { ask, askAll: (texts: string[]) => Promise.all(texts.map(ask)), close: () => thread.close() };

@@ -231,8 +231,8 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
     const sealed = (await post(world.url + trigger.path, "{}")).body.id;
     const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;
     const { db, cipher } = world.services;
-    const decrypt = cipher.decrypt;
-    cipher.decrypt = () => {
+    const decrypt = cipher.open;
+    cipher.open = () => {
       throw new Error("the key is away");
     };
 
@@ -244,7 +244,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
       ["rejected", "fulfilled"],
     );
     assert.equal((await findDelivery(world, sealed))?.status, null);
-    cipher.decrypt = decrypt;
+    cipher.open = decrypt;
     await builder.add(sealed);
     assert.equal((await findDelivery(world, sealed))?.status, "build_created");
     assert.equal(

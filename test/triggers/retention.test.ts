@@ -92,7 +92,7 @@ describeOnBothDatabases("retention", (database) => {
       .from(payloads)
       .where(eq(payloads.organizationId, acme.id));
     assert.ok(rows.reduce((total, row) => total + row.size, 0) <= 10_000);
-    assert.equal(await db.giveBackSpace(10), 0, "nothing is left to give back");
+    assert.equal(await db.vacuum(10), 0, "nothing is left to give back");
   });
 
   it("forgets decided deliveries after their time, while their builds stay", async () => {

@@ -73,7 +73,7 @@ export function presentTrigger(
     verification:
       trigger.secretSealed === null
         ? null
-        : { strategy: "hmac", secret_hint: hint(lastTwoOf(cipher.decrypt(trigger.secretSealed))) },
+        : { strategy: "hmac", secret_hint: hint(lastTwoOf(cipher.open(trigger.secretSealed))) },
     endpoint_url_hint: hint(trigger.tokenHint),
     ...(token === undefined ? {} : { endpoint_url: endpointUrl(config, token) }),
     created_at: trigger.createdAt,

@@ -52,7 +52,7 @@ function show(
   const { organization, visitor } = request;
   const wrong = wrongField(problem);
   const type = findTriggerType(config.issueTracker, trigger.type);
-  const secret = trigger.secretSealed === null ? undefined : cipher.decrypt(trigger.secretSealed);
+  const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
   const canFilter = organization.features.includes("webhook_filtering") || trigger.filter !== null;
   return {
     title: `Edit ${trigger.label}`,

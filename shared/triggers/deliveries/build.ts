@@ -36,7 +36,7 @@ async function buildDeliveries(
   const decided = await decideWithFilters(services, filters, ids);
   events.publish(decided.changed);
   for (const [status, count] of Object.entries(decided.counts))
-    metrics.deliveriesJudged.inc({ status }, count);
+    metrics.deliveriesDecided.inc({ status }, count);
   return ids.map(() => undefined);
 }
 

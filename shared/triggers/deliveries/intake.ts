@@ -69,7 +69,7 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
     id: trigger.id,
     version: trigger.version,
     type,
-    secret: trigger.secretSealed === null ? undefined : services.cipher.decrypt(trigger.secretSealed),
+    secret: trigger.secretSealed === null ? undefined : services.cipher.open(trigger.secretSealed),
     organizationId,
     deliveriesPerHour,
     isHint: false,

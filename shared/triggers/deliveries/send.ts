@@ -28,7 +28,7 @@ export async function sendDelivery(
   if (!type) throw new DeliveryRefusal("not_found");
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
-  const secret = trigger.secretSealed === null ? undefined : cipher.decrypt(trigger.secretSealed);
+  const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
   const headers = senderHeaders(type, { body, secret, event });
   requireSignature({ type, secret }, (name) => headers.get(name), body);
 

@@ -1,4 +1,4 @@
-import { openThread, TooLate } from "../../runtime/thread.ts";
+import { DeadlineExceeded, openThread } from "../../runtime/thread.ts";
 import type { FilterOutcome } from "./compile.ts";
 import type { FilterQuestion } from "./evaluate.ts";
 
@@ -19,8 +19,8 @@ export function openFilterEvaluator({ deadlineMs = 1000 }: { deadlineMs?: number
   const late = { error: `Evaluating the filter took longer than ${seconds(deadlineMs)}` };
   return {
     evaluate: (question) =>
-      thread.ask(question).catch((error: unknown) => {
-        if (error instanceof TooLate) return late;
+      thread.request(question).catch((error: unknown) => {
+        if (error instanceof DeadlineExceeded) return late;
         throw error;
       }),
     close: () => thread.close(),

@@ -1,5 +1,5 @@
-import { answerQuestions } from "../../runtime/thread.ts";
+import { handleRequests } from "../../runtime/thread.ts";
 import { evaluateFilter } from "./evaluate.ts";
 
 // The thread behind `filters.ts`.
-answerQuestions(evaluateFilter);
+handleRequests(evaluateFilter);

@@ -94,7 +94,7 @@ function takeUntil(candidates: Candidate[], bytes: number): Candidate[] {
 }
 
 async function giveBackSpace({ db }: Services): Promise<void> {
-  while ((await db.giveBackSpace(pagesAtOnce)) > 0);
+  while ((await db.vacuum(pagesAtOnce)) > 0);
 }
 
 /** Forget decided deliveries past their retention, with what is left of them, and spent idempotency keys. */

@@ -50,13 +50,13 @@ describeWithDatabase("a trigger", (database) => {
       assert.equal(kept.label, "Renamed");
       assert.equal(kept.type, "github");
       assert.deepEqual(environmentOf(pages.services.cipher, kept), environment);
-      assert.equal(pages.services.cipher.decrypt(kept.secretSealed ?? ""), secret);
+      assert.equal(pages.services.cipher.open(kept.secretSealed ?? ""), secret);
 
       const others = { ...fields, environment_choice: "replace", environment: "NEW=1", secret: "another" };
       assert.equal((await pages.member.post(edit, others)).status, 303);
       const replaced = await pages.find(id);
       assert.deepEqual(environmentOf(pages.services.cipher, replaced), { NEW: "1" });
-      assert.equal(pages.services.cipher.decrypt(replaced.secretSealed ?? ""), "another");
+      assert.equal(pages.services.cipher.open(replaced.secretSealed ?? ""), "another");
 
       const { verify, ...unverified } = { ...fields, environment_choice: "replace", environment: "" };
       assert.equal((await pages.member.post(edit, unverified)).status, 303);

@@ -48,7 +48,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.equal(trigger.buildBranch, "develop");
     assert.equal(trigger.buildCommit, null);
     assert.equal(trigger.buildMessage, "Of GitHub");
-    assert.equal(pages.services.cipher.decrypt(trigger.secretSealed ?? ""), "s3cret ");
+    assert.equal(pages.services.cipher.open(trigger.secretSealed ?? ""), "s3cret ");
     const variables = Object.entries(environmentOf(pages.services.cipher, trigger));
     assert.deepEqual(variables, [
       ["REGION", "eu=1 "],
