@@ -2,7 +2,7 @@ import { H3 } from "h3";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
-import type { RefusedCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
 import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
@@ -30,7 +30,7 @@ import { deliver } from "./webhooks/deliver.ts";
  */
 export function createApp(
   services: Services,
-  { refused, isClosing }: { refused: RefusedCounts; isClosing: () => boolean },
+  { refused, isClosing }: { refused: RefusalCounts; isClosing: () => boolean },
 ): H3 {
   const app = new H3({
     silent: true,

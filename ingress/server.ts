@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import type { Services } from "../shared/runtime/services.ts";
-import { openRefusedCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
 
@@ -28,7 +28,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   warnOfPlainHttp(services);
   await services.awaitRedis();
   let isClosing = false;
-  const refused = openRefusedCounts(services);
+  const refused = openRefusalCounts(services);
   const server = serve(createApp(services, { refused, isClosing: () => isClosing }), {
     hostname: config.host,
     port: config.port,

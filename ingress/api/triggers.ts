@@ -4,7 +4,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import { tryFilter } from "../../shared/triggers/filter/deliveries.ts";
+import { testFilter } from "../../shared/triggers/filter/deliveries.ts";
 import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
@@ -125,7 +125,7 @@ export function triggerOperations(services: Services, filters: FilterEvaluator):
         const { trigger } = await triggerOf(services, call);
         const { expression, delivery_id } = await call.readBody();
         const tried = { expression, deliveryId: delivery_id };
-        const outcome = await tryFilter(services, filters, trigger, tried);
+        const outcome = await testFilter(services, filters, trigger, tried);
         return "error" in outcome ? { result: null, error: outcome.error } : { result: outcome.verdict };
       },
     }),

@@ -4,7 +4,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
-import type { RefusedCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
+import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
@@ -14,7 +14,7 @@ import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "
 import { openPayloadChecks } from "./payload-checks.ts";
 
 /** POST /deliver/:token. Keep the webhook now; a worker builds from it. */
-export function deliver(services: Services, intake: Intake, bodies: Bodies, refused: RefusedCounts) {
+export function deliver(services: Services, intake: Intake, bodies: Bodies, refused: RefusalCounts) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
   const checks = openPayloadChecks();
   const tooLarge = () => payloadTooLarge(maxPayloadBytes);

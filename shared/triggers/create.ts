@@ -6,9 +6,9 @@ import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { NewTrigger } from "./input.ts";
-import { columnsOf, requireFitting } from "./settings.ts";
+import { columnsOf, requireValidSettings } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
-import { deleteIfPresent, publishTriggerChange, recordOfTrigger } from "./triggers.ts";
+import { deleteIfPresent, publishTriggerChange, auditTrigger } from "./triggers.ts";
 
 /** Spec §8. */
 export const maxTriggersPerPipeline = 10;
@@ -45,7 +45,7 @@ export async function createTrigger(
   input: NewTrigger,
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
-  requireFitting(services.config, actor, input, { isNew: true });
+  requireValidSettings(services.config, actor, input, { isNew: true });
   const { type, label, enabled, secret, ...rest } = input;
   const columns = {
     type,
@@ -147,6 +147,6 @@ async function addTrigger(tx: Tx, addition: Addition): Promise<CreatedTrigger | 
     deletedAt: null,
   };
   await insertTrigger(tx, trigger);
-  await recordOfTrigger(tx, actor, trigger, "created", now);
+  await auditTrigger(tx, actor, trigger, "created", now);
   return { trigger, token };
 }

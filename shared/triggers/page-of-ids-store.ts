@@ -11,7 +11,7 @@ export interface PageOfIds {
 }
 
 /** The condition that a page puts on the id of its rows. */
-export function within(id: SQLiteColumn, { after, before }: PageOfIds) {
+export function isInPage(id: SQLiteColumn, { after, before }: PageOfIds) {
   if (before) return gt(id, before);
   return after ? lt(id, after) : undefined;
 }

@@ -12,7 +12,7 @@ import { findTriggerType, triggerTypes } from "./types.ts";
  * allowed and means something.
  * @throws Refusal 422
  */
-export function requireFitting(
+export function requireValidSettings(
   config: Config,
   { organization }: Actor,
   settings: { type: string; filter?: string | null; secret?: string | null } & Pick<

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import { type PageOfIds, within } from "./page-of-ids-store.ts";
+import { type PageOfIds, isInPage } from "./page-of-ids-store.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
 
@@ -96,7 +96,7 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: PageOfI
   const rows = await db
     .select()
     .from(triggers)
-    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt), within(triggers.id, page)))
+    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt), isInPage(triggers.id, page)))
     .orderBy(page.before ? asc(triggers.id) : desc(triggers.id))
     .limit(page.limit + 1);
   return page.before ? rows.reverse() : rows;

@@ -6,7 +6,7 @@ import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
-import { columnsOf, requireFitting } from "./settings.ts";
+import { columnsOf, requireValidSettings } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function updateTrigger(
   change: TriggerChange,
 ): Promise<Trigger> {
   if (change.type !== undefined && change.type !== of.type) throw validationFailed("Type cannot be changed");
-  requireFitting(services.config, actor, { ...change, type: of.type }, { isNew: false });
+  requireValidSettings(services.config, actor, { ...change, type: of.type }, { isNew: false });
   const { cipher, db, clock } = services;
   const now = clock.now();
   const changed = await db.transaction(async (tx) => {
@@ -35,7 +35,7 @@ export async function updateTrigger(
       updatedById: actor.userId,
     });
     if (!updated) throw notFound("pipeline trigger");
-    await recordOfTrigger(tx, actor, updated, actionOf(present, updated, columns), now);
+    await auditTrigger(tx, actor, updated, actionOf(present, updated, columns), now);
     return updated;
   });
   publishTriggerChange(services, changed);
@@ -79,7 +79,7 @@ export async function deleteIfPresent(
     updatedById: actor.userId,
   });
   if (!deleted) throw notFound("pipeline trigger");
-  await recordOfTrigger(tx, actor, deleted, action, now);
+  await auditTrigger(tx, actor, deleted, action, now);
   return deleted;
 }
 
@@ -97,7 +97,7 @@ export async function requireDelivery(db: Db, trigger: Trigger, id: string): Pro
   return delivery;
 }
 
-export function recordOfTrigger(
+export function auditTrigger(
   tx: Tx,
   actor: Actor,
   { id, label }: Trigger,

@@ -65,7 +65,7 @@ export function findTriggerType(issueTracker: string, name: string): TriggerType
 }
 
 /** The headers, in lower case, whose values people may see: those that name the event and the delivery. */
-export function shownHeaders(issueTracker: string, name: string): Set<string> {
+export function visibleHeaders(issueTracker: string, name: string): Set<string> {
   const type = findTriggerType(issueTracker, name);
   const shown = [type?.eventHeader, type?.deliveryIdHeader];
   return new Set(shown.flatMap((header) => header?.toLowerCase() ?? []));

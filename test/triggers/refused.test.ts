@@ -5,11 +5,11 @@ import { startIngress } from "../../ingress/server.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import {
-  openRefusedCounts,
-  purgeRefused,
-  refusedSince,
+  openRefusalCounts,
+  purgeRefusalCounts,
+  refusalsKeptSince,
 } from "../../shared/triggers/deliveries/refusal-counts.ts";
-import { listRefused } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { listRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -31,12 +31,12 @@ describeWithDatabase("counts of refused deliveries", (database) => {
 
   type Trigger = Awaited<ReturnType<TestOrganization["trigger"]>>;
   const counted = async ({ id }: Trigger) => {
-    const rows = await listRefused(world.services.db, id, refusedSince(world.clock.now()));
+    const rows = await listRefusalCounts(world.services.db, id, refusalsKeptSince(world.clock.now()));
     return Object.fromEntries(rows.map(({ cause, count }) => [cause, count]));
   };
   const total = async (trigger: Trigger) =>
     Object.values(await counted(trigger)).reduce((sum, count) => sum + count, 0);
-  const open = (services = world.services) => openRefusedCounts(services);
+  const open = (services = world.services) => openRefusalCounts(services);
   const noteTimes = (
     counts: ReturnType<typeof open>,
     { id }: Trigger,
@@ -169,7 +169,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
       await counts.flush();
     };
     const hours = async () => {
-      const rows = await listRefused(world.services.db, trigger.id, new Date(0));
+      const rows = await listRefusalCounts(world.services.db, trigger.id, new Date(0));
       return rows.map(({ hour, count }) => [hour.getTime() % hourMs, count]);
     };
     await noteNow(1);
@@ -184,10 +184,10 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     ]);
 
     world.clock.advance(hourMs);
-    await purgeRefused(world.services);
+    await purgeRefusalCounts(world.services);
     assert.equal((await hours()).length, 3);
     world.clock.advance(hourMs);
-    assert.ok((await purgeRefused(world.services)) >= 1);
+    assert.ok((await purgeRefusalCounts(world.services)) >= 1);
     assert.deepEqual(await hours(), [
       [0, 3],
       [0, 2],

@@ -3,14 +3,14 @@ import { purgeSessions } from "../../shared/accounts/sessions.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { purgeExpired } from "../../shared/jobs/contracts.ts";
 import { purgeTokens } from "../../shared/oauth/retention.ts";
-import { purgeRefused } from "../../shared/triggers/deliveries/refusal-counts.ts";
+import { purgeRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { purgeDeliveries } from "../../shared/triggers/payloads/payloads.ts";
 import { defineWorkerJob } from "../job.ts";
 
 export const purgeExpiredJob = defineWorkerJob(purgeExpired, (services) => async () => {
   const builds = await purgeBuilds(services);
   const deliveries = await purgeDeliveries(services);
-  const refused = await purgeRefused(services);
+  const refused = await purgeRefusalCounts(services);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);

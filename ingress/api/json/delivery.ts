@@ -5,7 +5,7 @@ import type { Config } from "../../../shared/runtime/config.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { shownHeaders } from "../../../shared/triggers/types.ts";
+import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import * as field from "./fields.ts";
 
 export const deliverySchema = z
@@ -64,7 +64,7 @@ export function presentDeliveryRequest(
   delivery: Delivery,
   payload: Payload | undefined,
 ): string {
-  const shown = shownHeaders(config.issueTracker, trigger.type);
+  const shown = visibleHeaders(config.issueTracker, trigger.type);
   const headers = (payload?.headers ?? []).map(([name, value]) =>
     shown.has(name.toLowerCase()) && value !== null
       ? { name, value, redacted: false }

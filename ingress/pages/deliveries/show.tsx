@@ -6,7 +6,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { nextRebuild, rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type Payload } from "../../../shared/triggers/payloads/store.ts";
-import { shownHeaders } from "../../../shared/triggers/types.ts";
+import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { PayloadView, sizeInWords } from "../builds/payload.tsx";
@@ -113,7 +113,7 @@ async function show(services: Services, request: MemberRequest, problem?: string
         <Facts delivery={delivery} builds={builds} parameters={parameters} now={clock.now()} />
         {payload ? (
           <>
-            <Headers payload={payload} shown={shownHeaders(config.issueTracker, trigger.type)} />
+            <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger.type)} />
             <PayloadView payload={payload.body.toString("utf8")} path={path(patterns.deliveryPayloadPage)} />
           </>
         ) : (

@@ -3,7 +3,7 @@ import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
-import { tryFilter } from "../../../shared/triggers/filter/deliveries.ts";
+import { testFilter } from "../../../shared/triggers/filter/deliveries.ts";
 import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
@@ -61,7 +61,7 @@ async function tryIt(
   draft: Draft,
 ): Promise<Draft> {
   try {
-    return { ...draft, outcome: await tryFilter(services, filters, trigger, draft) };
+    return { ...draft, outcome: await testFilter(services, filters, trigger, draft) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status >= 500) throw error;
     return { ...draft, problem: asSentence([error.message]) };

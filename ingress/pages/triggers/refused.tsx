@@ -1,4 +1,4 @@
-import type { RefusedDeliveries } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
 
@@ -28,7 +28,7 @@ const hourFormat = new Intl.DateTimeFormat("en-GB", {
 });
 
 /** What the trigger did not accept lately, by hour and cause: it leaves no delivery. */
-export function Refused({ counts, most }: { counts: RefusedDeliveries[]; most: number }) {
+export function Refused({ counts, most }: { counts: RefusalCount[]; most: number }) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">

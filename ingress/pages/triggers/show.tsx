@@ -5,8 +5,8 @@ import { isId } from "../../../shared/ids.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
-import { refusedSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
-import { listRefused } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
+import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
 import type { PageOfIds } from "../../../shared/triggers/page-of-ids-store.ts";
 import { environmentOf } from "../../../shared/triggers/settings.ts";
@@ -112,7 +112,7 @@ async function readTrigger(services: Services, request: MemberRequest) {
     users: await listUsersById(db, [trigger.createdById]),
     page: await readDeliveries(services, request, trigger.id),
     used: await deliveriesUsed(services, request.organization),
-    refused: await listRefused(db, trigger.id, refusedSince(clock.now())),
+    refused: await listRefusalCounts(db, trigger.id, refusalsKeptSince(clock.now())),
     audit: await listAuditEvents(db, audited, maxAuditEntries),
   };
 }

@@ -41,16 +41,16 @@ const idempotencyMs = 24 * 3_600_000;
  * that is lost is found by `requeueStranded`.
  */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
-  const { acceptances, asked } = await storeArrivals(services, arrivals);
-  void asked;
+  const { acceptances, enqueued } = await storeArrivals(services, arrivals);
+  void enqueued;
   return acceptances;
 }
 
-/** The same for who may wait: `asked` resolves once the builds are asked for, or cannot be for now. Never rejects. */
+/** The same for who may wait: `enqueued` resolves once the builds are enqueued for, or cannot be for now. Never rejects. */
 export async function storeArrivals(
   services: Services,
   arrivals: Arrival[],
-): Promise<{ acceptances: Acceptance[]; asked: Promise<void> }> {
+): Promise<{ acceptances: Acceptance[]; enqueued: Promise<void> }> {
   const { db, clock, metrics } = services;
   const now = clock.now();
   const ids = newIds(now, arrivals.length);
@@ -58,10 +58,10 @@ export async function storeArrivals(
 
   const deliveryIds = acceptances.flatMap((each) => (each.outcome === "accepted" ? each.id : []));
   metrics.deliveriesAccepted.inc(deliveryIds.length);
-  return { acceptances, asked: askForBuilds(services, deliveryIds) };
+  return { acceptances, enqueued: sendCreateBuilds(services, deliveryIds) };
 }
 
-async function askForBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
+async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
   if (deliveryIds.length === 0) return;
   const sent = await jobs.send(createBuilds, { deliveryIds });
   if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
@@ -108,7 +108,7 @@ async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promis
   const { idempotencyKey: key, trigger } = arrival;
   if (key === undefined) return { outcome: "accepted", id };
   const claim = { triggerId: trigger.id, key, deliveryId: id, createdAt: now };
-  if (await claimKeyIfFree(tx, claim, idempotentSince(now))) return { outcome: "accepted", id };
+  if (await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) return { outcome: "accepted", id };
   const first = await findIdempotencyKey(tx, trigger.id, key);
   if (!first) throw new Error("An idempotency key was neither free nor taken.");
   return { outcome: "replayed", id: first.deliveryId };
@@ -121,11 +121,11 @@ export async function findReplayedDelivery(
   key: string,
 ): Promise<string | undefined> {
   const first = await findIdempotencyKey(services.db, triggerId, key);
-  return first && first.createdAt > idempotentSince(services.clock.now()) ? first.deliveryId : undefined;
+  return first && first.createdAt > idempotencyKeysFreeSince(services.clock.now()) ? first.deliveryId : undefined;
 }
 
 /** Keys taken at or before this time are free again. */
-export function idempotentSince(now: Date): Date {
+export function idempotencyKeysFreeSince(now: Date): Date {
   return new Date(now.getTime() - idempotencyMs);
 }
 

@@ -47,13 +47,13 @@ async function decideWithFilters(services: Services, filters: FilterEvaluator, i
     try {
       return await services.db.transaction((tx) => decideAndBuild(tx, services, ids, judgements));
     } catch (error) {
-      if (!(error instanceof StaleJudgement)) throw error;
+      if (!(error instanceof StaleFilterResult)) throw error;
     }
   }
 }
 
 /** A trigger's filter was changed after it was asked: nothing is decided, and all is judged anew. */
-class StaleJudgement extends Error {
+class StaleFilterResult extends Error {
   override readonly name = "StaleJudgement";
 }
 
@@ -100,7 +100,7 @@ function reasonNotToRun(
 ): DeliveryReason | undefined {
   const filter = trigger?.filter ?? null;
   if (filter === null) return undefined;
-  if (judgement?.filter !== filter) throw new StaleJudgement();
+  if (judgement?.filter !== filter) throw new StaleFilterResult();
   const { outcome } = judgement;
   if ("error" in outcome) return "filter_evaluation_failed";
   return outcome.verdict ? undefined : "filter_mismatch";

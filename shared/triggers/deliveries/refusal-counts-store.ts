@@ -2,10 +2,10 @@ import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 
-export type RefusedDeliveries = Tables["refusedDeliveries"]["$inferSelect"];
+export type RefusalCount = Tables["refusedDeliveries"]["$inferSelect"];
 
 /** Add to the counts of their triggers, hours and causes. */
-export async function addRefused(tx: Tx, counts: RefusedDeliveries[]): Promise<void> {
+export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<void> {
   const { refusedDeliveries } = tx.tables;
   for (const row of counts) {
     await tx
@@ -19,7 +19,7 @@ export async function addRefused(tx: Tx, counts: RefusedDeliveries[]): Promise<v
 }
 
 /** What a trigger refused since an hour, the latest first. */
-export async function listRefused(db: Db, triggerId: string, since: Date): Promise<RefusedDeliveries[]> {
+export async function listRefusalCounts(db: Db, triggerId: string, since: Date): Promise<RefusalCount[]> {
   const { refusedDeliveries } = db.tables;
   return db
     .select()
@@ -29,7 +29,7 @@ export async function listRefused(db: Db, triggerId: string, since: Date): Promi
 }
 
 /** Counts of hours before this time. Returns how many went. */
-export async function deleteRefusedBefore(tx: Tx, time: Date): Promise<number> {
+export async function deleteRefusalCountsBefore(tx: Tx, time: Date): Promise<number> {
   const { refusedDeliveries } = tx.tables;
   const gone = await tx
     .delete(refusedDeliveries)

@@ -1,28 +1,28 @@
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
-import { addRefused, deleteRefusedBefore, type RefusedDeliveries } from "./refusal-counts-store.ts";
+import { addRefusalCounts, deleteRefusalCountsBefore, type RefusalCount } from "./refusal-counts-store.ts";
 
 const flushEveryMs = 5000;
 /** Counts in memory while the database is away: each is of another trigger, hour or cause. */
 const maxInMemory = 10_000;
 const hourMs = 3_600_000;
-export const refusedRetentionDays = 7;
+export const refusalRetentionDays = 7;
 
 /**
  * Counts of deliveries that a trigger refused, on their way to the database without a write for each: anybody who
  * knows a URL can make as many as they like. What a crash takes along is missed by nobody but these counts.
  */
-export interface RefusedCounts {
+export interface RefusalCounts {
   count(triggerId: string, cause: RefusalCause): void;
   /** Write down what was noted. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openRefusedCounts({ db, clock, log }: Services): RefusedCounts {
-  let noted = new Map<string, RefusedDeliveries>();
+export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
+  let noted = new Map<string, RefusalCount>();
 
-  const add = (row: RefusedDeliveries) => {
+  const add = (row: RefusalCount) => {
     const key = `${row.triggerId} ${row.hour.getTime()} ${row.cause}`;
     const present = noted.get(key);
     if (present) present.count += row.count;
@@ -35,7 +35,7 @@ export function openRefusedCounts({ db, clock, log }: Services): RefusedCounts {
     // In one order: two processes that write the same rows must not wait for each other.
     const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
     try {
-      await db.transaction((tx) => addRefused(tx, rows));
+      await db.transaction((tx) => addRefusalCounts(tx, rows));
     } catch (error) {
       log.debug({ err: error }, "counts of refused deliveries wait for the database");
       rows.forEach(add);
@@ -66,11 +66,11 @@ function hourOf(time: Date): Date {
 }
 
 /** The first hour that is still kept. */
-export function refusedSince(now: Date): Date {
-  return hourOf(new Date(now.getTime() - refusedRetentionDays * 24 * hourMs));
+export function refusalsKeptSince(now: Date): Date {
+  return hourOf(new Date(now.getTime() - refusalRetentionDays * 24 * hourMs));
 }
 
 /** Forget counts past their retention. Returns how many went. */
-export async function purgeRefused({ db, clock }: Services): Promise<number> {
-  return db.transaction((tx) => deleteRefusedBefore(tx, refusedSince(clock.now())));
+export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
+  return db.transaction((tx) => deleteRefusalCountsBefore(tx, refusalsKeptSince(clock.now())));
 }

@@ -41,7 +41,7 @@ export async function sendDelivery(
   try {
     const problem = findPayloadProblem(body, config.maxPayloadDepth);
     if (problem) throw new DeliveryRefusal(problem);
-    const { acceptances, asked } = await storeArrivals(services, [
+    const { acceptances, enqueued } = await storeArrivals(services, [
       {
         trigger: { id: trigger.id, version: trigger.version, organizationId: organization.id },
         contentType,
@@ -55,7 +55,7 @@ export async function sendDelivery(
     isKept = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
       throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
-    await asked; // who sends by hand wants to see the build
+    await enqueued; // who sends by hand wants to see the build
     return acceptance.id;
   } finally {
     if (!isKept) await rateLimiter.giveBack(window);

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
-import { type PageOfIds, within } from "../page-of-ids-store.ts";
+import { type PageOfIds, isInPage } from "../page-of-ids-store.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
@@ -13,7 +13,7 @@ export async function listDeliveriesPage(db: Db, triggerId: string, page: PageOf
   const rows = await db
     .select()
     .from(deliveries)
-    .where(and(eq(deliveries.triggerId, triggerId), within(deliveries.id, page)))
+    .where(and(eq(deliveries.triggerId, triggerId), isInPage(deliveries.id, page)))
     .orderBy(page.before ? asc(deliveries.id) : desc(deliveries.id))
     .limit(page.limit + 1);
   return page.before ? rows.reverse() : rows;

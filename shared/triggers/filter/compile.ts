@@ -7,7 +7,7 @@ import { findForbidden } from "./rules.ts";
 const maxExpressionBytes = 256;
 
 /** What a filter sees of a delivery. */
-export interface FilteredWebhook {
+export interface FilterVariable {
   id: string;
   /** ISO 8601, in UTC. */
   created_at: string;
@@ -21,7 +21,7 @@ export interface FilteredWebhook {
 export type FilterOutcome = { verdict: boolean } | { error: string };
 
 /** A filter that is ready to be asked. It never throws. */
-export type Filter = (webhook: FilteredWebhook) => FilterOutcome;
+export type Filter = (webhook: FilterVariable) => FilterOutcome;
 
 const environment = new Environment({
   // A list may have a text beside something of the payload.
@@ -75,7 +75,7 @@ function childrenOf(node: ASTNode): ASTNode[] {
   return parts.filter((part): part is ASTNode => typeof part === "object");
 }
 
-function evaluate(parsed: ParseResult, expression: string, webhook: FilteredWebhook): FilterOutcome {
+function evaluate(parsed: ParseResult, expression: string, webhook: FilterVariable): FilterOutcome {
   try {
     const result: unknown = parsed({ webhook });
     if (typeof result === "boolean") return { verdict: result };

@@ -37,7 +37,7 @@ export async function evaluateFilters(
         const payload = bodies.get(delivery.id);
         // Without a payload it was decided, and evicted, since it was listed: the outcome is not looked at.
         const outcome = payload
-          ? await filters.evaluate(questionOf(filter, delivery, payload))
+          ? await filters.evaluate(toFilterInput(filter, delivery, payload))
           : { error: "The payload is gone" };
         judgements.set(delivery.id, { filter, outcome });
       }),
@@ -60,7 +60,7 @@ function groupsBySize<Item extends { delivery: Delivery }>(items: Item[]): Item[
   return groups;
 }
 
-function questionOf(expression: string, delivery: Delivery, payload: Payload) {
+function toFilterInput(expression: string, delivery: Delivery, payload: Payload) {
   const { id, receivedAt } = delivery;
   return { expression, id, receivedAt, headers: payload.headers, body: payload.body };
 }
@@ -69,7 +69,7 @@ function questionOf(expression: string, delivery: Delivery, payload: Payload) {
  * What an expression, which need not be saved, says of a delivery of the trigger.
  * @throws Refusal 404, 422 when the delivery's payload is gone
  */
-export async function tryFilter(
+export async function testFilter(
   { db }: Services,
   filters: FilterEvaluator,
   trigger: Trigger,
@@ -80,5 +80,5 @@ export async function tryFilter(
   if ("problem" in compiled) return { error: compiled.problem };
   const payload = await findPayload(db, delivery.id);
   if (!payload) throw new Refusal(422, "The payload of this delivery is no longer kept");
-  return filters.evaluate(questionOf(expression, delivery, payload));
+  return filters.evaluate(toFilterInput(expression, delivery, payload));
 }

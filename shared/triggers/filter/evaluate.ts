@@ -4,7 +4,7 @@ import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 
 /** Does this delivery pass this filter? */
-export interface FilterQuestion {
+export interface FilterInput {
   expression: string;
   /** Of the delivery. */
   id: string;
@@ -17,7 +17,7 @@ export interface FilterQuestion {
 const compiled = new LRUCache<string, ReturnType<typeof compileFilter>>({ max: 500 });
 
 /** Never throws, but may take long: `filters.ts` does this in a thread and within a deadline. */
-export function evaluateFilter({ expression, id, receivedAt, headers, body }: FilterQuestion): FilterOutcome {
+export function evaluateFilter({ expression, id, receivedAt, headers, body }: FilterInput): FilterOutcome {
   const compilation = compileOnce(expression);
   if ("problem" in compilation) return { error: compilation.problem };
 

@@ -1,6 +1,6 @@
 import { DeadlineExceeded, openThread } from "../../runtime/thread.ts";
 import type { FilterOutcome } from "./compile.ts";
-import type { FilterQuestion } from "./evaluate.ts";
+import type { FilterInput } from "./evaluate.ts";
 
 /** Evaluates filters off the main thread; no expression or payload can hold anybody up for longer than the deadline. */
 export interface FilterEvaluator {
@@ -8,14 +8,14 @@ export interface FilterEvaluator {
    * Ask as many as you like at the same time, without waiting for answers.
    * @throws Error when the thread cannot start, or dies: a fault of this machine, which says nothing of the filter
    */
-  evaluate(question: FilterQuestion): Promise<FilterOutcome>;
+  evaluate(question: FilterInput): Promise<FilterOutcome>;
   close(): Promise<void>;
 }
 
 /** @param deadlineMs how long parsing one payload and evaluating its filter may take */
 export function openFilterEvaluator({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): FilterEvaluator {
   const module = new URL("./thread.ts", import.meta.url);
-  const thread = openThread<FilterQuestion, FilterOutcome>(module, { deadlineMs });
+  const thread = openThread<FilterInput, FilterOutcome>(module, { deadlineMs });
   const late = { error: `Evaluating the filter took longer than ${seconds(deadlineMs)}` };
   return {
     evaluate: (question) =>

@@ -2,7 +2,7 @@ import type { Db } from "../../db/database.ts";
 import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { Services } from "../../runtime/services.ts";
-import { idempotentSince } from "../deliveries/accept.ts";
+import { idempotencyKeysFreeSince } from "../deliveries/accept.ts";
 import { deleteDeliveriesBelow, deleteIdempotencyKeysBefore } from "../deliveries/store.ts";
 import {
   deletePayloads,
@@ -100,7 +100,7 @@ async function giveBackSpace({ db }: Services): Promise<void> {
 /** Forget decided deliveries past their retention, with what is left of them, and spent idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
-  await purgeInBatches(db, (tx, limit) => deleteIdempotencyKeysBefore(tx, idempotentSince(now), limit));
+  await purgeInBatches(db, (tx, limit) => deleteIdempotencyKeysBefore(tx, idempotencyKeysFreeSince(now), limit));
   const below = lowestIdAt(new Date(now.getTime() - config.deliveryRetentionDays * dayMs));
   return purgeInBatches(db, (tx, limit) => deleteDeliveriesBelow(tx, below, limit));
 }

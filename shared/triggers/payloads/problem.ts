@@ -17,7 +17,7 @@ for (const [characters, meaning] of [
 /** What is wrong with a payload that must be UTF-8 JSON, not nested deeper than `maxDepth`; undefined: nothing. */
 export function findPayloadProblem(body: Uint8Array, maxDepth: number): PayloadProblem | undefined {
   // Before parsing: five megabytes of `[` would keep the parser, and so the process, busy for half a second.
-  if (isDeeperThan(body, maxDepth)) return "too_deep";
+  if (isNestedDeeperThan(body, maxDepth)) return "too_deep";
   if (!isUtf8(body)) return "invalid_json";
   try {
     JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"));
@@ -28,7 +28,7 @@ export function findPayloadProblem(body: Uint8Array, maxDepth: number): PayloadP
 }
 
 /** Counts brackets outside strings. In what is not JSON the count means nothing, which the parser then says. */
-export function isDeeperThan(json: Uint8Array, maxDepth: number): boolean {
+export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean {
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < json.length; at++) {

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { describe, it } from "node:test";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { evaluateFilter } from "../../../shared/triggers/filter/evaluate.ts";
-import { questionOf } from "./question.ts";
+import { filterInput } from "./question.ts";
 
 const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
   name: string;
@@ -23,7 +23,7 @@ const issue = {
   },
 };
 
-const outcomeOf = (...question: Parameters<typeof questionOf>) => evaluateFilter(questionOf(...question));
+const outcomeOf = (...question: Parameters<typeof filterInput>) => evaluateFilter(filterInput(...question));
 
 describe("a filter on webhooks of GitHub", () => {
   for (const [expression, on, verdict] of [

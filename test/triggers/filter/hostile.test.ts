@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
-import { questionOf } from "./question.ts";
+import { filterInput } from "./question.ts";
 
 const megabyte = 1024 * 1024;
 const tooLate = /^Evaluating the filter took longer than 10 seconds$/;
@@ -107,8 +107,8 @@ describe("a hostile filter", () => {
       assert.ok("filter" in compileFilter(expression), expression);
 
       const [outcome, next] = await Promise.all([
-        filters.evaluate(questionOf(expression, { text })),
-        filters.evaluate(questionOf("webhook.payload.n == 1", { payload: { n: 1 } })),
+        filters.evaluate(filterInput(expression, { text })),
+        filters.evaluate(filterInput("webhook.payload.n == 1", { payload: { n: 1 } })),
       ]);
 
       const isExpected = ends.some((end) =>

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { evaluateFilter } from "../../../shared/triggers/filter/evaluate.ts";
 import { contains } from "../../../shared/triggers/filter/functions.ts";
-import { questionOf } from "./question.ts";
+import { filterInput } from "./question.ts";
 
 /** Far above what any takes, far below what a runaway would. */
 const patienceMs = 2000;
@@ -69,7 +69,7 @@ describe("filters, whatever the input", () => {
     }));
     fc.assert(
       fc.property(json, fc.constantFrom(...expressions), (payload, expression) => {
-        const outcome = evaluateFilter(questionOf(expression, { payload }));
+        const outcome = evaluateFilter(filterInput(expression, { payload }));
         const isOutcome = "error" in outcome ? outcome.error !== "" : typeof outcome.verdict === "boolean";
         assert.ok(isOutcome, JSON.stringify(outcome));
       }),
@@ -82,7 +82,7 @@ describe("filters, whatever the input", () => {
       fc.property(fc.jsonValue(), fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n }), (value, number) => {
         const text = `{"value":${JSON.stringify(value)},"same":${JSON.stringify(value)},"n":${number}}`;
         const expression = `webhook.payload.value == webhook.payload.same && webhook.payload.n == ${number}`;
-        assert.deepEqual(evaluateFilter(questionOf(expression, { text })), { verdict: true });
+        assert.deepEqual(evaluateFilter(filterInput(expression, { text })), { verdict: true });
       }),
     );
   });

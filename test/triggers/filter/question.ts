@@ -1,11 +1,11 @@
-import type { FilterQuestion } from "../../../shared/triggers/filter/evaluate.ts";
+import type { FilterInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { StoredHeader } from "../../../shared/vocabulary.ts";
 
 /** A question about a delivery that is nothing special but for what a test says of it. */
-export function questionOf(
+export function filterInput(
   expression: string,
   { payload = {}, text, headers = [] }: { payload?: unknown; text?: string; headers?: StoredHeader[] } = {},
-): FilterQuestion {
+): FilterInput {
   return {
     expression,
     id: "01a1f8cc-9aab-75ef-a9a4-b4fea8495ff8",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
-import { questionOf } from "./question.ts";
+import { filterInput } from "./question.ts";
 
 /** A minute of work or so: time proportional to the text, but also to a pattern that is as large as it may be. */
-const slow = questionOf("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')", {
+const slow = filterInput("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')", {
   payload: { s: "aé".repeat(1_300_000) },
 });
 
@@ -12,7 +12,7 @@ describe("filters in their thread", () => {
   it("answers hundreds at once, each with its own", async () => {
     const filters = openFilterEvaluator();
     const questions = Array.from({ length: 500 }, (_, index) =>
-      questionOf("webhook.payload.n == 7", { payload: { n: index % 10 } }),
+      filterInput("webhook.payload.n == 7", { payload: { n: index % 10 } }),
     );
 
     const outcomes = await Promise.all(questions.map((question) => filters.evaluate(question)));
@@ -24,7 +24,7 @@ describe("filters in their thread", () => {
 
   it("says which took too long, while its neighbours get their answers", async () => {
     const filters = openFilterEvaluator({ deadlineMs: 500 });
-    const quick = questionOf("webhook.payload.n == 1", { payload: { n: 1 } });
+    const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
 
     const outcomes = await Promise.all(
       [quick, slow, quick, slow, quick].map((question) => filters.evaluate(question)),
@@ -47,6 +47,6 @@ describe("filters in their thread", () => {
   it("gives no outcome once it is closed: that says nothing of the filter", async () => {
     const filters = openFilterEvaluator();
     await filters.close();
-    await assert.rejects(filters.evaluate(questionOf("true")), /closed/);
+    await assert.rejects(filters.evaluate(filterInput("true")), /closed/);
   });
 });
