@@ -8,7 +8,7 @@ import type { Services } from "../runtime/services.ts";
 import type { NewTrigger } from "./input.ts";
 import { columnsOf, requireValidSettings } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
-import { deleteIfPresent, publishTriggerChange, auditTrigger } from "./triggers.ts";
+import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
 
 /** Spec §8. */
 export const maxTriggersPerPipeline = 10;

@@ -1,11 +1,12 @@
 import type { Actor } from "../accounts/audit.ts";
+import type { BuildRequest } from "../builds/create.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { validationFailed } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import { compileFilter } from "./filter/compile.ts";
 import type { TriggerChange } from "./input.ts";
 import type { Trigger } from "./store.ts";
-import { findTriggerType, triggerTypes } from "./types.ts";
+import { buildDefaults, findTriggerType, triggerTypes } from "./types.ts";
 
 /**
  * What fields alone cannot tell: whether the type exists and can do what is asked of it, and whether a filter is
@@ -69,6 +70,18 @@ function sealEnvironment(cipher: Cipher, environment: Record<string, string>): s
 /** The variables that a trigger sets for its builds. */
 export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
   return environmentSealed === null ? {} : JSON.parse(cipher.open(environmentSealed));
+}
+
+/** The build that every delivery of a trigger asks for. A payload changes nothing of it. */
+export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, "deliveryId"> {
+  return {
+    pipelineId: trigger.pipelineId,
+    source: "webhook",
+    message: trigger.buildMessage ?? buildDefaults.message,
+    commit: trigger.buildCommit ?? buildDefaults.commit,
+    branch: trigger.buildBranch ?? buildDefaults.branch,
+    environment: environmentOf(cipher, trigger),
+  };
 }
 
 /** The last two characters of a secret, to tell it from others; empty for a secret of at most two. */

@@ -1,9 +1,24 @@
-import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import { type PageOfIds, isInPage } from "./page-of-ids-store.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
+
+/** A page of a list that shows the newest first. */
+export interface PageOfIds {
+  limit: number;
+  /** Lists rows older than this id. */
+  after?: string;
+  /** Lists rows newer than this id, those nearest to it first. */
+  before?: string;
+}
+
+/** The condition of a page on the id of its rows. */
+export function isInPage(id: SQLiteColumn, { after, before }: PageOfIds) {
+  if (before) return gt(id, before);
+  return after ? lt(id, after) : undefined;
+}
 
 /** The trigger that a token leads to, with what a delivery must know of its organization. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {

@@ -121,7 +121,9 @@ export async function findReplayedDelivery(
   key: string,
 ): Promise<string | undefined> {
   const first = await findIdempotencyKey(services.db, triggerId, key);
-  return first && first.createdAt > idempotencyKeysFreeSince(services.clock.now()) ? first.deliveryId : undefined;
+  return first && first.createdAt > idempotencyKeysFreeSince(services.clock.now())
+    ? first.deliveryId
+    : undefined;
 }
 
 /** Keys taken at or before this time are free again. */

@@ -5,7 +5,7 @@ import type { Services } from "../../runtime/services.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import { evaluateFilters, type FilterResult } from "../filter/deliveries.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "../filter/evaluator.ts";
-import { planBuild } from "../plan.ts";
+import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, decideIfWaiting, setOutcome } from "./store.ts";
 

@@ -6,7 +6,7 @@ import type { Pipeline } from "../../pipelines/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import { hasPayload } from "../payloads/store.ts";
-import { planBuild } from "../plan.ts";
+import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, lockDelivery } from "./store.ts";
 

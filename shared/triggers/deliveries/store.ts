@@ -2,7 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
-import { type PageOfIds, isInPage } from "../page-of-ids-store.ts";
+import { isInPage, type PageOfIds } from "../store.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];

@@ -100,7 +100,9 @@ async function giveBackSpace({ db }: Services): Promise<void> {
 /** Forget decided deliveries past their retention, with what is left of them, and spent idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
-  await purgeInBatches(db, (tx, limit) => deleteIdempotencyKeysBefore(tx, idempotencyKeysFreeSince(now), limit));
+  await purgeInBatches(db, (tx, limit) =>
+    deleteIdempotencyKeysBefore(tx, idempotencyKeysFreeSince(now), limit),
+  );
   const below = lowestIdAt(new Date(now.getTime() - config.deliveryRetentionDays * dayMs));
   return purgeInBatches(db, (tx, limit) => deleteDeliveriesBelow(tx, below, limit));
 }

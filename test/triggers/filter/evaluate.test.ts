@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { describe, it } from "node:test";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { evaluateFilter } from "../../../shared/triggers/filter/evaluate.ts";
-import { filterInput } from "./question.ts";
+import { filterInput } from "./filter-input.ts";
 
 const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
   name: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
-import { filterInput } from "./question.ts";
+import { filterInput } from "./filter-input.ts";
 
 const megabyte = 1024 * 1024;
 const tooLate = /^Evaluating the filter took longer than 10 seconds$/;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { evaluateFilter } from "../../../shared/triggers/filter/evaluate.ts";
 import { contains } from "../../../shared/triggers/filter/functions.ts";
-import { filterInput } from "./question.ts";
+import { filterInput } from "./filter-input.ts";
 
 /** Far above what any takes, far below what a runaway would. */
 const patienceMs = 2000;

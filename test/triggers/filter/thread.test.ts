@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
-import { filterInput } from "./question.ts";
+import { filterInput } from "./filter-input.ts";
 
 /** A minute of work or so: time proportional to the text, but also to a pattern that is as large as it may be. */
 const slow = filterInput("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')", {
