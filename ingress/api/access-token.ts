@@ -1,20 +1,8 @@
-import { z } from "zod";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import * as field from "./json/fields.ts";
+import { accessTokenSchema, presentAccessToken } from "./json/access-token.ts";
 import { operation } from "./operation.ts";
-
-const accessTokenSchema = z
-  .object({
-    uuid: field.id,
-    scopes: z.array(z.string()),
-    description: z.string(),
-    created_at: field.timestamp,
-    expires_at: field.timestamp.nullable(),
-    user: z.object({ name: z.string(), email: z.string() }),
-  })
-  .meta({ id: "AccessToken" });
 
 export function accessTokenOperations(services: Services) {
   return [
@@ -25,14 +13,7 @@ export function accessTokenOperations(services: Services) {
       tag: "Access token",
       summary: "The token that the request is made with",
       success: { status: 200, schema: accessTokenSchema, description: "The token, without its secret" },
-      run: async ({ caller: { token, user } }) => ({
-        uuid: token.id,
-        scopes: token.scopes,
-        description: token.description,
-        created_at: token.createdAt,
-        expires_at: token.expiresAt,
-        user: { name: user.name, email: user.email },
-      }),
+      run: async ({ caller }) => presentAccessToken(caller),
     }),
     operation({
       methods: ["DELETE"],

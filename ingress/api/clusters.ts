@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
-import { listUsersById, type User } from "../../shared/accounts/user-store.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
 import {
   createCluster,
   deleteCluster,
@@ -8,50 +8,11 @@ import {
   updateCluster,
 } from "../../shared/clusters/clusters.ts";
 import { type Cluster, countClusters, listClusters } from "../../shared/clusters/store.ts";
-import { api, patterns, web } from "../../shared/paths.ts";
-import type { Config } from "../../shared/runtime/config.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { clusterName, text } from "../../shared/validation.ts";
 import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
-import * as field from "./json/fields.ts";
-import { graphqlId } from "./json/graphql-id.ts";
+import { clusterSchema, createClusterBody, presentCluster, updateClusterBody } from "./json/cluster.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
-import { presentUser, userSchema } from "./users.ts";
-
-const clusterSchema = z
-  .object({
-    id: field.id,
-    graphql_id: field.graphql,
-    default_queue_id: field.id.nullable(),
-    name: z.string(),
-    description: z.string().nullable(),
-    emoji: z.string().nullable(),
-    color: z.string().nullable(),
-    url: field.url,
-    web_url: field.url,
-    queues_url: field.url,
-    default_queue_url: field.url.nullable(),
-    created_at: field.timestamp,
-    created_by: userSchema,
-  })
-  .meta({ id: "Cluster" });
-
-const members = {
-  description: text("Description", 2000).nullish(),
-  emoji: text("Emoji", 100).nullish(),
-  color: text("Color", 100).nullish(),
-};
-const createBody = z.object({ name: clusterName, ...members });
-const updateBody = z
-  .object({
-    name: clusterName.optional(),
-    ...members,
-    default_queue_id: z
-      .string({ error: "Default queue must be a queue of the cluster" })
-      .nullish()
-      .meta({ description: "A queue of the cluster, for steps that name none" }),
-  })
-  .transform(({ default_queue_id, ...change }) => ({ ...change, defaultQueueId: default_queue_id }));
 
 const tag = "Clusters";
 const reading = { tag, scope: "read_clusters" as const };
@@ -93,7 +54,7 @@ export function clusterOperations(services: Services): Operation[] {
       path: patterns.clusters,
       id: "createCluster",
       summary: "Create a cluster; it has no default queue yet",
-      body: { schema: createBody },
+      body: { schema: createClusterBody },
       success: { status: 201, schema: clusterSchema, description: "The new cluster" },
       refusals: ["Validation failed: …"],
       run: async ({ caller, actor, readBody }) =>
@@ -114,7 +75,7 @@ export function clusterOperations(services: Services): Operation[] {
       path: patterns.cluster,
       id: "updateCluster",
       summary: "Change a cluster; what is absent stays",
-      body: { schema: updateBody },
+      body: { schema: updateClusterBody },
       success: { status: 200, schema: clusterSchema, description: "The changed cluster" },
       refusals: ["Validation failed: …"],
       run: async (call) => {
@@ -135,31 +96,4 @@ export function clusterOperations(services: Services): Operation[] {
       run: async (call) => deleteCluster(services, call.actor, await clusterOf(call)),
     }),
   ];
-}
-
-function presentCluster(
-  config: Config,
-  { slug }: Organization,
-  cluster: Cluster,
-  users: ReadonlyMap<string, User>,
-) {
-  const { id, defaultQueueId } = cluster;
-  const url = api.cluster(config, slug, id);
-  const creator = users.get(cluster.createdById);
-  return {
-    id,
-    graphql_id: graphqlId("Cluster", id),
-    default_queue_id: defaultQueueId,
-    name: cluster.name,
-    description: cluster.description,
-    emoji: cluster.emoji,
-    color: cluster.color,
-    url,
-    web_url: web.cluster(config, slug, id),
-    queues_url: `${url}/queues`,
-    default_queue_url:
-      defaultQueueId === null ? null : api.queue(config, { org: slug, cluster: id, queue: defaultQueueId }),
-    created_at: cluster.createdAt,
-    created_by: creator ? presentUser(config, creator) : null,
-  };
 }

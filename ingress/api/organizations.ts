@@ -1,25 +1,9 @@
 import { z } from "zod";
-import type { Organization } from "../../shared/accounts/organization-store.ts";
-import { api, patterns, web } from "../../shared/paths.ts";
-import type { Config } from "../../shared/runtime/config.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
-import * as field from "./json/fields.ts";
-import { graphqlId } from "./json/graphql-id.ts";
+import { organizationSchema, presentOrganization } from "./json/organization.ts";
 import { operation } from "./operation.ts";
-
-const organizationSchema = z
-  .object({
-    id: field.id,
-    graphql_id: field.graphql,
-    url: field.url,
-    web_url: field.url,
-    name: z.string(),
-    slug: z.string(),
-    pipelines_url: field.url,
-    created_at: field.timestamp,
-  })
-  .meta({ id: "Organization" });
 
 export function organizationOperations({ config }: Services) {
   const tag = "Organizations";
@@ -51,18 +35,4 @@ export function organizationOperations({ config }: Services) {
       run: async ({ caller }) => presentOrganization(config, caller.organization),
     }),
   ];
-}
-
-function presentOrganization(config: Config, { id, name, slug, createdAt }: Organization) {
-  const url = api.organization(config, slug);
-  return {
-    id,
-    graphql_id: graphqlId("Organization", id),
-    url,
-    web_url: web.organization(config, slug),
-    name,
-    slug,
-    pipelines_url: `${url}/pipelines`,
-    created_at: createdAt,
-  };
 }

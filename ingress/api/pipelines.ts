@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
-import { api, patterns, web } from "../../shared/paths.ts";
+import { patterns } from "../../shared/paths.ts";
 import {
   createPipeline,
   deletePipeline,
@@ -10,88 +9,10 @@ import {
 } from "../../shared/pipelines/pipelines.ts";
 import { countPipelines, listPipelines, type Pipeline } from "../../shared/pipelines/store.ts";
 import { notFound } from "../../shared/refusal.ts";
-import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { pipelineName, requiredText, text } from "../../shared/validation.ts";
 import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
-import * as field from "./json/fields.ts";
-import { graphqlId } from "./json/graphql-id.ts";
+import { createPipelineBody, pipelineSchema, presentPipeline, updatePipelineBody } from "./json/pipeline.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
-
-const stepSchema = z.object({
-  label: z.string().optional(),
-  command: z.string(),
-  agents: z.object({ queue: z.string().optional() }).optional(),
-});
-
-export const pipelineSchema = z
-  .object({
-    id: field.id,
-    graphql_id: field.graphql,
-    url: field.url,
-    web_url: field.url,
-    name: z.string(),
-    slug: z.string(),
-    cluster_id: field.id,
-    default_branch: z.string(),
-    steps: z.array(stepSchema),
-    created_at: field.timestamp,
-  })
-  .meta({ id: "Pipeline" });
-
-const maxSteps = 100;
-const maxCommandLength = 65_536;
-
-/** Null is absent, and stored so. */
-const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given) => given ?? undefined);
-
-const step = z.object(
-  {
-    label: nullable(text("Step label", 255)),
-    command: requiredText("Step command", maxCommandLength),
-    agents: nullable(
-      z.object({ queue: nullable(text("Step queue", 100)) }, { error: "Step agents must be an object" }),
-    ),
-  },
-  { error: "Steps must be objects" },
-);
-/** Text has a length too, but is no list of the wrong length. */
-const ofList = { when: ({ value }: { value: unknown }) => Array.isArray(value) };
-const steps = z
-  .array(step, {
-    error: ({ input }) =>
-      input === undefined || input === null ? "Steps can't be blank" : "Steps must be a list",
-  })
-  .min(1, { error: "Steps can't be blank", ...ofList })
-  .max(maxSteps, { error: `Steps can be ${maxSteps} at most`, ...ofList });
-const cluster = requiredText("Cluster", 100);
-const branch = requiredText("Default branch", 255);
-
-const createBody = z
-  .object({
-    name: pipelineName,
-    slug: nullable(text("Slug", 100)).meta({ description: "Default: made of the name" }),
-    cluster_id: cluster,
-    default_branch: nullable(branch).meta({ description: "Default: main" }),
-    steps,
-  })
-  .transform(({ cluster_id, default_branch, ...rest }) => ({
-    ...rest,
-    clusterId: cluster_id,
-    defaultBranch: default_branch,
-  }));
-const updateBody = z
-  .object({
-    name: pipelineName.optional(),
-    cluster_id: cluster.optional(),
-    default_branch: nullable(branch),
-    steps: steps.optional(),
-  })
-  .transform(({ cluster_id, default_branch, ...rest }) => ({
-    ...rest,
-    clusterId: cluster_id,
-    defaultBranch: default_branch,
-  }));
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -121,7 +42,7 @@ export function pipelineOperations(services: Services): Operation[] {
       path: patterns.pipelines,
       id: "createPipeline",
       summary: "Create a pipeline",
-      body: { schema: createBody },
+      body: { schema: createPipelineBody },
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
       refusals: ["Validation failed: …"],
       run: async ({ caller, actor, readBody }) => {
@@ -145,7 +66,7 @@ export function pipelineOperations(services: Services): Operation[] {
       path: patterns.pipeline,
       id: "updatePipeline",
       summary: "Change a pipeline; what is absent stays, and so does the slug",
-      body: { schema: updateBody },
+      body: { schema: updatePipelineBody },
       success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
       refusals: ["Validation failed: …"],
       run: async (call) => {
@@ -178,20 +99,4 @@ export async function pipelineOf(
   const slug = parameter("slug");
   if (slugProblems(slug).length > 0) throw notFound("pipeline");
   return requirePipeline(db, caller.organization.id, slug);
-}
-
-export function presentPipeline(config: Config, organization: Organization, pipeline: Pipeline) {
-  const address = { org: organization.slug, slug: pipeline.slug };
-  return {
-    id: pipeline.id,
-    graphql_id: graphqlId("Pipeline", pipeline.id),
-    url: api.pipeline(config, address),
-    web_url: web.pipeline(config, address),
-    name: pipeline.name,
-    slug: pipeline.slug,
-    cluster_id: pipeline.clusterId,
-    default_branch: pipeline.defaultBranch,
-    steps: pipeline.steps,
-    created_at: pipeline.createdAt,
-  };
 }

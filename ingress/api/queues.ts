@@ -9,8 +9,14 @@ import { listQueues, type Queue } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
-import { presentQueue, queueSchema, usersOfQueue } from "./json/queue.ts";
-import { createQueueBody, pauseBody, updateQueueBody } from "./json/queue-body.ts";
+import {
+  createQueueBody,
+  pauseBody,
+  presentQueue,
+  queueSchema,
+  updateQueueBody,
+  usersOfQueue,
+} from "./json/queue.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Queues";

@@ -9,8 +9,14 @@ import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts"
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";
-import { presentTrigger, triggerSchema, usersOfTrigger } from "./json/trigger.ts";
-import { createTriggerBody, filterTestBody, updateTriggerBody } from "./json/trigger-body.ts";
+import {
+  createTriggerBody,
+  filterTestBody,
+  presentTrigger,
+  triggerSchema,
+  updateTriggerBody,
+  usersOfTrigger,
+} from "./json/trigger.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
 

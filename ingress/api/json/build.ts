@@ -5,10 +5,10 @@ import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { api, web } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
-import { pipelineSchema, presentPipeline } from "../pipelines.ts";
-import { presentUser, userSchema } from "../users.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { pipelineSchema, presentPipeline } from "./pipeline.ts";
+import { presentUserById, userSchema } from "./user.ts";
 
 const jobSchema = z
   .object({
@@ -68,7 +68,6 @@ export function presentBuild(
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
   const webUrl = web.build(config, address, build.number);
-  const creator = users.get(build.creatorId ?? "");
   return {
     id: build.id,
     graphql_id: graphqlId("Build", build.id),
@@ -82,7 +81,7 @@ export function presentBuild(
     branch: build.branch,
     env: buildEnvironment(build, pipeline.slug, organization.slug),
     source: build.source,
-    creator: creator ? presentUser(config, creator) : null,
+    creator: presentUserById(config, users, build.creatorId),
     created_at: build.createdAt,
     scheduled_at: build.createdAt,
     started_at: build.startedAt,

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import type { User } from "../../../shared/accounts/user-store.ts";
+import { avatarUrl } from "../../../shared/paths.ts";
+import type { Config } from "../../../shared/runtime/config.ts";
+import * as field from "./fields.ts";
+import { graphqlId } from "./graphql-id.ts";
+
+export const userSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    name: z.string(),
+    email: z.string(),
+    avatar_url: field.url,
+    created_at: field.timestamp,
+  })
+  .meta({ id: "User" });
+
+export function presentUser(config: Config, user: User) {
+  return {
+    id: user.id,
+    graphql_id: graphqlId("User", user.id),
+    name: user.name,
+    email: user.email,
+    avatar_url: avatarUrl(config, user.name),
+    created_at: user.createdAt,
+  };
+}
+
+/** One of these users, or null if the id is not among theirs. */
+export function presentUserById(config: Config, users: ReadonlyMap<string, User>, id: string | null) {
+  const user = id === null ? undefined : users.get(id);
+  return user ? presentUser(config, user) : null;
+}
