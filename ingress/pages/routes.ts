@@ -15,11 +15,11 @@ import { connectedAppsPage } from "./account/connected-apps.tsx";
 import { createToken, newAccessTokenPage } from "./account/new-access-token.tsx";
 import { passwordPage, savePassword } from "./account/password.tsx";
 import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
-import { backToBuild, buildPage, cancelBuildForm, payloadFile } from "./builds/show.tsx";
+import { buildPage, cancelBuildForm, payloadFile, redirectToBuild } from "./builds/show.tsx";
 import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./clusters/edit.tsx";
 import { addCluster, clustersPage } from "./clusters/list.tsx";
 import { clusterPage } from "./clusters/show.tsx";
-import { backToDelivery, buildAgain, deliveryPage, deliveryPayloadFile } from "./deliveries/show.tsx";
+import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
 import { auditPage } from "./organization/audit.tsx";
@@ -31,10 +31,10 @@ import { editQueuePage, saveQueue } from "./queues/edit.tsx";
 import { addQueue, newQueuePage } from "./queues/new.tsx";
 import { queuePage } from "./queues/show.tsx";
 import {
-  backToTrigger,
   deleteTriggerPage,
   disableTrigger,
   enableTrigger,
+  redirectToTrigger,
   removeTrigger,
 } from "./triggers/actions.tsx";
 import { editTriggerPage, saveTrigger } from "./triggers/edit.tsx";
@@ -93,7 +93,7 @@ export function pages(
     [patterns.pipelinePage, { GET: pipelinePage(services) }],
     [patterns.buildPage, { GET: buildPage(services) }],
     [patterns.payloadPage, { GET: payloadFile(services) }],
-    [patterns.cancelBuildPage, { GET: backToBuild(services), POST: cancelBuildForm(services, bodies) }],
+    [patterns.cancelBuildPage, { GET: redirectToBuild(services), POST: cancelBuildForm(services, bodies) }],
     [patterns.triggerPage, { GET: triggerPage(services) }],
     [
       patterns.sendDeliveryPage,
@@ -102,13 +102,16 @@ export function pages(
     [patterns.filterPage, { GET: filterPage(services), POST: tryOrSaveFilter(services, filters, bodies) }],
     [patterns.deliveryPage, { GET: deliveryPage(services) }],
     [patterns.deliveryPayloadPage, { GET: deliveryPayloadFile(services) }],
-    [patterns.rebuildPage, { GET: backToDelivery(services), POST: buildAgain(services, bodies) }],
+    [patterns.rebuildPage, { GET: redirectToDelivery(services), POST: buildAgain(services, bodies) }],
     [patterns.triggersPage, { GET: triggersPage(services) }],
     [patterns.newTriggerPage, { GET: newTriggerPage(services), POST: addTrigger(services, bodies) }],
     [patterns.triggerSetupPage, { GET: triggerSetupPage(services) }],
     [patterns.editTriggerPage, { GET: editTriggerPage(services), POST: saveTrigger(services, bodies) }],
-    [patterns.enableTriggerPage, { GET: backToTrigger(services), POST: enableTrigger(services, bodies) }],
-    [patterns.disableTriggerPage, { GET: backToTrigger(services), POST: disableTrigger(services, bodies) }],
+    [patterns.enableTriggerPage, { GET: redirectToTrigger(services), POST: enableTrigger(services, bodies) }],
+    [
+      patterns.disableTriggerPage,
+      { GET: redirectToTrigger(services), POST: disableTrigger(services, bodies) },
+    ],
     [
       patterns.replaceTriggerPage,
       { GET: replaceTriggerPage(services), POST: replaceTriggerForm(services, bodies) },

@@ -1,9 +1,10 @@
-/** What a page shows of a payload; the whole of it is a download away. */
+import { HTTPResponse } from "h3";
+
 const maxCharacters = 256 * 1024;
-/** Beyond this depth lines are not indented further: they would consist of spaces only. */
+/** Deeper lines are not indented further: they would be mostly spaces. */
 const maxIndent = 24;
 
-/** The webhook's payload, formatted for reading. The download is exactly what came. */
+/** The webhook's payload, indented for reading. The download is unchanged. */
 export function PayloadView({ payload, path }: { payload: string; path: string }) {
   const { text, isWhole } = indent(payload, maxCharacters);
   return (
@@ -15,12 +16,24 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
         </a>
       </div>
       {!isWhole && <p class="quiet">Only the first 256 KB are shown. The download has all of it.</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
       <pre class="payload" tabIndex={0}>
         {text}
       </pre>
     </section>
   );
+}
+
+/** The payload as a file. It is a stranger's JSON: browsers must neither render nor sniff it. */
+export function payloadDownload(payload: string, filename: string): HTTPResponse {
+  return new HTTPResponse(payload, {
+    headers: {
+      "content-type": "application/json",
+      "content-disposition": `attachment; filename="${filename}"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
+    },
+  });
 }
 
 /** `812 bytes`, `3.4 KB`, `5 MB`. */
@@ -31,15 +44,14 @@ export function sizeInWords(bytes: number): string {
 }
 
 /**
- * JSON with line breaks and indentation, its tokens untouched: to parse it and write it again would change big
- * numbers and drop duplicate keys.
- * @param limit about how many characters are enough
+ * Indents JSON without parsing it: JSON.parse would change big numbers and drop duplicate keys.
+ * @param limit approximate number of characters to return
  */
 export function indent(json: string, limit: number): { text: string; isWhole: boolean } {
   let depth = 0;
   let text = "";
   let isJustOpened = false;
-  for (const token of tokensOf(json)) {
+  for (const token of tokenize(json)) {
     const isClosing = token === "}" || token === "]";
     if (isClosing) depth--;
     if (isJustOpened !== isClosing) text += lineBreak(depth); // `{}` and `[]` stay on one line
@@ -53,8 +65,8 @@ export function indent(json: string, limit: number): { text: string; isWhole: bo
   return { text, isWhole: true };
 }
 
-/** Strings are found without a regular expression: on one of many megabytes its stack would overflow. */
-function* tokensOf(json: string): Generator<string> {
+/** Scans strings by hand: on a string of many megabytes a regular expression overflows its stack. */
+function* tokenize(json: string): Generator<string> {
   const token = /"|[{}[\],:]|[^\s{}[\],:"]+/g;
   for (let found = token.exec(json); found; found = token.exec(json)) {
     if (found[0] === '"') token.lastIndex = endOfString(json, found.index);
@@ -63,12 +75,12 @@ function* tokensOf(json: string): Generator<string> {
 }
 
 function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
-  return at + 1;
+  let index = start + 1;
+  while (index < json.length && json[index] !== '"') index += json[index] === "\\" ? 2 : 1;
+  return index + 1;
 }
 
-/** Never through the middle of a character. */
+/** Never cuts a surrogate pair in half. */
 function cut(text: string, limit: number): string {
   return text.slice(0, limit).replace(/[\ud800-\udbff]$/, "");
 }

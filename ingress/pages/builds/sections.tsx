@@ -5,13 +5,7 @@ import type { Queue } from "../../../shared/queues/store.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
-/** The queues that waiting jobs of a build sit on while they are paused. */
-export function pausedQueuesOf({ jobs }: BuildDetails, queues: Map<string, Queue>): Queue[] {
-  const waiting = new Set(jobs.filter(({ job }) => job.state === "scheduled").map(({ queue }) => queue.id));
-  return [...queues.values()].filter(({ id, dispatchPausedAt }) => dispatchPausedAt && waiting.has(id));
-}
-
-/** Who paused them, and why. */
+/** One warning per paused queue: its author, time and reason. */
 export function PausedQueues({
   queues,
   users,
@@ -51,8 +45,8 @@ export function Jobs({
   return (
     <Table caption="Jobs" columns={["Step", "State", "Queue"]}>
       {jobs.map(({ job, queue }) => {
-        const present = queues.get(queue.id);
-        const isPaused = job.state === "scheduled" && Boolean(present?.dispatchPausedAt);
+        const currentQueue = queues.get(queue.id);
+        const isPaused = job.state === "scheduled" && Boolean(currentQueue?.dispatchPausedAt);
         return (
           <tr key={job.id} id={job.id}>
             <th scope="row" class="step">
@@ -66,7 +60,9 @@ export function Jobs({
               )}
             </td>
             <td>
-              <span class="long">{present ? <QueueLink queue={present} org={org} /> : queue.key}</span>
+              <span class="long">
+                {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue.key}
+              </span>
             </td>
           </tr>
         );
@@ -75,7 +71,7 @@ export function Jobs({
   );
 }
 
-/** A queue that is deleted has no page. */
+/** A link, or only the key of a deleted queue, which has no page. */
 function QueueLink({ queue, org }: { queue: Queue; org: string }) {
   if (queue.deletedAt) return <>{queue.key}</>;
   const path = pathTo(patterns.queuePage, { org, cluster: queue.clusterId, queue: queue.id });

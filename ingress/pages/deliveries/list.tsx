@@ -12,18 +12,16 @@ const reasonWords = {
   build_creation_failed: "no build could be made: a step had no queue, or the pipeline was gone",
 } as const;
 
-/** What became of a delivery. */
 export function DeliveryState({ delivery: { status } }: { delivery: Delivery }) {
   const word = status === null ? "in process" : statusWords[status];
   return <State state={word} kind={status ?? "waiting"} />;
 }
 
-/** Why a delivery made no build; nothing when it did. */
+/** The reason why a delivery made no build, if it made none. */
 export function reasonInWords({ reason }: Delivery): string | undefined {
   return reason === null ? undefined : reasonWords[reason];
 }
 
-/** Deliveries, and where each leads. */
 export function Deliveries({
   deliveries,
   builds,
@@ -32,11 +30,10 @@ export function Deliveries({
 }: {
   deliveries: Delivery[];
   builds: Build[];
-  /** Of the addresses: organization, pipeline and trigger. */
   parameters: ParametersOf<typeof patterns.triggerPage>;
   now: Date;
 }) {
-  const buildsOf = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
+  const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
   return (
     <Table caption="Deliveries" columns={["Received", "Status", "Build", "Size"]}>
       {deliveries.map((delivery) => (
@@ -52,7 +49,7 @@ export function Deliveries({
             {delivery.reason && <span class="reason">{reasonInWords(delivery)}</span>}
           </td>
           <td>
-            <BuildLinks builds={buildsOf.get(delivery.id) ?? []} parameters={parameters} />
+            <BuildLinks builds={buildsByDelivery.get(delivery.id) ?? []} parameters={parameters} />
           </td>
           <td class="number">{sizeInWords(delivery.size)}</td>
         </tr>

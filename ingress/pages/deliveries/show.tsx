@@ -1,5 +1,4 @@
-import { HTTPResponse } from "h3";
-import { type Build, listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -9,8 +8,7 @@ import { findPayload, type Payload } from "../../../shared/triggers/payloads/sto
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { PayloadView, sizeInWords } from "../builds/payload.tsx";
-import { deliveryOf, pathOfTrigger } from "../triggers/load.ts";
+import { PayloadView, payloadDownload, sizeInWords } from "../builds/payload.tsx";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -18,72 +16,59 @@ import type { PageContent } from "../ui/page.ts";
 import { tryForm } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
+import { deliveryPath, loadDelivery, loadDeliveryPage } from "./load.ts";
 
 /** GET …/triggers/:trigger/deliveries/:delivery */
 export function deliveryPage(services: Services) {
   return memberPage(services, (request) => show(services, request));
 }
 
-/** POST …/rebuild {rebuild}: leads to the build. */
+/** POST …/rebuild {rebuild}: redirects to the build. */
 export function buildAgain(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
-    const at = await deliveryOf(services, request);
+    const loaded = await loadDelivery(services, request);
     const expected = Number(form.get("rebuild") ?? Number.NaN);
-    const outcome = await tryForm(() => rebuildDelivery(services, request.actor, at, expected));
+    const outcome = await tryForm(() => rebuildDelivery(services, request.actor, loaded, expected));
     if ("problem" in outcome) return show(services, request, outcome.problem);
     return pathTo(patterns.buildPage, {
       org: request.organization.slug,
-      slug: at.pipeline.slug,
+      slug: loaded.pipeline.slug,
       number: String(outcome.done.number),
     });
   });
 }
 
-/** GET of the address that takes that form only: who signs in after sending it comes back to here. */
-export function backToDelivery(services: Services) {
-  return memberPage(services, async (request) => {
-    const { trigger, delivery } = await deliveryOf(services, request);
-    return seeOther(pathOfTrigger(request, trigger, patterns.deliveryPage, delivery.id));
-  });
+/** GET …/rebuild: a visitor whose session ended returns here after signing in. */
+export function redirectToDelivery(services: Services) {
+  return memberPage(services, async (request) =>
+    seeOther(deliveryPath(request, await loadDelivery(services, request))),
+  );
 }
 
-/** GET …/payload: the bytes as they came, as a file. */
+/** GET …/payload: downloads the request's bytes unchanged. */
 export function deliveryPayloadFile(services: Services) {
   return memberPage(services, async (request) => {
-    const { delivery } = await deliveryOf(services, request);
+    const { delivery } = await loadDelivery(services, request);
     const payload = await findPayload(services.db, delivery.id);
     if (!payload) throw notFound("payload");
     return payloadDownload(payload.body.toString("utf8"), `delivery-${delivery.id}.json`);
   });
 }
 
-/** Somebody else's JSON: a browser must neither show nor guess it. */
-export function payloadDownload(payload: string, filename: string): HTTPResponse {
-  return new HTTPResponse(payload, {
-    headers: {
-      "content-type": "application/json",
-      "content-disposition": `attachment; filename="${filename}"`,
-      "x-content-type-options": "nosniff",
-      "cache-control": "private, no-store",
-    },
-  });
-}
-
 async function show(services: Services, request: MemberRequest, problem?: string): Promise<PageContent> {
-  const { db, clock, config } = services;
+  const { clock, config } = services;
   const { organization, visitor } = request;
-  const { pipeline, trigger, delivery } = await deliveryOf(services, request);
-  const builds = await listBuildsOfDeliveries(db, [delivery.id]);
-  const payload = await findPayload(db, delivery.id);
+  const data = await loadDeliveryPage(services, request);
+  const { pipeline, trigger, delivery, builds, payload } = data;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
-    pathOfTrigger(request, trigger, pattern, delivery.id);
+    deliveryPath(request, data, pattern);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   const canTry = payload !== undefined && organization.features.includes("webhook_filtering");
   return {
     title: "Delivery",
     status: problem ? 422 : 200,
     within: { organization, section: "pipelines" },
-    // What answers a form stands at the form's address, which cannot be asked for again.
+    // No live updates after a failed form: its address has no GET page to reload.
     ...(problem ? {} : { events: eventsPath(services, visitor, [`trigger:${trigger.id}`]) }),
     content: (
       <>
@@ -174,7 +159,7 @@ function Facts({
   );
 }
 
-/** Values may be anything, so only those that are known to be harmless are shown. */
+/** Hides values that may be secrets: only headers known to be harmless are shown. */
 function Headers({ payload: { headers }, shown }: { payload: Payload; shown: Set<string> }) {
   return (
     <details id="headers" class="fold">

@@ -1,17 +1,15 @@
-import { slugProblems } from "../../../shared/accounts/organizations.ts";
 import { type Build, countBuilds, listBuilds } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
-import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { clusterTitle } from "../clusters/show.tsx";
 import { eventsPath } from "../ui/live.ts";
-import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { memberPage } from "../ui/member-page.ts";
 import { readPageNumber } from "../ui/page-number.ts";
 import { Pager, PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import { loadPipeline } from "./load.ts";
 
 const perPage = 30;
 
@@ -20,7 +18,7 @@ export function pipelinePage(services: Services) {
   const { db, clock } = services;
   return memberPage(services, async (request) => {
     const { organization, visitor, event } = request;
-    const pipeline = await pipelineOf(services, request);
+    const pipeline = await loadPipeline(services, request);
     const filter = { organizationId: organization.id, pipelineId: pipeline.id, includePaused: true };
     const { page, pages, offset } = readPageNumber(event, await countBuilds(db, filter), perPage);
     const builds = await listBuilds(db, filter, { limit: perPage, offset });
@@ -60,13 +58,6 @@ export function pipelinePage(services: Services) {
       ),
     };
   });
-}
-
-/** @throws Refusal 404 */
-export function pipelineOf({ db }: Services, { organization, parameter }: MemberRequest): Promise<Pipeline> {
-  const slug = parameter("slug");
-  if (slugProblems(slug).length > 0) throw notFound("pipeline");
-  return requirePipeline(db, organization.id, slug);
 }
 
 function Facts({

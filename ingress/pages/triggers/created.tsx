@@ -3,10 +3,11 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { curlCommand } from "./curl-command.ts";
-import { pathOfTrigger, pathOfTriggers } from "./load.ts";
+import { triggerPath } from "./load.ts";
 
 /** A trigger's URL, which is never shown again, and what to do with it. It answers the form that made the trigger. */
 export function showCreated(
@@ -39,10 +40,10 @@ export function showCreated(
         <h2>Next</h2>
         <p>Tell the sender the URL, then look whether its deliveries arrive.</p>
         <p class="actions">
-          <a class="button" href={pathOfTrigger(request, trigger, patterns.triggerSetupPage)}>
+          <a class="button" href={triggerPath(request, trigger, patterns.triggerSetupPage)}>
             Set up {type && type.name !== "webhook" ? type.title : "the sender"}
           </a>
-          <a class="button secondary" href={pathOfTrigger(request, trigger)}>
+          <a class="button secondary" href={triggerPath(request, trigger)}>
             Go to the trigger
           </a>
         </p>
@@ -104,15 +105,15 @@ export function createdOnce(request: MemberRequest, trigger: Trigger | undefined
         <p class="actions">
           {trigger ? (
             <>
-              <a class="button" href={pathOfTrigger(request, trigger)}>
+              <a class="button" href={triggerPath(request, trigger)}>
                 Go to “{trigger.label}”
               </a>
-              <a class="button secondary" href={pathOfTrigger(request, trigger, patterns.replaceTriggerPage)}>
+              <a class="button secondary" href={triggerPath(request, trigger, patterns.replaceTriggerPage)}>
                 Replace it
               </a>
             </>
           ) : (
-            <a class="button" href={pathOfTriggers(request)}>
+            <a class="button" href={pipelinePath(request, patterns.triggersPage)}>
               Go to the triggers
             </a>
           )}

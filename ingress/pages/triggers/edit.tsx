@@ -19,12 +19,12 @@ import {
   VerificationField,
 } from "./form.tsx";
 import { TriggerFormError, wrongField } from "./form-error.tsx";
-import { pathOfTrigger, triggerOf } from "./load.ts";
+import { loadTrigger, triggerPath } from "./load.ts";
 
 /** GET …/triggers/:trigger/edit */
 export function editTriggerPage(services: Services) {
   return memberPage(services, async (request) => {
-    const { trigger } = await triggerOf(services, request);
+    const { trigger } = await loadTrigger(services, request);
     return show(services, request, { trigger, draft: draftOf(trigger) });
   });
 }
@@ -32,7 +32,7 @@ export function editTriggerPage(services: Services) {
 /** POST there: the form of a new trigger, and environment_choice (keep or replace) */
 export function saveTrigger(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
-    const { trigger } = await triggerOf(services, request);
+    const { trigger } = await loadTrigger(services, request);
     const draft = readDraft(form);
     const read = toChange(draft, trigger);
     const outcome =
@@ -40,7 +40,7 @@ export function saveTrigger(services: Services, bodies: Bodies) {
         ? read
         : await tryForm(() => updateTrigger(services, request.actor, trigger, read.change));
     if ("problem" in outcome) return show(services, request, { trigger, draft, problem: outcome.problem });
-    return withNotice(pathOfTrigger(request, trigger), "trigger_saved");
+    return withNotice(triggerPath(request, trigger), "trigger_saved");
   });
 }
 
@@ -65,7 +65,7 @@ function show(
           Type: {type?.title ?? trigger.type}.{" "}
           <span class="quiet">A trigger keeps its type and its URL.</span>
         </p>
-        <form method="post" action={pathOfTrigger(request, trigger, patterns.editTriggerPage)}>
+        <form method="post" action={triggerPath(request, trigger, patterns.editTriggerPage)}>
           <CsrfField visitor={visitor} />
           {problem && <TriggerFormError problem={problem} draft={draft} />}
           <BuildFields draft={draft} wrong={wrong} />
@@ -86,7 +86,7 @@ function show(
           <EnabledField checked={draft.enabled} />
           <p class="actions">
             <button type="submit">Save</button>
-            <a class="button secondary" href={pathOfTrigger(request, trigger)}>
+            <a class="button secondary" href={triggerPath(request, trigger)}>
               Cancel
             </a>
           </p>

@@ -13,7 +13,7 @@ import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
-import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
+import { type LoadedTrigger, loadTrigger, triggerPath } from "./load.ts";
 
 const maxDeliveries = 20;
 
@@ -27,7 +27,7 @@ interface Draft {
 /** GET …/triggers/:trigger/filter?delivery=… */
 export function filterPage(services: Services) {
   return memberPage(services, async (request) => {
-    const at = await triggerOf(services, request);
+    const at = await loadTrigger(services, request);
     const deliveryId = request.event.url.searchParams.get("delivery") ?? "";
     return show(services, request, at, { expression: at.trigger.filter ?? "", deliveryId });
   });
@@ -36,7 +36,7 @@ export function filterPage(services: Services) {
 /** POST there {expression, delivery, action: try or save} */
 export function tryOrSaveFilter(services: Services, filters: FilterEvaluator, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
-    const at = await triggerOf(services, request);
+    const at = await loadTrigger(services, request);
     const draft = {
       expression: (form.get("expression") ?? "").trim(),
       deliveryId: form.get("delivery") ?? "",
@@ -50,14 +50,14 @@ export function tryOrSaveFilter(services: Services, filters: FilterEvaluator, bo
     const change = { filter: draft.expression || null };
     const saved = await tryForm(() => updateTrigger(services, request.actor, at.trigger, change));
     if ("problem" in saved) return show(services, request, at, { ...draft, problem: saved.problem });
-    return pathOfTrigger(request, at.trigger);
+    return triggerPath(request, at.trigger);
   });
 }
 
 async function tryIt(
   services: Services,
   filters: FilterEvaluator,
-  { trigger }: TriggerAt,
+  { trigger }: LoadedTrigger,
   draft: Draft,
 ): Promise<Draft> {
   try {
@@ -71,7 +71,7 @@ async function tryIt(
 async function show(
   { db }: Services,
   request: MemberRequest,
-  { trigger }: TriggerAt,
+  { trigger }: LoadedTrigger,
   draft: Draft,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
@@ -85,14 +85,14 @@ async function show(
     content: (
       <div class="narrow">
         <p class="back">
-          <a href={pathOfTrigger(request, trigger)}>{trigger.label}</a>
+          <a href={triggerPath(request, trigger)}>{trigger.label}</a>
         </p>
         <h1>Filter</h1>
         <p>
           Only deliveries for which this expression is true make a build. Try it on one that came earlier
           before you save it.
         </p>
-        <form method="post" action={pathOfTrigger(request, trigger, patterns.filterPage)}>
+        <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
           <CsrfField visitor={visitor} />
           {draft.problem && <FormError>{draft.problem}</FormError>}
           {draft.outcome && <Outcome outcome={draft.outcome} />}

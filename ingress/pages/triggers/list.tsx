@@ -5,19 +5,19 @@ import { type Delivery, listLastDeliveries } from "../../../shared/triggers/deli
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
-import { pipelineOf } from "../pipelines/show.tsx";
+import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { pathOfTrigger, pathOfTriggers } from "./load.ts";
+import { triggerPath } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/triggers, newest first */
 export function triggersPage(services: Services) {
   const { db, config, clock } = services;
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
-    const pipeline = await pipelineOf(services, request);
+    const pipeline = await loadPipeline(services, request);
     const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
     const ids = triggers.map(({ id }) => id);
     const last = await listLastDeliveries(db, ids);
@@ -32,7 +32,7 @@ export function triggersPage(services: Services) {
       content: (
         <>
           <p class="back">
-            <a href={pathOfTriggers(request, patterns.pipelinePage)}>{pipeline.name}</a>
+            <a href={pipelinePath(request)}>{pipeline.name}</a>
           </p>
           <div class="heading">
             <h1>
@@ -40,7 +40,7 @@ export function triggersPage(services: Services) {
             </h1>
             {!isFull && (
               <p class="actions">
-                <a class="button" href={pathOfTriggers(request, patterns.newTriggerPage)}>
+                <a class="button" href={pipelinePath(request, patterns.newTriggerPage)}>
                   New trigger
                 </a>
               </p>
@@ -64,7 +64,7 @@ export function triggersPage(services: Services) {
                   key={trigger.id}
                   trigger={trigger}
                   type={findTriggerType(config.issueTracker, trigger.type)?.title ?? trigger.type}
-                  path={pathOfTrigger(request, trigger)}
+                  path={triggerPath(request, trigger)}
                   last={last.get(trigger.id)}
                   now={clock.now()}
                 />

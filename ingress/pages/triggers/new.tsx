@@ -6,7 +6,7 @@ import { createTrigger, maxTriggersPerPipeline } from "../../../shared/triggers/
 import { findTrigger, listTriggersOfPipeline } from "../../../shared/triggers/store.ts";
 import { triggerTypes } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
-import { pipelineOf } from "../pipelines/show.tsx";
+import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import { CsrfField } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -24,13 +24,12 @@ import {
   VerificationField,
 } from "./form.tsx";
 import { TriggerFormError, wrongField } from "./form-error.tsx";
-import { pathOfTriggers } from "./load.ts";
 
 /** GET …/triggers/new */
 export function newTriggerPage(services: Services) {
   const { db, clock } = services;
   return memberPage(services, async (request) => {
-    const pipeline = await pipelineOf(services, request);
+    const pipeline = await loadPipeline(services, request);
     const present = await listTriggersOfPipeline(db, pipeline.id);
     const form = { id: newId(clock.now()), draft: emptyDraft };
     return present.length >= maxTriggersPerPipeline
@@ -43,7 +42,7 @@ export function newTriggerPage(services: Services) {
 export function addTrigger(services: Services, bodies: Bodies) {
   const { db } = services;
   return memberAction(services, bodies, async (request, form) => {
-    const pipeline = await pipelineOf(services, request);
+    const pipeline = await loadPipeline(services, request);
     const draft = readDraft(form);
     const id = readFormId(services, form);
     const read = toNewTrigger(draft);
@@ -83,7 +82,7 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
         <p>
           <PublicPreview />
         </p>
-        <form method="post" action={pathOfTriggers(request, patterns.newTriggerPage)}>
+        <form method="post" action={pipelinePath(request, patterns.newTriggerPage)}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="id" value={id} />
           {problem && <TriggerFormError problem={problem} draft={draft} />}
@@ -97,7 +96,7 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
           <EnabledField checked={draft.enabled} />
           <p class="actions">
             <button type="submit">Create trigger</button>
-            <a class="button secondary" href={pathOfTriggers(request)}>
+            <a class="button secondary" href={pipelinePath(request, patterns.triggersPage)}>
               Cancel
             </a>
           </p>
@@ -119,7 +118,7 @@ function noRoom(request: MemberRequest, pipeline: Pipeline): PageContent {
           Delete one first.
         </p>
         <p>
-          <a class="button" href={pathOfTriggers(request)}>
+          <a class="button" href={pipelinePath(request, patterns.triggersPage)}>
             Go to the triggers
           </a>
         </p>

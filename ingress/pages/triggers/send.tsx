@@ -4,11 +4,12 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
+import { deliveryPath } from "../deliveries/load.ts";
 import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence } from "../ui/problems.ts";
-import { pathOfTrigger, type TriggerAt, triggerOf } from "./load.ts";
+import { type LoadedTrigger, loadTrigger, triggerPath } from "./load.ts";
 
 const maxPayloadBytesInRequest = 64 * 1024;
 
@@ -20,7 +21,7 @@ interface Draft {
 /** GET …/triggers/:trigger/send */
 export function sendDeliveryPage(services: Services) {
   return memberPage(services, async (request) => {
-    const at = await triggerOf(services, request);
+    const at = await loadTrigger(services, request);
     const type = findTriggerType(services.config.issueTracker, at.trigger.type);
     const payload = JSON.stringify(type?.sample ?? {}, undefined, 2);
     return show(services, request, at, { event: type?.sampleEvent ?? "", payload });
@@ -30,13 +31,13 @@ export function sendDeliveryPage(services: Services) {
 /** POST there {payload, event}: leads to the delivery, and from there to its build. */
 export function sendTestDelivery(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
-    const at = await triggerOf(services, request);
+    const at = await loadTrigger(services, request);
     const { organization } = request;
     const draft = { event: (form.get("event") ?? "").trim(), payload: form.get("payload") ?? "" };
     const sent = { body: Buffer.from(draft.payload), event: draft.event || undefined };
     try {
       const id = await sendDelivery(services, { trigger: at.trigger, organization }, sent);
-      return pathOfTrigger(request, at.trigger, patterns.deliveryPage, id);
+      return deliveryPath(request, { trigger: at.trigger, delivery: { id } });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500) throw error;
       return show(services, request, at, draft, error);
@@ -47,7 +48,7 @@ export function sendTestDelivery(services: Services, bodies: Bodies) {
 function show(
   { config }: Services,
   request: MemberRequest,
-  { pipeline, trigger }: TriggerAt,
+  { pipeline, trigger }: LoadedTrigger,
   draft: Draft,
   refusal?: Refusal,
 ): PageContent {
@@ -72,7 +73,7 @@ function show(
           It goes through all that a delivery of the sender goes through{signs(trigger.secretSealed)}, counts
           towards the hourly limit, and makes a real build.
         </p>
-        <form method="post" action={pathOfTrigger(request, trigger, patterns.sendDeliveryPage)}>
+        <form method="post" action={triggerPath(request, trigger, patterns.sendDeliveryPage)}>
           <CsrfField visitor={visitor} />
           {refusal && <FormError>{asSentence([refusal.message])}</FormError>}
           {type?.eventHeader && (

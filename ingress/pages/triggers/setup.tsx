@@ -5,7 +5,7 @@ import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
-import { pathOfTrigger, triggerOf } from "./load.ts";
+import { loadTrigger, triggerPath } from "./load.ts";
 import { GitHubSteps, ProgramSteps, type SetUp, TrackerSteps } from "./setup-steps.tsx";
 
 /** GET …/triggers/:trigger/setup: what to do at the sender. */
@@ -13,10 +13,9 @@ export function triggerSetupPage(services: Services) {
   const { config } = services;
   return memberPage(services, async (request) => {
     const { organization } = request;
-    const { trigger } = await triggerOf(services, request);
+    const { trigger } = await loadTrigger(services, request);
     const type = findTriggerType(config.issueTracker, trigger.type);
-    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) =>
-      pathOfTrigger(request, trigger, pattern);
+    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
     const setUp: SetUp = {
       trigger,
       type,

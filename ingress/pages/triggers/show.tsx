@@ -18,7 +18,7 @@ import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { PublicPreview, State } from "../ui/tables.tsx";
 import { TriggerFacts } from "./facts.tsx";
-import { pathOfTrigger, triggerOf } from "./load.ts";
+import { loadTrigger, triggerPath } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
 const perPage = 20;
@@ -32,8 +32,7 @@ export function triggerPage(services: Services) {
     const read = await readTrigger(services, request);
     const { pipeline, trigger, page, audit } = read;
     const now = services.clock.now();
-    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) =>
-      pathOfTrigger(request, trigger, pattern);
+    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
     const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
     return {
       title: trigger.label,
@@ -99,7 +98,7 @@ export function triggerPage(services: Services) {
 
 async function readTrigger(services: Services, request: MemberRequest) {
   const { db, clock } = services;
-  const at = await triggerOf(services, request);
+  const at = await loadTrigger(services, request);
   const { trigger } = at;
   const audited = {
     organizationId: request.organization.id,

@@ -1,0 +1,58 @@
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import { type BuildDetails, findCanceler, requireBuild } from "../../../shared/builds/builds.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import { listQueuesById, type Queue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { readWebhookPayload } from "../../../shared/triggers/payloads/payloads.ts";
+import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
+import { parseBuildNumber } from "../../http/routing.ts";
+import { loadPipeline } from "../pipelines/load.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+
+/** @throws Refusal 404 */
+export async function loadBuild(services: Services, request: MemberRequest): Promise<BuildDetails> {
+  const pipeline = await loadPipeline(services, request);
+  return requireBuild(services.db, pipeline, parseBuildNumber(request.parameter("number")));
+}
+
+export type BuildPageData = Awaited<ReturnType<typeof loadBuildPage>>;
+
+/** @throws Refusal 404 */
+export async function loadBuildPage(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const details = await loadBuild(services, request);
+  const { build, jobs } = details;
+  const queues = await listQueuesById(
+    db,
+    jobs.map(({ queue }) => queue.id),
+  );
+  const pausedQueues = findPausedQueues(details, queues);
+  const userIds = [build.creatorId, ...pausedQueues.map(({ dispatchPausedById }) => dispatchPausedById)];
+  return {
+    details,
+    queues,
+    pausedQueues,
+    users: await listUsersById(
+      db,
+      userIds.filter((id) => id !== null),
+    ),
+    canceler: await findCanceler(db, build),
+    trigger: build.deliveryId === null ? undefined : await findTriggerOfDelivery(db, build.deliveryId),
+    payload: await readWebhookPayload(services, build),
+  };
+}
+
+/** The paused queues that have scheduled jobs of the build. */
+function findPausedQueues({ jobs }: BuildDetails, queues: Map<string, Queue>): Queue[] {
+  const waiting = new Set(jobs.filter(({ job }) => job.state === "scheduled").map(({ queue }) => queue.id));
+  return [...queues.values()].filter(({ id, dispatchPausedAt }) => dispatchPausedAt && waiting.has(id));
+}
+
+/** The path of the request's build, or of another page below it. */
+export function buildPath(
+  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
+  pattern: PatternWith<"org" | "slug" | "number"> = patterns.buildPage,
+): string {
+  const parameters = { org: organization.slug, slug: parameter("slug"), number: parameter("number") };
+  return pathTo(pattern, parameters);
+}

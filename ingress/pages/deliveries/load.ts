@@ -1,0 +1,41 @@
+import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
+import { findPayload } from "../../../shared/triggers/payloads/store.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
+import { requireDelivery } from "../../../shared/triggers/triggers.ts";
+import { type LoadedTrigger, loadTrigger } from "../triggers/load.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+
+export interface LoadedDelivery extends LoadedTrigger {
+  delivery: Delivery;
+}
+
+/** @throws Refusal 404 */
+export async function loadDelivery(services: Services, request: MemberRequest): Promise<LoadedDelivery> {
+  const loaded = await loadTrigger(services, request);
+  const delivery = await requireDelivery(services.db, loaded.trigger, request.parameter("delivery"));
+  return { ...loaded, delivery };
+}
+
+/** @throws Refusal 404 */
+export async function loadDeliveryPage(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const loaded = await loadDelivery(services, request);
+  return {
+    ...loaded,
+    builds: await listBuildsOfDeliveries(db, [loaded.delivery.id]),
+    payload: await findPayload(db, loaded.delivery.id),
+  };
+}
+
+/** The path of a delivery of the request's pipeline, or of another page below it. */
+export function deliveryPath(
+  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
+  { trigger, delivery }: { trigger: Pick<Trigger, "id">; delivery: Pick<Delivery, "id"> },
+  pattern: PatternWith<"org" | "slug" | "trigger" | "delivery"> = patterns.deliveryPage,
+): string {
+  const parameters = { org: organization.slug, slug: parameter("slug") };
+  return pathTo(pattern, { ...parameters, trigger: trigger.id, delivery: delivery.id });
+}
