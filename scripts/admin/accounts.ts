@@ -96,7 +96,7 @@ function withPassword(command: Command): Command {
     .option("--password-stdin", "read the password from standard input");
 }
 
-/** The password to set, and what to print of it: only one that nobody has seen yet. */
+/** The password to set. A generated one is also printed. */
 async function choosePassword(
   options: PasswordOptions,
   stdin: Readable,

@@ -11,7 +11,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { type Act, noun, parsePositive } from "./command.ts";
 
 const minutesPerHour = 60;
-/** A hundred years: what is meant to last longer needs no expiry. */
+/** A hundred years. */
 const maxHours = 876_000;
 
 export function applicationCommands(act: Act): Command[] {
@@ -81,7 +81,7 @@ export function applicationCommands(act: Act): Command[] {
   return [app];
 }
 
-/** Minutes that access tokens live, as one of two options says it. */
+/** Lifetime of access tokens in minutes, from either of two options. */
 function lifetime(options: {
   refresh: boolean;
   tokenHours?: number;

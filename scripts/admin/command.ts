@@ -10,7 +10,7 @@ export function noun(name: string, description: string): Command {
   return new Command(name).description(description);
 }
 
-/** Parsers of option values; what they refuse commander turns into one sentence. */
+/** Parsers of option values. commander prints their errors as one sentence. */
 export function parseId(value: string): string {
   if (!isId(value.toLowerCase())) throw new InvalidArgumentError("It must be an id (a UUID).");
   return value.toLowerCase();

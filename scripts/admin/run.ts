@@ -14,7 +14,7 @@ import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
 import { triggerCommands } from "./triggers.ts";
 
-/** What the command reads and writes. */
+/** The command's inputs and outputs. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   stdin: Readable;
@@ -26,8 +26,8 @@ export interface Terminal {
  * The operator's command: one JSON object on stdout, or one sentence on stderr.
  * @returns the exit code
  */
-export async function runAdmin(args: string[], around: Terminal): Promise<number> {
-  const act = actOn(around);
+export async function runAdmin(args: string[], terminal: Terminal): Promise<number> {
+  const act = actOn(terminal);
   const program = new Command("admin")
     .usage("<noun> <verb> [arguments]")
     .description(
@@ -35,8 +35,8 @@ export async function runAdmin(args: string[], around: Terminal): Promise<number
     )
     .exitOverride()
     .configureOutput({
-      writeOut: around.write,
-      writeErr: around.writeError,
+      writeOut: terminal.write,
+      writeErr: terminal.writeError,
       outputError: (text, write) => write(text.replace(/^error: /, "")),
     });
   const nouns = [
@@ -54,7 +54,7 @@ export async function runAdmin(args: string[], around: Terminal): Promise<number
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // commander has printed its own sentence
-    around.writeError(`${sentence(error)}\n`);
+    terminal.writeError(`${sentence(error)}\n`);
     return 1;
   }
 }
@@ -73,7 +73,7 @@ function actOn({ env, stdin, write }: Terminal): Act {
   };
 }
 
-/** commander does not hand these settings down by itself. */
+/** commander does not pass these settings to subcommands. */
 function inherit(parent: Command, command: Command): Command {
   command.copyInheritedSettings(parent).exitOverride();
   for (const child of command.commands) inherit(parent, child);

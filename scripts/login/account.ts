@@ -7,14 +7,14 @@ const answerWithinMs = 15_000;
 const userShape = z.object({ name: z.string(), email: z.string() });
 const organizationsShape = z.array(z.object({ name: z.string(), slug: z.string() }));
 
-/** Whom an access token speaks for. What its scopes do not let it ask is absent. */
+/** The owner of an access token. Members that its scopes do not allow to read are absent. */
 export interface Account {
   user: z.infer<typeof userShape> | undefined;
   organizations: z.infer<typeof organizationsShape> | undefined;
 }
 
 /**
- * Ask the REST API whose a token is.
+ * Asks the REST API for the owner of a token.
  * @throws RequestFailed `invalid_token`, `unreachable`, `unavailable`
  */
 export async function findAccount(api: string, accessToken: string, signal: AbortSignal): Promise<Account> {
@@ -35,7 +35,7 @@ async function getJson(url: string, accessToken: string, signal: AbortSignal): P
         Accept: "application/json",
         "User-Agent": userAgent,
       },
-      redirect: "manual", // the token is for this address only
+      redirect: "manual", // never send the token to another address
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]),
     });
     if (response.status === 401) throw new RequestFailed("invalid_token", { at });

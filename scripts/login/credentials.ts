@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { Problem } from "./failure.ts";
+import { LoginError } from "./failure.ts";
 import type { Tokens } from "./server.ts";
 
 const entry = z.object({
@@ -15,17 +15,17 @@ const entry = z.object({
 });
 const content = z.record(z.string(), entry);
 
-/** A sign-in as it is kept. */
+/** A stored sign-in. */
 export interface Credentials extends Tokens {
   scope: string;
-  /** Where the REST API answers. */
+  /** Address of the REST API. */
   api: string;
 }
 
-/** The one sign-in of a client at a server. */
+/** Stores the sign-in of one client at one server. */
 export interface CredentialStore {
   file: string;
-  /** Make sure that what will be issued can be kept. */
+  /** Checks that tokens can be stored, before they are issued. */
   prepare(): void;
   find(): Credentials | undefined;
   save(credentials: Credentials): void;
@@ -33,8 +33,8 @@ export interface CredentialStore {
 }
 
 /**
- * The tokens of this user, in a file that only the user may read, replaced as a whole by a rename: whatever
- * happens in between, it is either as before or complete. All of it throws Problem.
+ * Stores the user's tokens in a file that only the user may read. A rename replaces it, so it is never half-written.
+ * @throws LoginError
  */
 export function openCredentials(
   env: Record<string, string | undefined>,
@@ -45,14 +45,14 @@ export function openCredentials(
   const key = `${server} ${clientId}`;
 
   const prepare = () =>
-    orProblem(folder, () => {
+    explainFileErrors(folder, () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      chmodSync(folder, 0o700); // it may have been there, open to others
+      chmodSync(folder, 0o700); // it may have existed with wider permissions
     });
   const write = (entries: z.infer<typeof content>) => {
     prepare();
     const draft = `${file}.${randomUUID()}`;
-    orProblem(file, () => {
+    explainFileErrors(file, () => {
       try {
         const text = `${JSON.stringify(entries, null, 2)}\n`;
         writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
@@ -83,7 +83,7 @@ export function openCredentials(
   };
 }
 
-/** XDG base directories: a relative path is to be ignored. */
+/** XDG base directories; the standard says to ignore relative paths. */
 function credentialsFile({ XDG_CONFIG_HOME, HOME }: Record<string, string | undefined>): string {
   const given = XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : undefined;
   return join(given ?? join(HOME || homedir(), ".config"), "signalbox", "credentials.json");
@@ -94,16 +94,16 @@ function readAll(file: string): z.infer<typeof content> {
     return content.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Problem(`${file} does not hold what this command keeps there: delete it and sign in again.`);
+    throw new LoginError(`${file} does not hold what this command keeps there: delete it and sign in again.`);
   }
 }
 
-function orProblem(path: string, act: () => void): void {
+function explainFileErrors(path: string, act: () => void): void {
   try {
     act();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Problem(
+    throw new LoginError(
       `${path} cannot be written (${code ?? message}): let XDG_CONFIG_HOME name a folder of yours.`,
     );
   }

@@ -4,7 +4,7 @@ import { ConfigError, settings } from "../../shared/runtime/config.ts";
 /** The client id that the demo registers. */
 export const loginClientId = "signalbox-cli";
 const { PUBLIC_URL, AUTH_URL, BASE_URL, PORT } = settings;
-/** Not the whole configuration: that would want a secret key, which a client has no business with. */
+/** A client needs only these settings, and no secret key. */
 const known = z.object({ PUBLIC_URL, AUTH_URL, BASE_URL, PORT });
 
 export interface Defaults {
@@ -15,7 +15,7 @@ export interface Defaults {
 }
 
 /**
- * What holds without an option: the installation that the environment describes, else the one on this machine.
+ * The values without options: the installation that the environment describes, else the one on this machine.
  * @throws ConfigError
  */
 export function readDefaults(env: Record<string, string | undefined>): Defaults {

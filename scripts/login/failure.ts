@@ -6,20 +6,20 @@ import {
   WWWAuthenticateChallengeError,
 } from "oauth4webapi";
 
-/** What cannot go on, as one sentence for whoever typed the command. */
-export class Problem extends Error {
-  override readonly name = "Problem";
+/** The command cannot go on. The message is a sentence for the user. */
+export class LoginError extends Error {
+  override readonly name = "LoginError";
 }
 
 interface Details {
-  /** The address that was asked. */
+  /** The address of the request. */
   at: string;
   detail?: string | undefined;
   retryAfterMs?: number | undefined;
 }
 
 /**
- * A request that brought nothing. `code` is the OAuth error code of the answer (spec §7.1), or one of ours:
+ * A request failed. `code` is the OAuth error code of the answer, or one of ours:
  * `unreachable`, `unavailable`, `unintelligible`, `other_issuer`, `unsupported`.
  */
 export class RequestFailed extends Error {
@@ -27,7 +27,7 @@ export class RequestFailed extends Error {
   readonly code: string;
   readonly at: string;
   readonly detail: string | undefined;
-  /** How long the server wants to be left alone. */
+  /** The server's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: string, { at, detail, retryAfterMs }: Details) {
@@ -39,7 +39,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** What a request threw, as a client acts on it. What is neither network nor answer comes back as it is. */
+/** Turns what a request threw into RequestFailed. Errors of other kinds come back as they are. */
 export function toFailure(error: unknown, at: string): unknown {
   if (error instanceof ResponseBodyError) return ofBody(error, at);
   if (error instanceof WWWAuthenticateChallengeError) return new RequestFailed("invalid_client", { at });
@@ -63,7 +63,7 @@ function ofBody({ error, error_description: detail, response }: ResponseBodyErro
   return new RequestFailed(isBusy || isDown ? "unavailable" : error, { at, detail, retryAfterMs });
 }
 
-/** An answer without an OAuth error in it: of a proxy, say, or of another kind of server. */
+/** The answer has no OAuth error: it comes from a proxy or another kind of server. */
 export function ofStatus(response: Response, at: string): RequestFailed {
   const { status } = response;
   if (status === 429 || status >= 500)
@@ -76,20 +76,20 @@ function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const until = Date.parse(value);
-  const from = Date.parse(headers.get("date") ?? "") || Date.now(); // both by the server's clock, if it says so
+  const from = Date.parse(headers.get("date") ?? "") || Date.now(); // both by the server's clock, if it sends a date
   return Number.isNaN(until) ? undefined : Math.max(until - from, 0);
 }
 
-/** fetch throws a TypeError for all that can happen on the way, and its own timeout. */
+/** fetch throws a TypeError for network errors, and a TimeoutError. */
 export function isNetworkError(error: unknown): boolean {
   if (error instanceof DOMException) return error.name === "TimeoutError";
   return error instanceof TypeError && !("code" in error);
 }
 
-/** The sentence for each failure, and what to do about it. */
-export function explain(failure: RequestFailed, asked: { clientId: string; scope: string }): string {
+/** A sentence for each failure, with what to do about it. */
+export function explain(failure: RequestFailed, target: { clientId: string; scope: string }): string {
   const { at, code, detail, retryAfterMs } = failure;
-  const { clientId, scope } = asked;
+  const { clientId, scope } = target;
   const wait = retryAfterMs ? `in ${Math.ceil(retryAfterMs / 1000)} seconds` : "in a moment";
   const create = `npm run -s admin -- app create --name "Signalbox CLI" --client-id ${clientId} --refresh`;
   switch (code) {

@@ -4,26 +4,26 @@ import { RequestFailed } from "./failure.ts";
 const slowDownMs = 5000;
 const maxBackoffMs = 60_000;
 
-/** How fast to poll: the interval that is agreed, and how many times in a row there was no answer. */
+/** The agreed interval, and the number of polls in a row without an answer. */
 interface Pace {
   intervalMs: number;
   failures: number;
 }
 
-/** What the waiting for a decision goes by. */
+/** Inputs of `poll`. */
 export interface Waiting {
   intervalMs: number;
   expiresAt: Date;
   clock: Clock;
   sleep: (ms: number) => Promise<void>;
-  /** Told when answers cease to come, each time. */
+  /** Called each time that answers cease to come. */
   onAway: () => void;
 }
 
 /**
- * Poll until the answer is yes (RFC 8628 §3.5): an interval before each poll, the first one too; 5 seconds more
- * from each `slow_down` on; twice as long after each poll that got no answer; and never before a Retry-After.
- * @throws RequestFailed with the answer that ended it, `expired_token` when the time is over
+ * Polls until the user approves (RFC 8628 §3.5). It waits an interval before each poll, 5 seconds more after each
+ * `slow_down`, twice as long after each poll without an answer, and never less than a Retry-After.
+ * @throws RequestFailed with the final answer, or `expired_token` when the time is over
  */
 export async function pollUntilApproved<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
   let pace: Pace = { intervalMs: waiting.intervalMs, failures: 0 };
@@ -43,7 +43,7 @@ export async function pollUntilApproved<T>(ask: () => Promise<T>, waiting: Waiti
   }
 }
 
-/** Undefined: the answer is the last one. */
+/** Returns undefined if the answer is final. */
 function paceAfter({ intervalMs, failures }: Pace, { code }: RequestFailed): Pace | undefined {
   switch (code) {
     case "authorization_pending":
@@ -59,8 +59,7 @@ function paceAfter({ intervalMs, failures }: Pace, { code }: RequestFailed): Pac
 }
 
 /**
- * How long until the next poll. The last one is at the end of the time or just past it, because an approval in
- * the last moment may still count.
+ * Time until the next poll. The last poll comes at or just past the expiry, because a late approval may still count.
  */
 function pauseAfter({ intervalMs, failures }: Pace, failure: RequestFailed, waiting: Waiting): number {
   const leftMs = waiting.expiresAt.getTime() - waiting.clock.now().getTime();

@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../../shared/runtime/config.ts";
 import { readDefaults } from "./defaults.ts";
-import { explain, Problem, RequestFailed } from "./failure.ts";
+import { explain, LoginError, RequestFailed } from "./failure.ts";
 import { showStatus, signOut } from "./session.ts";
 import { plain } from "./show.ts";
 import { type SignIn, signIn, type Terminal } from "./sign-in.ts";
@@ -9,34 +9,34 @@ import { type SignIn, signIn, type Terminal } from "./sign-in.ts";
 const afterCtrlC = 130;
 
 /**
- * `npm run login`: sign this machine in with a code that is approved in a browser, wherever that is (RFC 8628).
- * What it finds goes to `write`, what went wrong to `complain`, as one sentence that says how to mend it.
+ * `npm run login`: signs this machine in with a code that the user approves in a browser (RFC 8628). Results go to
+ * `write`, and an error goes to `writeError` as one sentence that says what to do.
  * @returns the exit code
  */
-export async function runLogin(args: string[], around: Terminal): Promise<number> {
-  let asked: SignIn | undefined;
+export async function runLogin(args: string[], terminal: Terminal): Promise<number> {
+  let target: SignIn | undefined;
   try {
-    const defaults = readDefaults(around.env);
-    const program = command(around, defaults).parse(args, { from: "user" });
+    const defaults = readDefaults(terminal.env);
+    const program = command(terminal, defaults).parse(args, { from: "user" });
     const { status, signOut: out, ...options } = program.opts();
-    // An API of the environment belongs to the server of the environment.
+    // The environment's API address belongs to the environment's server.
     const usualApi = program.getOptionValueSource("server") === "default" ? defaults.api : options.server;
-    asked = { ...options, usualApi } as SignIn;
+    target = { ...options, usualApi } as SignIn;
     const act = status ? showStatus : out ? signOut : signIn;
-    await act(around, asked);
+    await act(terminal, target);
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // commander has printed its own sentence
-    if (around.signal.aborted) {
-      if (around.columns !== undefined) around.write("\n"); // the terminal shows ^C
+    if (terminal.signal.aborted) {
+      if (terminal.columns !== undefined) terminal.write("\n"); // the terminal shows ^C
       return afterCtrlC;
     }
-    around.writeError(`${plain(sentence(error, asked))}\n`);
+    terminal.writeError(`${plain(sentence(error, target))}\n`);
     return 1;
   }
 }
 
-function command(around: Terminal, defaults: { server: string; clientId: string; scope: string }) {
+function command(terminal: Terminal, defaults: { server: string; clientId: string; scope: string }) {
   return new Command("npm run login --")
     .description("Sign this machine in: it shows a code, which you enter and approve in a browser.")
     .option("--server <url>", "the server to sign in to", parseAddress, defaults.server)
@@ -50,13 +50,13 @@ function command(around: Terminal, defaults: { server: string; clientId: string;
     .option("--sign-out", "end the sign-in and forget it")
     .exitOverride()
     .configureOutput({
-      writeOut: around.write,
-      writeErr: around.writeError,
+      writeOut: terminal.write,
+      writeErr: terminal.writeError,
       outputError: (text, write) => write(text.replace(/^error: /, "")),
     });
 }
 
-/** An issuer or API address, without a slash at its end. */
+/** Parses an issuer or API address, and strips a slash at its end. */
 function parseAddress(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash) {
@@ -65,8 +65,8 @@ function parseAddress(value: string): string {
   return url.href.replace(/\/$/, "");
 }
 
-function sentence(error: unknown, asked: SignIn | undefined): string {
-  if (error instanceof Problem || error instanceof ConfigError) return error.message;
-  if (error instanceof RequestFailed && asked) return explain(error, asked);
+function sentence(error: unknown, target: SignIn | undefined): string {
+  if (error instanceof LoginError || error instanceof ConfigError) return error.message;
+  if (error instanceof RequestFailed && target) return explain(error, target);
   return `Unexpected error: ${error instanceof Error ? error.message : String(error)}`;
 }

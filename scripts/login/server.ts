@@ -19,11 +19,11 @@ import type { Clock } from "../../shared/runtime/clock.ts";
 import { toFailure } from "./failure.ts";
 
 const answerWithinMs = 15_000;
-/** RFC 8628 §3.2: what holds when the server names no interval. */
+/** The interval if the server names none (RFC 8628 §3.2). */
 const defaultIntervalSeconds = 5;
 export const userAgent = `signalbox-login (${process.platform}; Node ${process.versions.node})`;
 
-/** What a device shows and polls with. */
+/** The answer to a device authorization request. */
 export interface Codes {
   deviceCode: string;
   userCode: string;
@@ -36,24 +36,24 @@ export interface Codes {
 export interface Tokens {
   accessToken: string;
   refreshToken: string | undefined;
-  /** As granted; undefined: as asked for (RFC 6749 §5.1). */
+  /** The granted scope; undefined: as requested (RFC 6749 §5.1). */
   scope: string | undefined;
-  /** Null: it does not expire, so far as the server says. */
+  /** Null: the server names no expiry. */
   expiresAt: Date | null;
 }
 
-/** An OAuth server, as one of its public clients talks to it. Every call throws RequestFailed. */
+/** An OAuth server, for a public client. Every call throws RequestFailed. */
 export interface Server {
   authorize(scope: string, organization: string | undefined): Promise<Codes>;
-  /** One poll. */
+  /** Polls once. */
   redeem(deviceCode: string): Promise<Tokens>;
   refresh(refreshToken: string): Promise<Tokens>;
   revoke(token: string, kind: "access_token" | "refresh_token"): Promise<void>;
 }
 
 /**
- * Find a server's endpoints (RFC 8414).
- * @param signal ends requests, except those that change tokens: their answers must not be lost
+ * Finds a server's endpoints (RFC 8414).
+ * @param signal aborts requests, but not those that change tokens: their answers must not be lost
  * @throws RequestFailed
  */
 export async function findServer(

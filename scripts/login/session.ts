@@ -1,86 +1,86 @@
 import { type Account, findAccount } from "./account.ts";
 import { type CredentialStore, type Credentials, openCredentials } from "./credentials.ts";
-import { Problem, RequestFailed } from "./failure.ts";
+import { LoginError, RequestFailed } from "./failure.ts";
 import { findServer } from "./server.ts";
 import { showSignedIn } from "./show.ts";
 import type { SignIn, Terminal } from "./sign-in.ts";
 
 /**
- * `--status`: who is signed in. An access token that has expired is renewed on the way, and so is one that the
- * API refuses before its time: clocks differ.
- * @throws RequestFailed, Problem
+ * `--status`: shows who is signed in. Renews an access token that has expired, or that the API refuses early because
+ * clocks differ.
+ * @throws RequestFailed, LoginError
  */
-export async function showStatus(around: Terminal, asked: SignIn): Promise<void> {
-  const store = openCredentials(around.env, asked);
-  const kept = requireCredentials(store, asked);
-  const isExpired = kept.expiresAt !== null && kept.expiresAt <= around.clock.now();
+export async function showStatus(terminal: Terminal, target: SignIn): Promise<void> {
+  const store = openCredentials(terminal.env, target);
+  const kept = requireCredentials(store, target);
+  const isExpired = kept.expiresAt !== null && kept.expiresAt <= terminal.clock.now();
   const look = (credentials: Credentials) =>
-    findAccount(asked.api ?? credentials.api, credentials.accessToken, around.signal);
+    findAccount(target.api ?? credentials.api, credentials.accessToken, terminal.signal);
 
-  let credentials = isExpired ? await renew(around, asked, { store, kept }) : kept;
+  let credentials = isExpired ? await renew(terminal, target, { store, kept }) : kept;
   let account: Account;
   try {
     account = await look(credentials);
   } catch (error) {
     if (isExpired || !hasCode(error, "invalid_token")) throw error;
-    credentials = await renew(around, asked, { store, kept });
+    credentials = await renew(terminal, target, { store, kept });
     account = await look(credentials);
   }
-  around.write(showSignedIn(account, credentials, asked.server));
+  terminal.write(showSignedIn(account, credentials, target.server));
 }
 
 /**
- * `--sign-out`: end the tokens at the server, then forget them. While the server is away both stay.
- * @throws RequestFailed, Problem
+ * `--sign-out`: revokes the tokens at the server, then deletes them here. Keeps them while the server is away.
+ * @throws RequestFailed, LoginError
  */
-export async function signOut(around: Terminal, asked: SignIn): Promise<void> {
-  const store = openCredentials(around.env, asked);
-  const { refreshToken, accessToken } = requireCredentials(store, asked);
+export async function signOut(terminal: Terminal, target: SignIn): Promise<void> {
+  const store = openCredentials(terminal.env, target);
+  const { refreshToken, accessToken } = requireCredentials(store, target);
   try {
-    const server = await findServer(asked, around);
+    const server = await findServer(target, terminal);
     if (refreshToken) await server.revoke(refreshToken, "refresh_token");
     await server.revoke(accessToken, "access_token");
   } catch (error) {
-    // Of a client that the server does not know any more, no token works.
+    // If the server no longer knows the client, its tokens do not work anyway.
     const isOver = hasCode(error, "invalid_client");
     if (!isOver && !hasCode(error, "unsupported")) throw error;
-    if (!isOver) around.writeError("This server cannot revoke tokens: they are only forgotten here.\n");
+    if (!isOver) terminal.writeError("This server cannot revoke tokens: they are only forgotten here.\n");
   }
   store.forget();
-  around.write(`You are signed out of ${asked.server}.\n`);
+  terminal.write(`You are signed out of ${target.server}.\n`);
 }
 
-function requireCredentials(store: CredentialStore, asked: SignIn): Credentials {
+function requireCredentials(store: CredentialStore, target: SignIn): Credentials {
   const kept = store.find();
-  if (!kept) throw new Problem(`You are not signed in to ${asked.server}: npm run login signs you in.`);
+  if (!kept) throw new LoginError(`You are not signed in to ${target.server}: npm run login signs you in.`);
   return kept;
 }
 
-/** Each refresh token works once, so the next one is kept before anything else happens. */
+/** A refresh token works once, so store the next one before anything else. */
 async function renew(
-  around: Terminal,
-  asked: SignIn,
+  terminal: Terminal,
+  target: SignIn,
   { store, kept }: { store: CredentialStore; kept: Credentials },
 ): Promise<Credentials> {
-  if (!kept.refreshToken) throw hasEnded(asked);
-  const server = await findServer(asked, around);
+  if (!kept.refreshToken) throw hasEnded(target);
+  const server = await findServer(target, terminal);
   try {
     const tokens = await server.refresh(kept.refreshToken);
     const renewed: Credentials = {
       ...tokens,
-      refreshToken: tokens.refreshToken ?? kept.refreshToken, // RFC 6749 §6: it may stay the same
+      refreshToken: tokens.refreshToken ?? kept.refreshToken, // it may stay the same (RFC 6749 §6)
       scope: tokens.scope ?? kept.scope,
       api: kept.api,
     };
     store.save(renewed);
     return renewed;
   } catch (error) {
-    throw hasCode(error, "invalid_grant") ? hasEnded(asked) : error;
+    throw hasCode(error, "invalid_grant") ? hasEnded(target) : error;
   }
 }
 
-function hasEnded({ server }: SignIn): Problem {
-  return new Problem(`The sign-in to ${server} has ended: run npm run login again.`);
+function hasEnded({ server }: SignIn): LoginError {
+  return new LoginError(`The sign-in to ${server} has ended: run npm run login again.`);
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -5,10 +5,10 @@ import type { Credentials } from "./credentials.ts";
 import type { Codes } from "./server.ts";
 
 const indent = "    ";
-/** Light on dark whatever the terminal's colours are: not every camera reads an inverted code. */
+/** Fixed colours: not every camera reads an inverted code. */
 const whiteOnBlack = (line: string) => `\u001b[97;40m${line}\u001b[0m`;
 
-/** What to do in the browser, and until when (RFC 8628 §3.3). */
+/** Instructions for the user (RFC 8628 §3.3). */
 export function showInvitation(
   codes: Codes,
   { qr, columns }: { qr: boolean | undefined; columns: number | undefined },
@@ -33,7 +33,7 @@ export function showInvitation(
   ].join("\n");
 }
 
-/** The lines of a QR code; none where there is no terminal or no room for it, unless it is wanted. */
+/** The lines of a QR code; none without a terminal or room for it, unless requested. */
 function showQr(text: string, columns: number | undefined, isWanted: boolean): string[] {
   const lines = renderUnicodeCompact(text, { border: 2 }).split("\n");
   const width = indent.length + (lines[0]?.length ?? 0);
@@ -42,7 +42,7 @@ function showQr(text: string, columns: number | undefined, isWanted: boolean): s
   return [...lines.map((line) => indent + (columns === undefined ? line : whiteOnBlack(line))), ""];
 }
 
-/** Who is signed in, to what, and for how long. Never a token. */
+/** Account, server and expiry of a sign-in. Never a token. */
 export function showSignedIn(account: Account, credentials: Credentials, server: string): string {
   const { user, organizations } = account;
   const { scope, expiresAt, refreshToken } = credentials;
@@ -61,14 +61,14 @@ export function showSignedIn(account: Account, credentials: Credentials, server:
     .join("\n");
 }
 
-/** A warning where tokens travel in clear, except on this machine. */
+/** Warns if tokens travel unencrypted to another machine. */
 export function showUnencrypted(server: string): string {
   const { protocol, hostname } = new URL(server);
   const isSafe = protocol === "https:" || /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
   return isSafe ? "" : `Careful: ${server} is not encrypted, others on the way can read what is sent.\n`;
 }
 
-/** What a server sent, without anything that a terminal would obey. */
+/** Strips control characters from what a server sent. */
 export function plain(text: string): string {
   return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, "");
 }

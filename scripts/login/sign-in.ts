@@ -6,60 +6,60 @@ import { pollUntilApproved } from "./poll.ts";
 import { findServer } from "./server.ts";
 import { showInvitation, showSignedIn, showUnencrypted } from "./show.ts";
 
-/** What the command reads, writes and waits by. */
+/** The command's inputs, outputs and clock. */
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** How wide the terminal is; undefined: the output is no terminal. */
+  /** Width of the terminal; undefined: the output is no terminal. */
   columns: number | undefined;
   write: (text: string) => void;
   writeError: (text: string) => void;
   clock: Clock;
-  /** Wait; rejects when `signal` says so. */
+  /** Sleeps; rejects when `signal` aborts. */
   sleep: (ms: number) => Promise<void>;
-  /** Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   signal: AbortSignal;
 }
 
-/** Where to sign in and as what, as the options say it. */
+/** The server and client to sign in to, from the options. */
 export interface SignIn {
   server: string;
   clientId: string;
   scope: string;
   organization?: string;
-  /** Where the REST API answers, if that was said; else `usualApi`. */
+  /** Address of the REST API, if given; else `usualApi`. */
   api?: string;
   usualApi: string;
-  /** Undefined: if the terminal has room for it. */
+  /** Undefined: show it if the terminal has room. */
   qr?: boolean;
 }
 
 /**
- * The device flow from the code to the tokens, which are kept.
- * @throws RequestFailed, Problem
+ * Runs the device flow and stores the tokens.
+ * @throws RequestFailed, LoginError
  */
-export async function signIn(around: Terminal, asked: SignIn): Promise<void> {
-  const { env, write, clock, sleep, signal } = around;
-  const store = openCredentials(env, asked);
+export async function signIn(terminal: Terminal, target: SignIn): Promise<void> {
+  const { env, write, clock, sleep, signal } = terminal;
+  const store = openCredentials(env, target);
   store.prepare();
-  around.writeError(showUnencrypted(asked.server));
+  terminal.writeError(showUnencrypted(target.server));
 
-  const server = await findServer(asked, around);
-  const codes = await server.authorize(asked.scope, asked.organization);
-  write(showInvitation(codes, { qr: asked.qr, columns: around.columns }));
+  const server = await findServer(target, terminal);
+  const codes = await server.authorize(target.scope, target.organization);
+  write(showInvitation(codes, { qr: target.qr, columns: terminal.columns }));
   const { intervalMs, expiresAt } = codes;
   const onAway = () => write("The server does not answer at the moment; this goes on trying.\n");
   const tokens = await pollUntilApproved(() => server.redeem(codes.deviceCode), {
     ...{ intervalMs, expiresAt, clock, sleep, onAway },
   });
 
-  const api = asked.api ?? asked.usualApi;
-  const credentials = { ...tokens, scope: tokens.scope ?? asked.scope, api };
+  const api = target.api ?? target.usualApi;
+  const credentials = { ...tokens, scope: tokens.scope ?? target.scope, api };
   store.save(credentials);
   const account = await findAccount(api, tokens.accessToken, signal).catch(unknownAccount);
-  write(`\n${showSignedIn(account, credentials, asked.server)}Kept in ${store.file}\n`);
+  write(`\n${showSignedIn(account, credentials, target.server)}Kept in ${store.file}\n`);
 }
 
-/** The sign-in stands, even where nothing tells whose it is. */
+/** The sign-in is valid even if its owner cannot be read. */
 function unknownAccount(error: unknown): Account {
   if (error instanceof RequestFailed) return { user: undefined, organizations: undefined };
   throw error;
