@@ -1,8 +1,8 @@
-/** Sizes by the names that options and tables use. */
+/** Sizes, by name. */
 export const kilobyte = 1024;
 export const megabyte = 1024 * kilobyte;
 
-/** JSON of exactly this many bytes, of the shape that code hosts send on a push: commits with texts and file names. */
+/** JSON of exactly this many bytes, shaped like a code host's push event. */
 export function pushPayload(bytes: number): string {
   const push = { ref: "refs/heads/main", repository, commits: [] as object[], padding: "" };
   const empty = JSON.stringify(push).length;

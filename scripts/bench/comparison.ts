@@ -2,15 +2,15 @@ import type { Round } from "./rounds.ts";
 import { median } from "./statistics.ts";
 import { formatNumber, formatTable } from "./table.ts";
 
-/** A measured quantity, round by round: one line of the table. */
+/** A line of the table: one quantity, measured in each round. */
 export interface Line<Name extends string> {
   title: string;
   rounds: Round<Name, number>[];
-  /** What ours should be, shown beside it: under its own name in itself, under another's as a ratio to that one. */
+  /** Aims: under our own name a figure, under another's name a ratio to it. */
   aims?: Partial<Record<Name, string>>;
 }
 
-/** A line of one number in each result of some rounds. */
+/** Makes a line from one number of each result. */
 export function lineOf<Name extends string, Result>(
   title: string,
   rounds: Round<Name, Result>[],
@@ -27,9 +27,9 @@ export function lineOf<Name extends string, Result>(
 }
 
 /**
- * Lines as a table: what each contestant reached, then one of them as a ratio to each of the others.
+ * Renders a table: each contestant's figure, then our ratio to each of the others.
  * @param columns titles of the contestants, in order, and short ones for the ratios
- * @param ours whose ratios they are
+ * @param ours the contestant whose ratios are shown
  */
 export function formatComparison<Name extends string>(
   columns: Record<Name, { title: string; short: string }>,
@@ -51,12 +51,12 @@ export function formatComparison<Name extends string>(
   return formatTable([header, ...lines.map(cells)]);
 }
 
-/** The median of the rounds of one contestant; NaN if it took no part. */
+/** The median of one contestant's rounds; NaN if it took no part. */
 function middle<Name extends string>(line: Line<Name>, name: Name): number {
   return median(line.rounds.flatMap((round) => round[name] ?? []));
 }
 
-/** The machine's speed changes by the second, so ratios are taken within a round, and of these the median. */
+/** The median of the ratios within each round, because the machine's speed changes by the second. */
 function ratio<Name extends string>(line: Line<Name>, of: Name, to: Name): number {
   return median(
     line.rounds.flatMap(({ [of]: dividend, [to]: divisor }) =>

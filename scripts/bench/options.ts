@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** For options of commands: a number above 0. */
+/** Parses an option: a number above 0. */
 export function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");

@@ -1,6 +1,6 @@
 const startedAt = performance.now();
 
-/** Say on stderr what is being done now, so that long work is seen to go on; stdout is for results. */
+/** Prints progress on stderr; stdout is for results. */
 export function step(text: string): void {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   process.stderr.write(`${seconds.padStart(4)} s  ${text}\n`);

@@ -3,10 +3,10 @@ import { Redis } from "ioredis";
 import { freePort, untilListening } from "./ports.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** When Redis makes its log durable: once a second (an accident loses that second), or before each answer. */
+/** Redis syncs its log once a second (a crash loses that second), or before each answer. */
 export type Fsync = "everysec" | "always";
 
-/** For what a turn leaves behind, such as requests that were cut off at its end. */
+/** Waits for a turn's leftovers, such as requests cut off at its end. */
 const settleMs = 150;
 
 /** A redis-server for one run, with its append-only file in the scratch directory. */
@@ -17,7 +17,7 @@ export class ScratchRedis {
   private constructor(url: string) {
     this.url = url;
     this.#client = new Redis(url, { lazyConnect: true });
-    this.#client.on("error", () => {}); // Scratch tells when it dies
+    this.#client.on("error", () => {}); // Scratch reports its death
   }
 
   static async start(scratch: Scratch): Promise<ScratchRedis> {
@@ -25,7 +25,7 @@ export class ScratchRedis {
     scratch.startProgram("redis", "redis-server", {
       args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", scratch.dir].concat(
         ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"],
-        // A rewrite that happens to fall into somebody's round would be noise: it is done between them.
+        // Rewrites would be noise in a round, so they run between rounds.
         ["--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction"],
       ),
     });
@@ -40,7 +40,7 @@ export class ScratchRedis {
     await this.#client.config("SET", "appendfsync", mode);
   }
 
-  /** The same start for everybody: nothing in memory or on disk, nothing of the last turn still to be written. */
+  /** Gives each turn the same start: empty memory and disk, and no pending writes. */
   async prepare(mode: Fsync): Promise<void> {
     await sleep(settleMs);
     await this.setFsync(mode);

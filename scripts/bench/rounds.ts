@@ -1,12 +1,11 @@
 import { step } from "./progress.ts";
 
-/** What one round found, by contestant; whoever did not take part is absent. */
+/** Results of one round, by contestant. */
 export type Round<Name extends string, Result> = Partial<Record<Name, Result>>;
 
 /**
- * Let everybody have a turn, `rounds` times over, so that a machine whose speed changes by the second is the same
- * to all.
- * @param options.what is said on stderr before each turn
+ * Gives each contestant a turn in each round, so that changes of the machine's speed meet all of them.
+ * @param options.what printed on stderr before each turn
  */
 export async function interleave<Name extends string, Contestant extends { name: Name }, Result>(
   contestants: readonly Contestant[],

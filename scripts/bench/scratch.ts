@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A run that cannot go on, in a sentence for whoever started it. */
+/** The run cannot go on. The message is a sentence for the user. */
 export class BenchmarkFailed extends Error {
   override readonly name = "BenchmarkFailed";
 }
@@ -13,20 +13,20 @@ const projectRoot = join(import.meta.dirname, "../..");
 const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The settings of whoever runs the benchmark must not leak into what is measured. */
+/** The caller's own settings must not reach the measured processes. */
 const { PATH, HOME, TMPDIR } = process.env;
 const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
 
 export interface ProcessOptions {
   args?: string[];
   env?: Record<string, string>;
-  /** Open a channel for messages. */
+  /** Opens an IPC channel. */
   ipc?: boolean;
 }
 
 /**
- * Do something with a scratch directory and child processes; when it ends, in whatever way, all are gone.
- * @throws BenchmarkFailed when one of the processes ends meanwhile, or on Ctrl-C
+ * Runs `work` with a scratch directory and child processes. Removes all of them at its end, also after an error.
+ * @throws BenchmarkFailed if a process ends meanwhile, or on Ctrl-C
  */
 export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
   const scratch = new Scratch();
@@ -35,12 +35,12 @@ export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Pr
   try {
     return await Promise.race([work(scratch), scratch.failed]);
   } finally {
-    await scratch.close(); // under npm a signal comes twice: the second must find a handler, too
+    await scratch.close(); // npm sends a signal twice: the second needs a handler too
     for (const signal of signals) process.off(signal, interrupt);
   }
 }
 
-/** A directory for data and logs, and the processes that work on it. */
+/** A directory for data and logs, and its processes. */
 export class Scratch {
   readonly dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   readonly #children = new Set<ChildProcess>();
@@ -48,7 +48,7 @@ export class Scratch {
   readonly #failure = Promise.withResolvers<never>();
   #isClosing = false;
 
-  /** Rejects when a process ends by itself. */
+  /** Rejects if a process ends by itself. */
   get failed(): Promise<never> {
     return this.#failure.promise;
   }
@@ -57,18 +57,18 @@ export class Scratch {
     this.#failure.reject(new BenchmarkFailed(message));
   }
 
-  /** A TypeScript file of this project, in a process of its own. */
+  /** Runs a TypeScript file of this project in its own process. */
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
     const args = ["--import", "tsx", join(projectRoot, file), ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
   }
 
-  /** A program whose output goes to `<name>.log`. */
+  /** Runs a program; its output goes to `<name>.log`. */
   startProgram(name: string, command: string, options: ProcessOptions): ChildProcess {
     const logFile = join(this.dir, `${name}.log`);
     const log = openSync(logFile, "a");
     const child = spawn(command, options.args ?? [], {
-      cwd: projectRoot, // where tsx looks for tsconfig.json
+      cwd: projectRoot, // tsx reads tsconfig.json from here
       env: { ...baseEnvironment, ...options.env },
       stdio: options.ipc ? ["ignore", log, log, "ipc"] : ["ignore", log, log],
     });
@@ -82,12 +82,12 @@ export class Scratch {
     return child;
   }
 
-  /** Whoever opens something that lasts as long as this says here how it is closed. */
+  /** Registers a function that closes something at the end. */
   onClose(closer: () => void | Promise<void>): void {
     this.#closers.push(closer);
   }
 
-  /** Nothing that the processes hold is worth a graceful end. */
+  /** Kills the processes: they hold nothing worth saving. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const closer of this.#closers.toReversed()) await closer();

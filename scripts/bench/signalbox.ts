@@ -8,15 +8,15 @@ import { freePort } from "./ports.ts";
 import type { ScratchRedis } from "./redis.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** This program as people run it, on a new database, with a log line for every request. */
+/** Signalbox with default settings, a new database and its request log. */
 export interface Installation {
   databaseUrl: string;
   port: number;
-  /** The settings of its processes. */
+  /** Environment of its processes. */
   env: Record<string, string>;
 }
 
-/** An installation that nothing runs of yet. */
+/** Prepares an installation without starting a process. */
 export async function install(
   scratch: Scratch,
   redis: ScratchRedis,
@@ -38,7 +38,7 @@ export async function install(
   return { databaseUrl, port, env };
 }
 
-/** Do something in an installation as its operator's command would, beside its processes. */
+/** Runs `work` with the installation's services, as the operator's command does. */
 export async function withServices<T>(
   { env }: Installation,
   work: (services: Services) => Promise<T>,

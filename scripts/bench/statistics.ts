@@ -1,4 +1,4 @@
-/** The middle value, or the mean of the two in the middle. NaN without values. */
+/** The median; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -6,7 +6,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The value that this share (0.99) of the sorted values does not exceed. NaN without values. */
+/** The quantile at `share` (0.99) of sorted values; NaN without values. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

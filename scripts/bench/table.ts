@@ -1,4 +1,4 @@
-/** Lines of cells as text: the first column to the left, the others to the right, as wide as their widest cell. */
+/** Renders rows of cells: the first column left-aligned, the others right-aligned. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]) =>
@@ -14,7 +14,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return [line(header), rule, ...body.map(line)].join("\n");
 }
 
-/** Three digits are all that a noisy machine can vouch for: 12,345 · 123 · 12.3 · 1.23. A dash for no number. */
+/** Three significant digits: 12,345 · 123 · 12.3 · 1.23; a dash for NaN. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return "–";
   if (value >= 100) return Math.round(value).toLocaleString("en-US");

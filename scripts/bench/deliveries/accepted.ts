@@ -15,7 +15,7 @@ export type SizeName = keyof typeof sizes;
 
 const warmUpSeconds = 0.5;
 
-/** How many posts of a size each server accepts a second, and how long they wait for the answer. */
+/** Measures accepted posts a second and their latency, by size. */
 export async function measureAccepted(
   { redis, servers, generators: [generator] }: Track,
   name: SizeName,

@@ -14,7 +14,7 @@ const aims = { everysec: "≥ 2.5" };
 const lookEveryMs = 5;
 const patienceMs = 30_000;
 
-/** From the first post of 1 KB until the last of them has its build, with server and worker at work together. */
+/** Measures from the first post until the last build, with server and worker running together. */
 export function measureBuilds({
   deliveries,
   rounds,
@@ -47,9 +47,9 @@ export function measureBuilds({
 }
 
 interface Counter extends Disposable {
-  /** The number of the pipeline's last build. */
+  /** Number of the pipeline's last build. */
   last(): number;
-  /** How many builds there really are. */
+  /** Number of build rows. */
   count(): number;
 }
 
@@ -64,7 +64,7 @@ function openCounter({ databaseFile, pipelineId }: Builder["builds"]): Counter {
   };
 }
 
-/** @returns when the build of this number was there */
+/** @returns the time at which the build of this number existed */
 async function untilLast(counter: Counter, wanted: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
   while (counter.last() < wanted) {

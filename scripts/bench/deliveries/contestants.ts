@@ -7,7 +7,7 @@ import type { Scratch } from "../scratch.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
 import { startSignalbox } from "./signalbox.ts";
 
-/** In the order of the table. By hand is one program, measured with two settings of Redis. */
+/** In the order of the table. The hand-made server is measured with two settings of Redis. */
 export const columns = {
   bare: { title: "bare h3", short: "bare" },
   everysec: { title: "by hand, everysec", short: "everysec" },
@@ -23,18 +23,18 @@ export interface Server {
   fsync: Fsync;
 }
 
-/** Makes builds of them, too, which are counted by the number of this pipeline's last one. */
+/** Also makes builds, counted by the pipeline's last build number. */
 export interface Builder extends Server {
   builds: { databaseFile: string; pipelineId: string };
 }
 
-/** Start all servers, without workers. */
+/** Starts all servers, without workers. */
 export async function startServers(scratch: Scratch, redis: ScratchRedis): Promise<Server[]> {
   const bare = await startBare(scratch);
   return [bare, ...(await startBuilders(scratch, redis, { workers: false }))];
 }
 
-/** Start the servers that make builds, with their workers. */
+/** Starts the servers that make builds, with their workers. */
 export async function startBuilders(
   scratch: Scratch,
   redis: ScratchRedis,

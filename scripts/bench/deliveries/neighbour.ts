@@ -9,8 +9,8 @@ const large = { body: pushPayload(megabyte), connections: 8 };
 const saturationSeconds = 1;
 
 /**
- * What senders of large payloads do to those of small ones, at half of what the server can do just then: the p99 of
- * posts of 1 KB alone, and with half of that half given to posts of 1 MB.
+ * Measures how large payloads slow small ones at half load: the p99 of posts of 1 KB alone, and with half of that
+ * load given to posts of 1 MB.
  */
 export async function measureNeighbour(
   { redis, servers, generators: [first, second] }: Track,

@@ -12,10 +12,10 @@ import type { Scratch } from "../scratch.ts";
 import { install, withServices } from "../signalbox.ts";
 import type { Builder } from "./contestants.ts";
 
-/** Out of reach: what is measured is the work, not the limit. */
+/** Too high to be reached: the bench measures work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
 
-/** `ingress/main.ts` and `workers/main.ts`, with one trigger. */
+/** Starts ingress and workers with one trigger. */
 export async function startSignalbox(
   scratch: Scratch,
   redis: ScratchRedis,
@@ -30,7 +30,7 @@ export async function startSignalbox(
   return { url, builds: { databaseFile: sqliteFile(databaseUrl), pipelineId } };
 }
 
-/** A trigger, with all that it needs. */
+/** Makes a trigger and what it needs. */
 async function createEndpoint(services: Services): Promise<{ url: string; pipelineId: string }> {
   const [organization, slug, name] = ["bench", "bench", "Bench"];
   const created = await createOrganization(services, { slug: organization, name, deliveriesPerHour });

@@ -6,19 +6,19 @@ import { interleave } from "../rounds.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
 import { type Server, startServers } from "./contestants.ts";
 
-/** Servers that run and are warm, and who makes load for them. No worker builds what they accept. */
+/** Warm servers without workers, and load generators. */
 export interface Track {
   redis: ScratchRedis;
   servers: Server[];
-  /** Two, for two kinds of load at once. */
+  /** Two, for two loads at once. */
   generators: [Generator, Generator];
 }
 
 const connections = 50;
-/** The compiler of JavaScript wants seconds of load before a server is as fast as it gets. */
+/** V8 needs seconds of load to reach full speed. */
 const warmUpSeconds = 3;
 
-/** Do something with all servers. */
+/** Runs `work` with all servers. */
 export function withTrack<T>(work: (track: Track) => Promise<T>): Promise<T> {
   return withScratch(async (scratch) => work(await openTrack(scratch)));
 }

@@ -10,16 +10,16 @@ export const columns = {
 };
 export type ContestantName = keyof typeof columns;
 
-/** What both know: a public client, and what it asks for. */
+/** The public client and scopes that both servers know. */
 export const client = {
   id: "bench-device",
   scopes: ["read_builds", "write_builds", "read_pipelines"],
 };
 
-/** Long enough for a whole run. */
+/** Lasts a whole run. */
 export const deviceCodeSeconds = 3600;
 
-/** How far the user has come with a device code. */
+/** The user's progress with a device code. */
 export type Progress = "pending" | "approved";
 
 /** A server of the device flow. */
@@ -27,7 +27,7 @@ export interface Server {
   name: ContestantName;
   authorizationUrl: string;
   tokenUrl: string;
-  /** Make device codes without a request for each. */
+  /** Makes device codes without requests. */
   makeCodes(progress: Progress, count: number): Promise<string[]>;
 }
 

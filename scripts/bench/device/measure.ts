@@ -6,7 +6,7 @@ import { interleave, type Round } from "../rounds.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
 import { type ContestantName, client, type Server, startServers } from "./contestants.ts";
 
-/** Servers that run, and who makes load for them. */
+/** Running servers and a load generator. */
 export interface Track {
   redis: ScratchRedis;
   servers: Server[];
@@ -20,9 +20,9 @@ export interface Lengths {
 }
 
 const connections = 50;
-/** So many devices poll. */
+/** Number of polling devices. */
 const liveCodes = 1000;
-/** The compiler of JavaScript wants seconds of load before a server is as fast as it gets. */
+/** V8 needs seconds of load to reach full speed. */
 const warmUpSeconds = 2.5;
 
 export function withTrack<T>(work: (track: Track) => Promise<T>): Promise<T> {
@@ -35,7 +35,7 @@ async function openTrack(scratch: Scratch): Promise<Track> {
   return { redis, servers: await startServers(scratch, redis), generator: startGenerator(scratch) };
 }
 
-/** Devices that ask for codes. */
+/** Measures device authorizations. */
 export async function measureAuthorizations(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   const forms = [form({ client_id: client.id, scope: client.scopes.join(" ") })];
   const wanted = { status: 200, texts: ['"device_code":'] };
@@ -46,7 +46,7 @@ export async function measureAuthorizations(track: Track, lengths: Lengths): Pro
   return linesOf("device_authorization", results);
 }
 
-/** Devices that wait for their user, each code polled in its turn. Signalbox tells all but the first to slow down. */
+/** Measures polls of pending codes, in turn. Signalbox answers slow_down to all but the first poll of a code. */
 export async function measurePolls(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   step(`Making ${liveCodes} codes for each`);
   const forms = new Map<Server, string[]>();
@@ -60,7 +60,7 @@ export async function measurePolls(track: Track, lengths: Lengths): Promise<Line
   return linesOf("pending polls", results, { oidcProvider: "≥ 2" });
 }
 
-/** Polls of codes that have been approved, so that each answer is a token. */
+/** Measures polls of approved codes: each answer is a token. */
 export async function measureExchanges(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   const wanted = { status: 200, texts: ['"access_token":'] };
   const turn = async (server: Server) => {

@@ -14,10 +14,10 @@ import type { Scratch } from "../scratch.ts";
 import { install, withServices } from "../signalbox.ts";
 import { client, deviceCodeSeconds, type Progress, type Server } from "./contestants.ts";
 
-/** Out of reach: what is measured is the work, not the limit. */
+/** Too high to be reached: the bench measures work, not limits. */
 const perMinute = "1000000000";
 
-/** `ingress/main.ts`, with one application and one user. */
+/** Starts ingress with one application and one user. */
 export async function startSignalbox(scratch: Scratch, redis: ScratchRedis): Promise<Omit<Server, "name">> {
   const installation = await install(scratch, redis, {
     DEVICE_AUTHORIZATIONS_PER_MINUTE: perMinute,
@@ -62,7 +62,7 @@ async function createSeed(services: Services): Promise<Seed> {
   return { applicationId: application.id, organizationId, userId };
 }
 
-/** The rows that `authorizeDevice` makes, and those that `approve` leaves behind. */
+/** Inserts the rows that `authorizeDevice` and `approve` make. */
 async function makeCodes(
   { db, clock, cipher }: Services,
   seed: Seed,

@@ -1,4 +1,4 @@
-/** The part of autocannon that is used here; the package has no types of its own. */
+/** The part of autocannon used here; the package has no types. */
 declare module "autocannon" {
   interface Options {
     url: string;
@@ -8,9 +8,9 @@ declare module "autocannon" {
     connections: number;
     /** Seconds. */
     duration?: number;
-    /** Stop after this many requests instead. */
+    /** Stops after this many requests instead. */
     amount?: number;
-    /** How often, in milliseconds, it looks whether to stop. */
+    /** Interval of the check to stop, in milliseconds. */
     sampleInt: number;
   }
 

@@ -3,10 +3,10 @@ import { KeptConnection } from "./kept-connection.ts";
 import type { Calls, LoadResult } from "./load.ts";
 import { callBytes } from "./request.ts";
 
-/** A server that hangs must not hold up the run. */
+/** Ends the run if a server hangs. */
 const patienceMs = 10_000;
 
-/** One call after the other, so that none waits for another; the last time around is finished. */
+/** Sends one call after the other. Finishes the last round. */
 export async function callInTurn({ calls, token, seconds }: Calls): Promise<LoadResult[]> {
   const [first] = calls;
   if (!first) return [];

@@ -3,11 +3,11 @@ import { type Answer, KeptConnection } from "./kept-connection.ts";
 import type { FormLoad, LoadResult } from "./load.ts";
 import { postBytes } from "./request.ts";
 
-/** A server that hangs must not hold up the run. */
+/** Ends the run if a server hangs. */
 const patienceMs = 10_000;
 const maxFirstWaitMs = 10_000;
 
-/** Every connection sends the next form of all when it has its answer. autocannon does not look at answers. */
+/** Each connection sends the next form once it has its answer. autocannon does not check answers. */
 export async function sendForms(load: FormLoad): Promise<LoadResult> {
   const { url, connections, until, wanted } = load;
   const requests = load.forms.map((form) => postBytes(url, "application/x-www-form-urlencoded", form));
@@ -44,7 +44,7 @@ function isWanted({ status, body }: Answer, wanted: FormLoad["wanted"]): boolean
   return status === wanted.status && wanted.texts.some((text) => body.includes(text));
 }
 
-/** The status and OAuth's code: nothing that would make a kind of each answer, and no token. */
+/** The status and the OAuth error code: few kinds, and no token. */
 function kindOf({ status, body }: Answer): string {
   return [status, /"error": ?"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(" ");
 }

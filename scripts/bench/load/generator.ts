@@ -4,7 +4,7 @@ import type { LoadResult, Order, Report } from "./load.ts";
 import { pace } from "./pace.ts";
 import { saturate } from "./saturate.ts";
 
-/** The process that makes load: an order comes in as a message, its result goes out as one. */
+/** The load generator's process: takes orders as messages and answers with results. */
 process.on("message", async (order: Order) => {
   try {
     report({ results: [await carryOut(order)].flat() });

@@ -12,8 +12,8 @@ interface Waiting {
 }
 
 /**
- * One keep-alive connection, one request at a time. As little work as possible between the socket and the clock:
- * Node's own client would add milliseconds of its own to what is measured.
+ * One keep-alive connection, one request at a time. It does little work between socket and clock, because Node's own
+ * client would add milliseconds to the measurement.
  */
 export class KeptConnection {
   readonly #socket: Socket;
@@ -35,7 +35,7 @@ export class KeptConnection {
     return new KeptConnection(socket);
   }
 
-  /** Send a complete request and wait for its complete answer. */
+  /** Sends a complete request and waits for its complete answer. */
   send(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };

@@ -18,17 +18,17 @@ export interface Pace extends Posts {
   seconds: number;
 }
 
-/** Forms, one after the other and over again, as fast as the server answers. */
+/** Forms, in a cycle, as fast as the server answers. */
 export interface FormLoad {
   url: string;
   forms: string[];
   connections: number;
   until: { seconds: number } | "each was sent once";
-  /** What every answer must be: this status, with one of these texts in the body. */
+  /** Every answer must have this status and one of these texts in its body. */
   wanted: { status: number; texts: string[] };
 }
 
-/** Calls of an API, one after the other and over again on one connection: each is to be answered with a 200. */
+/** API calls, in a cycle on one connection. Each must answer 200. */
 export interface Calls {
   calls: { method: "GET" | "POST"; url: string }[];
   token: string;
@@ -36,7 +36,7 @@ export interface Calls {
 }
 
 export interface LoadResult {
-  /** Answers of the 200s, or of the kind that is wanted. */
+  /** Answers of the expected kind, or 2xx. */
   accepted: number;
   perSecond: number;
   /** Milliseconds. */
@@ -47,7 +47,7 @@ export interface LoadResult {
   errors: number;
 }
 
-/** What travels to the generator's process and back. */
+/** Messages to the generator's process and back. */
 export type Order =
   | { saturate: Saturation }
   | { pace: Pace }
@@ -55,16 +55,16 @@ export type Order =
   | { callInTurn: Calls };
 export type Report = { results: LoadResult[] } | { error: string };
 
-/** Makes load, one order at a time, in a process of its own. */
+/** Makes load in its own process, one order at a time. */
 export interface Generator {
   saturate(order: Saturation): Promise<LoadResult>;
   pace(order: Pace): Promise<LoadResult>;
   sendForms(order: FormLoad): Promise<LoadResult>;
-  /** @returns a result for each of the calls */
+  /** @returns a result for each call */
   callInTurn(order: Calls): Promise<LoadResult[]>;
 }
 
-/** Start a load generator. All its orders throw BenchmarkFailed when an answer is not as it should be. */
+/** Starts a load generator. Its orders throw BenchmarkFailed on an unexpected answer. */
 export function startGenerator(scratch: Scratch, name = "load"): Generator {
   const child = scratch.startScript(name, "scripts/bench/load/generator.ts", { ipc: true });
   const giveAll = async (order: Order, url = ""): Promise<LoadResult[]> => {

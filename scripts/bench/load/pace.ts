@@ -9,8 +9,8 @@ const stragglersMs = 5000;
 
 /**
  * A steady stream of requests, however fast the answers come (an open loop). A request that is due while all
- * connections are busy waits for one, and its waiting counts. autocannon cannot do this: it sends the requests of
- * each second at once, at its beginning.
+ * connections are busy waits for one, and the wait counts. autocannon sends each second's requests at its
+ * beginning, so it cannot do this.
  */
 export async function pace({ url, body, connections, perSecond, seconds }: Pace): Promise<LoadResult> {
   const request = postBytes(url, "application/json", body);

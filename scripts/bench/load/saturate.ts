@@ -4,7 +4,7 @@ import type { LoadResult, Saturation } from "./load.ts";
 
 const stopWithinMs = 10;
 
-/** As many requests as the server can answer: every connection sends the next one when it has its answer. */
+/** Saturates the server: each connection sends the next request once it has its answer. */
 export async function saturate({ url, body, connections, until }: Saturation): Promise<LoadResult> {
   const answers = new Answers();
   const run = autocannon({

@@ -14,9 +14,9 @@ interface Options {
   postgres?: string;
 }
 
-/** Shorter than the two fan-outs of the large installation, so that all webhooks come beside one. */
+/** Shorter than the large installation's fan-outs, so that all webhooks come beside one. */
 const besideSeconds = 5;
-/** They take most of the time, and each is many transactions already. */
+/** Fewer rounds: fan-outs take most of the time, and each is many transactions. */
 const maxFanOutRounds = 2;
 
 const description = [

@@ -1,4 +1,4 @@
-/** The same program with little and with much in it, in the order of the table. */
+/** An installation with little data and one with much, in the order of the table. */
 export const sizes = {
   small: { queues: 100, jobs: 100 },
   large: { queues: 10_000, jobs: 100_000 },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import type { Scratch } from "../scratch.ts";
 
-/** A database that is gone when the run is: a file in the scratch directory, or one of a Postgres server. */
+/** A database for one run: a file in the scratch directory, or one on a Postgres server. */
 export async function createDatabase(
   scratch: Scratch,
   name: string,

@@ -17,8 +17,8 @@ const lookEveryMs = 10;
 const patienceMs = 30_000;
 
 /**
- * What a worker does after a pause and a resumption, and what webhooks that arrive meanwhile notice of it: the small
- * queue's fan-out is over at once, so that beside it they have the database for themselves.
+ * Measures a worker's fan-out after a pause and a resumption, and webhooks beside it. The small queue's fan-out ends at
+ * once, so its webhooks have the database for themselves.
  */
 export async function measureFanOut(
   { scratch, redis, servers, generator }: Track,
@@ -42,7 +42,7 @@ export async function measureFanOut(
     lineOf("fan-out of a pause: seconds", results, ({ pausedMs }) => pausedMs / 1000),
     lineOf("  transactions", results, ({ locks }) => locks.count),
     lineOf("  lock held: mean ms", results, ({ locks }) => locks.meanMs),
-    // Of all rounds: a median would hide it.
+    // The maximum of all rounds: a median would hide it.
     {
       title: "  lock held: longest ms, within",
       rounds: [{ small: longest("small"), large: longest("large") }],
@@ -62,7 +62,7 @@ async function pauseAndResume(server: Server, services: Services) {
   return { pausedMs, resumedMs, locks };
 }
 
-/** @returns milliseconds from the request until the last of the waiting jobs shows it */
+/** @returns milliseconds from the request until the last waiting job shows it */
 async function untilFannedOut(server: Server, { db }: Services, action: "pause" | "resume"): Promise<number> {
   const { jobs } = db.tables;
   const isMatched = (action === "pause" ? isNotNull : isNull)(jobs.dispatchPausedAt);

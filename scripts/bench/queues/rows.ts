@@ -17,7 +17,7 @@ import { createTrigger } from "../../../shared/triggers/create.ts";
 export interface Seed {
   organization: string;
   clusterId: string;
-  /** Where all jobs wait. */
+  /** The queue where all jobs wait. */
   queueId: string;
   token: string;
   deliveryUrl: string;
@@ -26,10 +26,10 @@ export interface Seed {
 const organization = "bench";
 const busy = "busy";
 const rowsAtOnce = 1000;
-/** Out of reach: what is measured is the work, not the limit. */
+/** Too high to be reached: the bench measures work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
 
-/** One cluster with so many queues, and so many builds whose only job waits on one of them. */
+/** Makes one cluster with so many queues, and builds whose only job waits on one of them. */
 export async function fill(services: Services, size: { queues: number; jobs: number }): Promise<Seed> {
   const created = await createOrganization(services, {
     slug: organization,

@@ -10,16 +10,16 @@ import { type SizeName, sizes } from "./contestants.ts";
 import { createDatabase } from "./databases.ts";
 import { fill, type Seed } from "./rows.ts";
 
-/** An installation whose ingress runs. */
+/** An installation with a running ingress. */
 export interface Server extends Seed {
   name: SizeName;
   installation: Installation;
-  /** REST address of the queues of its cluster, and of the one where jobs wait. */
+  /** REST addresses of the cluster's queues, and of the queue where jobs wait. */
   queuesUrl: string;
   queueUrl: string;
 }
 
-/** Servers that run, and who makes load for them. */
+/** Running servers and a load generator. */
 export interface Track {
   scratch: Scratch;
   redis: ScratchRedis;
@@ -27,10 +27,10 @@ export interface Track {
   generator: Generator;
 }
 
-/** Out of reach: what is measured is the work, not the limit. */
+/** Too high to be reached: the bench measures work, not limits. */
 const apiRequestsPerMinute = "1000000000";
 
-/** @param postgres a server where databases can be made; undefined: SQLite */
+/** @param postgres a server that allows CREATE DATABASE; undefined: SQLite */
 export function withTrack<T>(postgres: string | undefined, work: (track: Track) => Promise<T>): Promise<T> {
   return withScratch(async (scratch) => {
     const redis = await ScratchRedis.start(scratch);

@@ -1,12 +1,12 @@
-/** What the histogram of `signalbox_write_lock_seconds` says of the transactions of a process so far. */
+/** The histogram `signalbox_write_lock_seconds` of a process. */
 export interface WriteLocks {
   count: number;
   seconds: number;
-  /** How many took at most so many seconds, by that number; the last is infinite. */
+  /** Cumulative counts by upper bound in seconds; the last bound is infinite. */
   upTo: [seconds: number, count: number][];
 }
 
-/** @param port of the process's metrics */
+/** @param port the process's metrics port */
 export async function readWriteLocks(port: string): Promise<WriteLocks> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const numberOf = (name: string) =>
@@ -22,7 +22,7 @@ export async function readWriteLocks(port: string): Promise<WriteLocks> {
   };
 }
 
-/** Of the transactions between two readings: how many, their mean, and the bound that the longest is within. */
+/** Count, mean and upper bound of the transactions between two readings. */
 export function locksBetween(before: WriteLocks, after: WriteLocks) {
   const count = after.count - before.count;
   const within = after.upTo.find(([, reached], index) => reached - (before.upTo[index]?.[1] ?? 0) === count);

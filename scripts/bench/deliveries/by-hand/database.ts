@@ -1,6 +1,6 @@
 import Client from "better-sqlite3";
 
-/** The tables that builds need, with the keys and indexes that an API on them would want. */
+/** Tables for builds, with the keys and indexes that an API would need. */
 const schema = `
   create table if not exists pipelines (
     id text primary key,
@@ -39,7 +39,7 @@ const schema = `
   create index if not exists jobs_queue on jobs (queue_id, state, id);
 `;
 
-/** SQLite that keeps what it has committed, whatever happens to the machine. */
+/** SQLite with durable commits. */
 export function openByHandDatabase(file: string): Client.Database {
   const client = new Client(file);
   client.pragma("journal_mode = WAL");
@@ -49,7 +49,7 @@ export function openByHandDatabase(file: string): Client.Database {
   return client;
 }
 
-/** The one pipeline of the benchmark. */
+/** The bench's only pipeline. */
 export function insertPipeline(client: Client.Database, id: string): void {
   client
     .prepare("insert into pipelines (id, slug, command, queue_id, last_build_number) values (?, ?, ?, ?, 0)")

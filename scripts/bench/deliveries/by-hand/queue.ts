@@ -1,4 +1,4 @@
-/** What the server hands to the worker. The payload travels with it: nothing else keeps it. */
+/** The job from the server to the worker. It carries the payload, which is stored nowhere else. */
 export interface DeliveryJob {
   deliveryId: string;
   triggerId: string;

@@ -5,8 +5,8 @@ import pino from "pino";
 import { v7 } from "uuid";
 import { type DeliveryJob, jobOptions, queueName, queuePrefix } from "./queue.ts";
 
-// What one would write by hand instead of this program: fastify, a counter in Redis, and BullMQ with the payload in
-// the job. It is meant to be good of its kind: one connection, no needless round trip, one log line a request.
+// A server as one would write it by hand: fastify, a counter in Redis, and BullMQ with the payload in
+// the job. It is a fair rival: one connection, no needless round trip, one log line a request.
 
 const { PORT, REDIS_URL = "", TOKEN = "", PIPELINE_ID = "" } = process.env;
 const deliveriesPerHour = 1_000_000_000;
@@ -45,7 +45,7 @@ app.post<{ Params: { token: string } }>("/deliver/:token", async (request, reply
   return reply.code(201).send({ id: deliveryId });
 });
 
-/** The ordinary fixed window: a counter for each organization and hour. */
+/** A fixed window: one counter per organization and hour. */
 async function takeSlot(organizationId: string): Promise<number> {
   const window = Math.floor(Date.now() / 1000 / windowSeconds);
   const key = `${queuePrefix}:limit:${organizationId}:${window}`;

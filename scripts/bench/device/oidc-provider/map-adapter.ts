@@ -8,8 +8,8 @@ interface Payload {
 const secondMs = 1000;
 
 /**
- * Where oidc-provider keeps one kind of what it stores: in memory, for good. The adapter that comes with it keeps a
- * thousand entries in all, and forgets the rest.
+ * Stores oidc-provider's models of one kind in memory without limit. Its own adapter drops all but a thousand
+ * entries.
  */
 export class MapAdapter {
   readonly #payloads = new Map<string, Payload>();

@@ -5,8 +5,8 @@ import { client, deviceCodeSeconds } from "../contestants.ts";
 import { MapAdapter } from "./map-adapter.ts";
 import type { CodesReply, CodesRequest } from "./start.ts";
 
-// oidc-provider as it comes, with the device flow and one public client. It keeps everything in memory and writes no
-// log. Codes are made by its own models when the parent asks.
+// Plain oidc-provider with the device flow and one public client. It stores everything in memory and writes no
+// log. Its own models make codes when the parent asks.
 
 const { PORT = "" } = process.env;
 const accountId = "bench-user";
@@ -44,7 +44,7 @@ process.on("message", async ({ progress, count }: CodesRequest) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** What the endpoint makes; with an approval, what its pages leave behind. */
+/** Makes what the endpoint makes, and for an approval what the pages store. */
 async function makeCode(approval: object): Promise<string> {
   const code = new provider.DeviceCode({
     client: await provider.Client.find(client.id),

@@ -3,7 +3,7 @@ import { freePort, untilListening } from "../../ports.ts";
 import type { Scratch } from "../../scratch.ts";
 import type { Progress, Server } from "../contestants.ts";
 
-/** What travels to the server's process and back. */
+/** Messages to the server's process and back. */
 export interface CodesRequest {
   progress: Progress;
   count: number;
@@ -12,7 +12,7 @@ export interface CodesReply {
   codes: string[];
 }
 
-/** oidc-provider in a process of its own. */
+/** Starts oidc-provider in its own process. */
 export async function startOidcProvider(scratch: Scratch): Promise<Omit<Server, "name">> {
   const port = await freePort();
   const child = scratch.startScript("oidc-provider", "scripts/bench/device/oidc-provider/server.ts", {
