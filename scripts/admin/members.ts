@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
-import { createAccessToken, revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { createAccessToken, revokeAccessTokenAsOperator } from "../../shared/accounts/access-tokens.ts";
 import { listMembers } from "../../shared/accounts/member-store.ts";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
@@ -91,7 +91,7 @@ function tokenCommand(act: Act): Command {
     .argument("<id>", "the token's id", parseId)
     .action((id) =>
       act(async (services) => {
-        const revoked = await revokeAccessToken(services, id);
+        const revoked = await revokeAccessTokenAsOperator(services, id);
         return { id, revoked_at: revoked.revokedAt };
       }),
     );

@@ -14,7 +14,7 @@ export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<voi
   await tx.insertMany(tx.tables.accessTokens, [token]);
 }
 
-/** What a member's tokens could do ends with the membership; grants go by themselves, by their foreign key. */
+/** Revokes the tokens of a removed member. The foreign key deletes the grants with the membership. */
 export async function revokeTokensOfMember(
   tx: Tx,
   organizationId: string,
@@ -35,8 +35,9 @@ export async function revokeTokensOfMember(
 }
 
 /**
- * Revokes once: the time of the first revocation stays. Undefined when no such token is in force, or it is not one
- * that `ownerId` made.
+ * Revokes a token once, so the first revocation's time stays.
+ * @param ownerId revoke only if this user made the token
+ * @returns undefined if no such token is active
  */
 export async function revokeAccessTokenIfActive(
   tx: Tx,
@@ -64,7 +65,7 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
-/** The API access tokens that a user made and that are in force, the newest first; none of applications. */
+/** Returns the active tokens that a user made, newest first, without those issued to applications. */
 export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
   const { accessTokens, organizations } = db.tables;
   return db
@@ -82,7 +83,7 @@ export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
     .orderBy(desc(accessTokens.id));
 }
 
-/** Tokens that expired or were revoked before a time, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` tokens that expired or were revoked before `time`. Returns the number deleted. */
 export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
   const { accessTokens } = tx.tables;
   const ended = tx
@@ -90,14 +91,14 @@ export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number)
     .from(accessTokens)
     .where(or(lt(accessTokens.expiresAt, time), lt(accessTokens.revokedAt, time)))
     .limit(limit);
-  const gone = await tx
+  const deleted = await tx
     .delete(accessTokens)
     .where(inArray(accessTokens.id, ended))
     .returning({ id: accessTokens.id });
-  return gone.length;
+  return deleted.length;
 }
 
-/** When a token was last used, and by whom a grant was; an older note changes nothing. */
+/** Updates the last use of a token and of its grant, unless a later use is recorded. */
 export async function recordUseIfLater(
   tx: Tx,
   tokenId: string,
@@ -122,8 +123,8 @@ export async function recordUseIfLater(
 }
 
 /**
- * Who an access token speaks for, if it is in force, its user is still active and a member, and the application
- * that it was issued to, if any, is not disabled.
+ * Returns the user and organization of an active access token. Undefined if the user is deactivated or no longer a
+ * member, or if the token's application is disabled.
  */
 export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
   const { accessTokens, users, members, organizations, grants, applications } = db.tables;
@@ -133,7 +134,7 @@ export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
       user: users,
       organization: organizations,
       role: members.role,
-      /** The application that it was issued to; null for a user's own API access token. */
+      /** Null if the user made the token. */
       applicationId: grants.applicationId,
     })
     .from(accessTokens)

@@ -1,5 +1,6 @@
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
+import { hourMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import { Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
@@ -12,47 +13,46 @@ import {
   revokeAccessTokenIfActive,
   type TokenHolder,
 } from "./access-token-store.ts";
-import { audit } from "./audit.ts";
+import { type AuditSubject, audit } from "./audit.ts";
 import { findRole, lockActiveRole } from "./member-store.ts";
-import { nameProblems, requireOperator, requireOrganization } from "./organizations.ts";
+import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";
 import { grantableScopes, isScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
-
-const hourMs = 3_600_000;
 
 interface NewAccessToken {
   scopes: string[];
   description: string;
-  /** Absent: it does not expire. */
+  /** Undefined: the token does not expire. */
   expiresInHours?: number | undefined;
 }
 
 /**
- * A new API access token of a user in one organization, made by the operator.
- * @returns the stored token and, this once, its text
+ * Creates an API access token for a user, as the operator.
+ * @returns the stored token, and its text, which is not stored
  * @throws Refusal 404, 422
  */
 export async function createAccessToken(
   services: Services,
   input: NewAccessToken & { email: string; organization: string },
 ): Promise<{ token: string; accessToken: AccessToken }> {
-  const scopes = knownScopes(input.scopes);
+  const scopes = requireKnownScopes(input.scopes);
   return services.db.transaction(async (tx) => {
-    const organization = await requireOrganization(tx, input.organization);
-    const user = await requireUser(tx, input.email);
-    if (!(await findRole(tx, organization.id, user.id))) {
-      throw validationFailed("User is not a member of the organization");
+    const { id: organizationId } = await requireOrganization(tx, input.organization);
+    const { id: userId } = await requireUser(tx, input.email);
+    if (!(await findRole(tx, organizationId, userId))) {
+      throw validationFailed({ field: "email", message: "User is not a member of the organization" });
     }
-    const operator = await requireOperator(tx, organization);
-    const of = { userId: user.id, organizationId: organization.id, actorId: operator.id };
-    return storeAccessToken(tx, { ...input, ...of, scopes, now: services.clock.now() });
+    const created = newAccessToken({ ...input, scopes, userId, organizationId, now: services.clock.now() });
+    await insertAccessToken(tx, created.accessToken);
+    await auditAsOperator(tx, organizationId, "created", subjectOf(created.accessToken));
+    return created;
   });
 }
 
 /**
- * A new API access token that a user makes for themselves.
- * @param input.id made with the form, so that a form that is sent twice makes one token
- * @returns its text, this once; undefined when the form was sent before
+ * Creates an API access token for the user who asks for it.
+ * @param input.id made with the form, so that a form that is sent twice creates one token
+ * @returns the token's text, which is not stored; undefined if the form was sent before
  * @throws Refusal 422
  */
 export async function createOwnAccessToken(
@@ -60,38 +60,44 @@ export async function createOwnAccessToken(
   userId: string,
   input: NewAccessToken & { id: string; organizationId: string },
 ): Promise<string | undefined> {
-  const scopes = knownScopes(input.scopes);
-  const problems = nameProblems(input.description);
+  const scopes = requireKnownScopes(input.scopes);
+  const problems = nameProblems(input.description, "description");
   if (problems.length > 0) throw validationFailed(...problems);
 
   return services.db.transaction(async (tx) => {
     const role = await lockActiveRole(tx, input.organizationId, userId);
-    if (!role) throw validationFailed("You are not a member of that organization");
+    if (!role)
+      throw validationFailed({ field: "organization", message: "You are not a member of that organization" });
     if (await findAccessToken(tx, input.id)) return undefined; // after the lock: a double click sends two at once
-    const held = grantableScopes(scopes, role);
-    const others = scopes.filter((scope) => !held.includes(scope));
-    if (others.length > 0) {
-      throw validationFailed(...others.map((scope) => `Scope ${scope} needs an admin of the organization`));
-    }
-    const of = { userId, actorId: userId, scopes, now: services.clock.now() };
-    return (await storeAccessToken(tx, { ...input, ...of })).token;
+    const grantable = grantableScopes(scopes, role);
+    const refused = scopes.filter((scope) => !grantable.includes(scope));
+    if (refused.length > 0) throw scopesRefused(refused, "needs an admin of the organization");
+
+    const { token, accessToken } = newAccessToken({ ...input, scopes, userId, now: services.clock.now() });
+    await insertAccessToken(tx, accessToken);
+    await auditAsOwner(tx, accessToken, "created");
+    return token;
   });
 }
 
 /** @throws Refusal 422 */
-function knownScopes(given: string[]): string[] {
+function requireKnownScopes(given: string[]): string[] {
   const scopes = [...new Set(given)];
+  if (scopes.length === 0) throw validationFailed({ field: "scopes", message: "Scopes can't be blank" });
   const unknown = scopes.filter((scope) => !isScope(scope));
-  if (scopes.length === 0) throw validationFailed("Scopes can't be blank");
-  if (unknown.length > 0)
-    throw validationFailed(...unknown.map((scope) => `Scope ${scope} is not a known scope`));
+  if (unknown.length > 0) throw scopesRefused(unknown, "is not a known scope");
   return scopes;
 }
 
-async function storeAccessToken(
-  tx: Tx,
-  input: NewAccessToken & { id?: string; userId: string; organizationId: string; actorId: string; now: Date },
-): Promise<{ token: string; accessToken: AccessToken }> {
+function scopesRefused(scopes: string[], reason: string): Refusal {
+  return validationFailed(
+    ...scopes.map((scope) => ({ field: "scopes", message: `Scope ${scope} ${reason}` })),
+  );
+}
+
+function newAccessToken(
+  input: NewAccessToken & { id?: string; userId: string; organizationId: string; now: Date },
+): { token: string; accessToken: AccessToken } {
   const { userId, organizationId, scopes, description, expiresInHours, now } = input;
   const token = issueToken("access");
   const accessToken: AccessToken = {
@@ -107,59 +113,70 @@ async function storeAccessToken(
     grantId: null,
     lastUsedAt: null,
   };
-  await insertAccessToken(tx, accessToken);
-  await auditToken(tx, accessToken, input.actorId, "created");
   return { token, accessToken };
 }
 
 /**
- * Effective on the very next request.
- * @param ownerId only if it is this user's own API access token; undefined: whosever it is
- * @throws Refusal 404 when there is no such token in force
+ * Revokes a token for its user. The next request with it is refused.
+ * @param ownerId revoke only if this user made the token
+ * @throws Refusal 404 if no such token is active
  */
 export async function revokeAccessToken(
   services: Services,
   id: string,
   ownerId?: string,
 ): Promise<AccessToken> {
-  const now = services.clock.now();
   return services.db.transaction(async (tx) => {
-    const revoked = await revokeAccessTokenIfActive(tx, id, now, ownerId);
-    if (!revoked) throw new Refusal(404, "No access token found that is still in force");
-    await auditToken(tx, revoked, revoked.userId, "revoked");
+    const revoked = await revoke(tx, id, ownerId);
+    await auditAsOwner(tx, revoked, "revoked");
     return revoked;
   });
 }
 
-/** Who calls with this token; undefined for anything that is not a token in force. */
+/**
+ * Revokes any user's token, as the operator.
+ * @throws Refusal 404 if no such token is active
+ */
+export async function revokeAccessTokenAsOperator(services: Services, id: string): Promise<AccessToken> {
+  return services.db.transaction(async (tx) => {
+    const revoked = await revoke(tx, id);
+    await auditAsOperator(tx, revoked.organizationId, "revoked", subjectOf(revoked));
+    return revoked;
+  });
+}
+
+async function revoke(tx: Tx, id: string, ownerId?: string): Promise<AccessToken> {
+  const revoked = await revokeAccessTokenIfActive(tx, id, tx.now, ownerId);
+  if (!revoked) throw new Refusal(404, "No access token found that is still in force");
+  return revoked;
+}
+
+/** Returns the holder of a token; undefined if the text is not an active token. */
 export async function authenticate(services: Services, token: string): Promise<TokenHolder | undefined> {
   if (!isWellFormedToken("access", token)) return undefined;
   return findTokenHolder(services.db, hashToken(token), services.clock.now());
 }
 
-/**
- * Write down the uses of tokens that were noted since the last time. They come in no order and may be written
- * twice: only a later one than is known changes anything.
- */
+/** Stores the recorded uses of tokens. They come unordered and possibly twice; only later ones change a row. */
 export async function recordUsage({ db, usage }: Services): Promise<void> {
-  for (let notes = await usage.take(); notes.length > 0; notes = await usage.take()) {
-    const inOrder = notes.sort(([a], [b]) => (a < b ? -1 : 1)); // so that two workers do not wait for each other
+  for (let uses = await usage.take(); uses.length > 0; uses = await usage.take()) {
+    const sorted = uses.sort(([a], [b]) => (a < b ? -1 : 1)); // two workers lock rows in one order: no deadlock
     try {
       await db.transaction(async (tx) => {
-        for (const [tokenId, use] of inOrder) await recordUseIfLater(tx, tokenId, use);
+        for (const [tokenId, use] of sorted) await recordUseIfLater(tx, tokenId, use);
       });
     } catch (error) {
-      for (const [tokenId, use] of inOrder) usage.record(tokenId, use);
+      for (const [tokenId, use] of sorted) usage.record(tokenId, use);
       throw error;
     }
   }
 }
 
-function auditToken(tx: Tx, token: AccessToken, actorId: string, action: string): Promise<void> {
-  const actor = { organization: { id: token.organizationId }, userId: actorId };
-  return audit(tx, actor, action, {
-    type: "access_token",
-    id: token.id,
-    name: token.description || token.id,
-  });
+function auditAsOwner(tx: Tx, token: AccessToken, action: string): Promise<void> {
+  const owner = { organization: { id: token.organizationId }, userId: token.userId };
+  return audit(tx, owner, action, subjectOf(token));
+}
+
+function subjectOf({ id, description }: AccessToken): AuditSubject {
+  return { type: "access_token", id, name: description || id };
 }

@@ -9,12 +9,12 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
 }
 
 /**
- * What was done to these things, the newest first.
- * @param of beforeId: entries older than this one
+ * Returns an organization's entries, newest first.
+ * @param filter.beforeId only entries older than this one
  */
 export async function listAuditEvents(
   db: Db,
-  of: {
+  filter: {
     organizationId: string;
     subjects?: { types: string[]; ids: string[] };
     beforeId?: string | undefined;
@@ -28,17 +28,17 @@ export async function listAuditEvents(
     .innerJoin(users, eq(users.id, auditEvents.actorId))
     .where(
       and(
-        eq(auditEvents.organizationId, of.organizationId),
-        of.subjects && inArray(auditEvents.subjectType, of.subjects.types),
-        of.subjects && inArray(auditEvents.subjectId, of.subjects.ids),
-        of.beforeId ? lt(auditEvents.id, of.beforeId) : undefined,
+        eq(auditEvents.organizationId, filter.organizationId),
+        filter.subjects && inArray(auditEvents.subjectType, filter.subjects.types),
+        filter.subjects && inArray(auditEvents.subjectId, filter.subjects.ids),
+        filter.beforeId ? lt(auditEvents.id, filter.beforeId) : undefined,
       ),
     )
     .orderBy(desc(auditEvents.id))
     .limit(limit);
 }
 
-/** Entries written before a time, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` entries from before `time`. Returns the number deleted. */
 export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { auditEvents } = tx.tables;
   const old = tx
@@ -46,9 +46,9 @@ export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number)
     .from(auditEvents)
     .where(lt(auditEvents.createdAt, time))
     .limit(limit);
-  const gone = await tx
+  const deleted = await tx
     .delete(auditEvents)
     .where(inArray(auditEvents.id, old))
     .returning({ id: auditEvents.id });
-  return gone.length;
+  return deleted.length;
 }

@@ -1,17 +1,18 @@
 import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
+import { dayMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../runtime/services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";
 
-/** Who does something, and in which organization. */
+/** The user who acts, and the organization that the act concerns. */
 export interface Actor {
   organization: Organization;
   userId: string;
 }
 
-/** The thing that something was done to. */
+/** The thing that changes. */
 export interface AuditSubject {
   type:
     | "cluster"
@@ -26,13 +27,13 @@ export interface AuditSubject {
     | "member"
     | "organization";
   id: string;
-  /** What people call it: a label, key, slug or address. Never a secret. */
+  /** A label, key, slug or email address. Never a secret. */
   name: string;
 }
 
 /**
- * Records who did what, in the transaction that does it.
- * @param action past tense: `created`, `enabled`, `deleted`
+ * Writes an audit entry in the transaction that makes the change.
+ * @param action past tense, followed by the subject on the page: `created`, `set the password of`
  */
 export async function audit(
   tx: Tx,
@@ -52,9 +53,9 @@ export async function audit(
   });
 }
 
-/** Forget entries past their retention. */
+/** Deletes entries past their retention. Returns the number deleted. */
 export async function purgeAuditEvents(services: Services): Promise<number> {
   const { db, clock, config } = services;
-  const before = new Date(clock.now().getTime() - config.auditRetentionDays * 86_400_000);
+  const before = new Date(clock.now().getTime() - config.auditRetentionDays * dayMs);
   return purgeInBatches(db, (tx, limit) => deleteAuditEventsBefore(tx, before, limit));
 }

@@ -3,18 +3,17 @@ import { Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
-import { audit } from "./audit.ts";
 import { deleteMember, findRole, insertMember, setRoleIfMember } from "./member-store.ts";
-import { requireOperator, requireOrganization } from "./organizations.ts";
+import { auditAsOperator, requireOrganization } from "./organizations.ts";
 import { requireUser } from "./users.ts";
 
 export type Membership = { organization: string; email: string; role: Role };
 
-/** @throws Refusal 404, 422 when the user is a member already */
+/** @throws Refusal 404; 422 if the user is a member already */
 export async function addMember(services: Services, input: Membership): Promise<Membership> {
   return changeMember(services, input, "added", async (tx, ids) => {
     if (await findRole(tx, ids.organizationId, ids.userId))
-      throw validationFailed("User is already a member");
+      throw validationFailed({ field: "email", message: "User is already a member" });
     await insertMember(tx, { ...ids, role: input.role, createdAt: services.clock.now() });
     return true;
   });
@@ -28,12 +27,12 @@ export async function updateMember(services: Services, input: Membership): Promi
 }
 
 /**
- * With the membership go all grants and tokens that the user had in the organization.
+ * Removes a member, with the grants and tokens that the user has in the organization.
  * @throws Refusal 404
  */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
   await changeMember(services, input, "removed", async (tx, ids) => {
-    // In this order: a token that is being made holds the membership, and is seen once that is ours.
+    // Delete first: whoever creates a token locks the membership, so the update below sees every token.
     const wasMember = await deleteMember(tx, ids.organizationId, ids.userId);
     await revokeTokensOfMember(tx, ids.organizationId, ids.userId, services.clock.now());
     return wasMember;
@@ -51,12 +50,7 @@ async function changeMember<T extends Omit<Membership, "role">>(
     const user = await requireUser(tx, input.email);
     const ids = { organizationId: organization.id, userId: user.id };
     if (!(await change(tx, ids))) throw new Refusal(404, "User is not a member of the organization");
-    const operator = await requireOperator(tx, organization);
-    await audit(tx, { organization, userId: operator.id }, action, {
-      type: "member",
-      id: user.id,
-      name: user.email,
-    });
+    await auditAsOperator(tx, organization.id, action, { type: "member", id: user.id, name: user.email });
   });
   return input;
 }

@@ -1,9 +1,9 @@
 import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import { notFound, validationFailed } from "../refusal.ts";
+import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Feature } from "../vocabulary.ts";
-import type { Actor } from "./audit.ts";
+import { type Actor, type AuditSubject, audit } from "./audit.ts";
 import {
   findOrganization,
   insertOrganization,
@@ -16,22 +16,22 @@ export const features: Feature[] = ["windows_hosted_agents", "custom_agent_image
 
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Reasons why this cannot be a slug: what stands in addresses of organizations and pipelines. */
-export function slugProblems(slug: string): string[] {
-  if (slug.length > 100) return ["Slug is too long (maximum is 100 characters)"];
-  return slugPattern.test(slug)
-    ? []
-    : ["Slug can only contain lower-case letters, numbers and single hyphens"];
+/** Checks a slug, the name of an organization or pipeline in addresses. */
+export function slugProblems(slug: string): Problem[] {
+  if (slug.length > 100) return [{ field: "slug", message: "Slug is too long (maximum is 100 characters)" }];
+  if (slugPattern.test(slug)) return [];
+  return [{ field: "slug", message: "Slug can only contain lower-case letters, numbers and single hyphens" }];
 }
 
-/** Reasons why this cannot be the name of something that people see. */
-export function nameProblems(name: string): string[] {
-  if (name.trim() === "") return ["Name can't be blank"];
-  return name.length > 100 ? ["Name is too long (maximum is 100 characters)"] : [];
+/** Checks a display name. */
+export function nameProblems(name: string, field = "name"): Problem[] {
+  if (name.trim() === "") return [{ field, message: "Name can't be blank" }];
+  if (name.length <= 100) return [];
+  return [{ field, message: "Name is too long (maximum is 100 characters)" }];
 }
 
 /**
- * A new organization, with its built-in Operator.
+ * Creates an organization with its built-in Operator.
  * @throws Refusal 422
  */
 export async function createOrganization(
@@ -50,26 +50,31 @@ export async function createOrganization(
     features: [],
     createdAt: now,
   };
-  const operator: User = {
-    id: newId(now),
-    email: `operator@${input.slug}.invalid`,
-    name: "Operator",
-    passwordHash: null,
-    operatorOfId: organization.id,
-    deactivatedAt: null,
-    createdAt: now,
-  };
 
   await services.db.transaction(async (tx) => {
-    if (await findOrganization(tx, input.slug)) throw validationFailed("Slug has already been taken");
+    if (await findOrganization(tx, input.slug))
+      throw validationFailed({ field: "slug", message: "Slug has already been taken" });
     await insertOrganization(tx, organization);
-    await insertUser(tx, operator);
+    await insertUser(tx, newOperator(organization));
+    await auditOrganization(tx, organization, "created");
   });
   return organization;
 }
 
+function newOperator({ id, slug, createdAt }: Organization): User {
+  return {
+    id: newId(createdAt),
+    email: `operator@${slug}.invalid`,
+    name: "Operator",
+    passwordHash: null,
+    operatorOfId: id,
+    deactivatedAt: null,
+    createdAt,
+  };
+}
+
 /**
- * Change an organization's limit of deliveries an hour, or switch features on and off.
+ * Changes an organization's limit of deliveries per hour and its features.
  * @throws Refusal 404
  */
 export async function updateOrganization(
@@ -84,23 +89,40 @@ export async function updateOrganization(
       features: features.filter((name) => change.features[name] ?? organization.features.includes(name)),
     };
     await setOrganizationLimits(tx, organization.id, updated);
+    await auditOrganization(tx, organization, "updated");
     return { ...organization, ...updated };
   });
 }
 
+/** @throws Refusal 404 */
 export async function requireOrganization(db: Db | Tx, slug: string): Promise<Organization> {
   const organization = await findOrganization(db, slug);
   if (!organization) throw notFound("organization");
   return organization;
 }
 
-export async function requireOperator(db: Db | Tx, organization: Organization): Promise<User> {
-  const operator = await findOperator(db, organization.id);
-  if (!operator) throw new Error(`Organization ${organization.id} has no Operator.`);
-  return operator;
+/** Returns the actor for what the operator's command does in an organization: its built-in Operator. */
+export async function asOperator(db: Db | Tx, organization: Organization): Promise<Actor> {
+  return { organization, userId: await requireOperatorId(db, organization.id) };
 }
 
-/** The built-in Operator, who makes what the operator's command makes. */
-export async function asOperator(db: Db | Tx, organization: Organization): Promise<Actor> {
-  return { organization, userId: (await requireOperator(db, organization)).id };
+/** Writes an audit entry as the organization's Operator, in the transaction that makes the change. */
+export async function auditAsOperator(
+  tx: Tx,
+  organizationId: string,
+  action: string,
+  subject: AuditSubject,
+): Promise<void> {
+  const userId = await requireOperatorId(tx, organizationId);
+  await audit(tx, { organization: { id: organizationId }, userId }, action, subject);
+}
+
+async function requireOperatorId(db: Db | Tx, organizationId: string): Promise<string> {
+  const operator = await findOperator(db, organizationId);
+  if (!operator) throw new Error(`Organization ${organizationId} has no Operator.`);
+  return operator.id;
+}
+
+function auditOrganization(tx: Tx, { id, slug }: Organization, action: string): Promise<void> {
+  return auditAsOperator(tx, id, action, { type: "organization", id, name: slug });
 }

@@ -9,7 +9,7 @@ export async function insertSession(tx: Tx, session: Session): Promise<void> {
   await tx.insert(tx.tables.sessions).values(session);
 }
 
-/** The active user of a session that has not expired. */
+/** Returns the active user of an unexpired session. */
 export async function findSessionUser(db: Db, tokenHash: string, now: Date): Promise<User | undefined> {
   const { sessions, users } = db.tables;
   const [found] = await db
@@ -24,7 +24,7 @@ export async function deleteSession(tx: Tx, tokenHash: string): Promise<void> {
   await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.tokenHash, tokenHash));
 }
 
-/** Sessions that expired before a time, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` sessions that expired before `time`. Returns the number deleted. */
 export async function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
   const { sessions } = tx.tables;
   const old = tx
@@ -32,11 +32,11 @@ export async function deleteExpiredSessions(tx: Tx, time: Date, limit: number): 
     .from(sessions)
     .where(lt(sessions.expiresAt, time))
     .limit(limit);
-  const gone = await tx
+  const deleted = await tx
     .delete(sessions)
     .where(inArray(sessions.tokenHash, old))
     .returning({ userId: sessions.userId });
-  return gone.length;
+  return deleted.length;
 }
 
 export async function deleteSessionsOfUser(tx: Tx, userId: string): Promise<void> {

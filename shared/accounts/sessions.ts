@@ -2,6 +2,8 @@ import { hashPassword, matchesPassword, nobodysPassword } from "../crypto/passwo
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
+import { dayMs } from "../durations.ts";
+import type { Problem } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   deleteExpiredSessions,
@@ -11,36 +13,34 @@ import {
   insertSession,
 } from "./session-store.ts";
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
-import { passwordProblems } from "./users.ts";
-
-const dayMs = 86_400_000;
+import { normalizeEmail, passwordProblems } from "./users.ts";
 
 /**
- * The user of this address and password; undefined when there is none, or none that may sign in. Which of the
- * two is wrong nobody learns, from the time it takes either.
+ * Returns the active user with this email address and password. Takes equally long for an unknown address and a
+ * wrong password, so that the time reveals no address.
  */
 export async function findUserByPassword(
   { db }: Services,
   email: string,
   password: string,
 ): Promise<User | undefined> {
-  const user = await findUser(db, email.trim().toLowerCase());
+  const user = await findUser(db, normalizeEmail(email));
   const matches = await matchesPassword(password, user?.passwordHash ?? nobodysPassword);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }
 
 /**
- * A new session of a user whose password was right. The session that the browser had before, if any, ends.
- * @returns the token for the browser's cookie; undefined when the password was changed meanwhile
+ * Starts a session for a user whose password was right, and ends the browser's previous one.
+ * @returns the token for the browser's cookie; undefined if the password has changed since it was checked
  */
 export async function startSession(
   services: Services,
   user: User,
-  formerToken: string,
+  previousToken: string,
 ): Promise<string | undefined> {
   return services.db.transaction(async (tx) => {
     if (!(await lockIfPasswordIs(tx, user))) return undefined;
-    await deleteSession(tx, hashToken(formerToken));
+    await deleteSession(tx, hashToken(previousToken));
     return storeSession(services, tx, user.id);
   });
 }
@@ -57,7 +57,7 @@ async function storeSession({ clock, config }: Services, tx: Tx, userId: string)
   return token;
 }
 
-/** Who is signed in with this token of a browser. */
+/** Returns the user who signed in with this token. */
 export async function findSignedInUser({ db, clock }: Services, token: string): Promise<User | undefined> {
   if (!isWellFormedToken("session", token)) return undefined;
   return findSessionUser(db, hashToken(token), clock.now());
@@ -68,19 +68,18 @@ export async function endSession({ db }: Services, token: string): Promise<void>
 }
 
 /**
- * A new password, chosen by the user. All sessions end.
- * @returns the token of a new session; or `wrong` when the present password is not right; or what is the matter
- * with the new one
+ * Replaces the user's own password and ends all their sessions.
+ * @returns the token of a new session, `wrong` if `current` is not the password, or the problems of `next`
  */
 export async function changePassword(
   services: Services,
   user: User,
-  { present, wanted }: { present: string; wanted: string },
-): Promise<"wrong" | { problems: string[] } | { token: string }> {
-  if (!(await matchesPassword(present, user.passwordHash ?? ""))) return "wrong";
-  const problems = passwordProblems(wanted);
+  { current, next }: { current: string; next: string },
+): Promise<"wrong" | { problems: Problem[] } | { token: string }> {
+  if (!(await matchesPassword(current, user.passwordHash ?? ""))) return "wrong";
+  const problems = passwordProblems(next);
   if (problems.length > 0) return { problems };
-  const passwordHash = await hashPassword(wanted);
+  const passwordHash = await hashPassword(next);
   return services.db.transaction(async (tx) => {
     if (!(await lockIfPasswordIs(tx, user))) return "wrong";
     await setPasswordHash(tx, user.id, passwordHash);
@@ -89,7 +88,7 @@ export async function changePassword(
   });
 }
 
-/** Forget sessions that have expired. */
+/** Deletes expired sessions. Returns the number deleted. */
 export async function purgeSessions({ db, clock }: Services): Promise<number> {
   return purgeInBatches(db, (tx, limit) => deleteExpiredSessions(tx, clock.now(), limit));
 }

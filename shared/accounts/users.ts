@@ -2,36 +2,39 @@ import { z } from "zod";
 import { hashPassword } from "../crypto/passwords.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import { notFound, validationFailed } from "../refusal.ts";
+import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Role } from "../vocabulary.ts";
-import { insertMember } from "./member-store.ts";
-import { nameProblems, requireOrganization } from "./organizations.ts";
+import { insertMember, listMemberships } from "./member-store.ts";
+import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";
 import { deleteSessionsOfUser } from "./session-store.ts";
 import { deactivateIfActive, findUser, insertUser, setPasswordHash, type User } from "./user-store.ts";
 
 const minPasswordLength = 10;
-/** scrypt reads any length, but nobody types more. */
+/** Limits the work of scrypt, which accepts any length. */
 const maxPasswordLength = 1000;
 
-/** Reasons why this cannot be a password. */
-export function passwordProblems(password: string): string[] {
+/** Checks a new password. */
+export function passwordProblems(password: string): Problem[] {
   if (password.length < minPasswordLength)
-    return [`Password is too short (minimum is ${minPasswordLength} characters)`];
-  return password.length > maxPasswordLength ? ["Password is too long (maximum is 1,000 characters)"] : [];
+    return [
+      { field: "password", message: `Password is too short (minimum is ${minPasswordLength} characters)` },
+    ];
+  if (password.length <= maxPasswordLength) return [];
+  return [{ field: "password", message: "Password is too long (maximum is 1,000 characters)" }];
 }
 
 /**
- * A new user, a member of one organization.
+ * Creates a user as a member of one organization.
  * @throws Refusal 404 for the organization, 422
  */
 export async function createUser(
   services: Services,
   input: { email: string; name: string; password: string; organization: string; role: Role },
 ): Promise<User> {
-  const email = input.email.trim().toLowerCase();
+  const email = normalizeEmail(input.email);
   const problems = [
-    ...(z.email().safeParse(email).success ? [] : ["Email is not an email address"]),
+    ...emailProblems(email),
     ...nameProblems(input.name),
     ...passwordProblems(input.password),
   ];
@@ -49,20 +52,18 @@ export async function createUser(
   };
   await services.db.transaction(async (tx) => {
     const organization = await requireOrganization(tx, input.organization);
-    if (await findUser(tx, email)) throw validationFailed("Email has already been taken");
+    if (await findUser(tx, email))
+      throw validationFailed({ field: "email", message: "Email has already been taken" });
     await insertUser(tx, user);
-    await insertMember(tx, {
-      organizationId: organization.id,
-      userId: user.id,
-      role: input.role,
-      createdAt: now,
-    });
+    const ids = { organizationId: organization.id, userId: user.id };
+    await insertMember(tx, { ...ids, role: input.role, createdAt: now });
+    await auditUser(tx, user, "created");
   });
   return user;
 }
 
 /**
- * A new password, set by the operator. It signs the user out everywhere.
+ * Sets a user's password for the operator and ends the user's sessions.
  * @throws Refusal 404, 422
  */
 export async function setPassword(services: Services, email: string, password: string): Promise<User> {
@@ -73,22 +74,46 @@ export async function setPassword(services: Services, email: string, password: s
     const user = await requireUser(tx, email);
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteSessionsOfUser(tx, user.id);
+    await auditUser(tx, user, "set the password of");
     return user;
   });
 }
 
-/** From now on none of the user's tokens work and they cannot sign in. Users are never deleted. */
+/**
+ * Stops the user from signing in, and their tokens from working. Users are never deleted.
+ * @throws Refusal 404
+ */
 export async function deactivateUser(services: Services, email: string): Promise<User> {
   return services.db.transaction(async (tx) => {
     const user = await requireUser(tx, email);
-    await deactivateIfActive(tx, user.id, services.clock.now());
+    if (await deactivateIfActive(tx, user.id, services.clock.now())) await auditUser(tx, user, "deactivated");
     return user;
   });
 }
 
-/** A person: what is no organization's built-in Operator, who never signs in and is a member of nothing. */
+/**
+ * Returns a user who is not a built-in Operator. An Operator never signs in and has no membership.
+ * @throws Refusal 404
+ */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {
-  const user = await findUser(db, email.trim().toLowerCase());
+  const user = await findUser(db, normalizeEmail(email));
   if (!user || user.operatorOfId !== null) throw notFound("user");
   return user;
+}
+
+/** Returns an email address as the database stores it. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+function emailProblems(email: string): Problem[] {
+  if (z.email().safeParse(email).success) return [];
+  return [{ field: "email", message: "Email is not an email address" }];
+}
+
+/** Audits an act of the operator in each organization that the user is a member of. */
+async function auditUser(tx: Tx, user: User, action: string): Promise<void> {
+  for (const { organization } of await listMemberships(tx, user.id)) {
+    await auditAsOperator(tx, organization.id, action, { type: "user", id: user.id, name: user.email });
+  }
 }

@@ -24,14 +24,17 @@ export function savePassword(services: Services, bodies: Bodies) {
         field: "again",
       });
 
-    const passwords = { present: field("present"), wanted: field("wanted") };
+    const passwords = { current: field("present"), next: field("wanted") };
     const changed = await limitSignInFailures(services, user.email, clientIp(event), async () => {
       const outcome = await changePassword(services, user, passwords);
       return outcome === "wrong" ? undefined : outcome;
     });
     if (!changed) return passwordForm(visitor, { text: "The current password is wrong.", field: "present" });
     if ("problems" in changed)
-      return passwordForm(visitor, { text: `${changed.problems.join(", ")}.`, field: "wanted" });
+      return passwordForm(visitor, {
+        text: `${changed.problems.map(({ message }) => message).join(", ")}.`,
+        field: "wanted",
+      });
 
     setSessionCookie(services.config, event, changed.token);
     return withNotice(patterns.home, "password_changed");

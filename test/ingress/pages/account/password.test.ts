@@ -48,8 +48,8 @@ describeWithDatabase("POST /user/password", (database) => {
     await setPassword(world.services, acme.user.email, second);
 
     const outcome = await changePassword(world.services, user, {
-      present: first,
-      wanted: "a third password",
+      current: first,
+      next: "a third password",
     });
 
     assert.equal(outcome, "wrong");
