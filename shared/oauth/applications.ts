@@ -1,8 +1,9 @@
 import { nanoid } from "nanoid";
-import { nameProblems } from "../accounts/organizations.ts";
+import { auditAsOperator, nameProblems } from "../accounts/organizations.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
+import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import { notFound, Refusal, validationFailed } from "../refusal.ts";
+import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   type Application,
@@ -10,25 +11,26 @@ import {
   insertApplication,
   updateApplication,
 } from "./application-store.ts";
+import { listOrganizationIdsOfGrants } from "./grant-store.ts";
 
 const clientIdPattern = /^[A-Za-z0-9._-]{1,100}$/;
 const defaultAccessTokenMinutes = 60;
 
 export interface NewApplication {
   name: string;
-  /** Absent: one is made up. */
+  /** Default: generated. */
   clientId?: string | undefined;
   confidential: boolean;
   deviceFlow: boolean;
-  /** Whether it gets refresh tokens; its access tokens then live an hour unless told otherwise. */
+  /** Issue refresh tokens. Access tokens then expire, after an hour by default. */
   refreshTokens: boolean;
-  /** How long access tokens live; absent, and without refresh tokens, they do not expire. */
+  /** Lifetime of access tokens. Default without refresh tokens: they do not expire. */
   accessTokenMinutes?: number | undefined;
 }
 
 /**
- * Register an OAuth client.
- * @returns the application and, this once, the secret of a confidential one
+ * Registers an OAuth client. Writes no audit entry: entries belong to an organization, and none uses it yet.
+ * @returns the application, and the secret of a confidential one, which is not stored
  * @throws Refusal 422
  */
 export async function createApplication(
@@ -36,12 +38,7 @@ export async function createApplication(
   input: NewApplication,
 ): Promise<{ application: Application; secret: string | undefined }> {
   const clientId = input.clientId ?? nanoid();
-  const problems = [
-    ...nameProblems(input.name),
-    ...(clientIdPattern.test(clientId)
-      ? []
-      : ["Client id can only be 1 to 100 letters, numbers, dots, hyphens and underscores"]),
-  ];
+  const problems = [...nameProblems(input.name), ...clientIdProblems(clientId)];
   if (problems.length > 0) throw validationFailed(...problems);
 
   const now = services.clock.now();
@@ -58,28 +55,29 @@ export async function createApplication(
     createdAt: now,
   };
   await services.db.transaction(async (tx) => {
-    if (await findApplication(tx, clientId)) throw validationFailed("Client id has already been taken");
+    if (await findApplication(tx, clientId))
+      throw validationFailed({ field: "client_id", message: "Client id has already been taken" });
     await insertApplication(tx, application);
   });
   return { application, secret };
 }
 
 /**
- * From the next request on the client is refused and its tokens do not work, until it is enabled again.
+ * Refuses the client and its tokens from the next request on, until it is enabled again.
  * @throws Refusal 404
  */
 export function disableApplication(services: Services, clientId: string): Promise<Application> {
-  return change(services, clientId, { disabledAt: services.clock.now() });
+  return setDisabledAt(services, clientId, services.clock.now());
 }
 
 /** @throws Refusal 404 */
 export function enableApplication(services: Services, clientId: string): Promise<Application> {
-  return change(services, clientId, { disabledAt: null });
+  return setDisabledAt(services, clientId, null);
 }
 
 /**
- * A new secret for a confidential client; the one before stops working at once.
- * @returns the secret, this once
+ * Replaces the secret of a confidential client. The previous one stops working at once.
+ * @returns the secret, which is not stored
  * @throws Refusal 404; 422 for a public client
  */
 export async function rotateSecret(services: Services, clientId: string): Promise<string> {
@@ -90,11 +88,12 @@ export async function rotateSecret(services: Services, clientId: string): Promis
     if (application.secretHash === null)
       throw new Refusal(422, "The application is public: it has no secret");
     await updateApplication(tx, clientId, { secretHash: hashToken(secret) });
+    await auditApplication(tx, application, "rotated the secret of");
   });
   return secret;
 }
 
-/** The application that a client id names, unless it is disabled. Ids that cannot be are not looked up. */
+/** Returns the application of a client id, unless it is disabled. Does not look up malformed ids. */
 export async function findEnabledApplication(
   { db }: Pick<Services, "db">,
   clientId: string,
@@ -104,12 +103,31 @@ export async function findEnabledApplication(
   return application?.disabledAt === null ? application : undefined;
 }
 
-async function change(
+function clientIdProblems(clientId: string): Problem[] {
+  if (clientIdPattern.test(clientId)) return [];
+  const message = "Client id can only be 1 to 100 letters, numbers, dots, hyphens and underscores";
+  return [{ field: "client_id", message }];
+}
+
+async function setDisabledAt(
   services: Services,
   clientId: string,
-  to: { disabledAt: Date | null },
+  disabledAt: Date | null,
 ): Promise<Application> {
-  const updated = await services.db.transaction((tx) => updateApplication(tx, clientId, to));
-  if (!updated) throw notFound("application");
-  return updated;
+  return services.db.transaction(async (tx) => {
+    const updated = await updateApplication(tx, clientId, { disabledAt });
+    if (!updated) throw notFound("application");
+    await auditApplication(tx, updated, disabledAt === null ? "enabled" : "disabled");
+    return updated;
+  });
+}
+
+/**
+ * Applications belong to the installation and audit entries to an organization: writes an entry, as the Operator, in
+ * each organization that has grants of the application.
+ */
+async function auditApplication(tx: Tx, { id, name }: Application, action: string): Promise<void> {
+  for (const organizationId of await listOrganizationIdsOfGrants(tx, id)) {
+    await auditAsOperator(tx, organizationId, action, { type: "application", id, name });
+  }
 }

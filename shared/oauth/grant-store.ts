@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -17,7 +17,7 @@ export async function lockGrant(tx: Tx, id: string): Promise<Grant | undefined> 
   return locked;
 }
 
-/** A grant with its user, unless the user is deactivated. */
+/** Returns a grant with its user, unless the user is deactivated. */
 export async function findGrantHolder(db: Db, id: string) {
   const { grants, users } = db.tables;
   const [found] = await db
@@ -28,25 +28,25 @@ export async function findGrantHolder(db: Db, id: string) {
   return found;
 }
 
-/** The grant with all its tokens. */
+/** Deletes a grant; the foreign keys delete its tokens. */
 export async function deleteGrant(tx: Tx, id: string): Promise<void> {
   await tx.delete(tx.tables.grants).where(eq(tx.tables.grants.id, id));
 }
 
-/** One grant of a user, or all that an application has of the user, each with all its tokens. */
+/** Deletes one grant of a user, or all that the user gave an application, with their tokens. */
 export async function deleteGrantsOfUser(
   tx: Tx,
-  of: { userId: string } & ({ id: string } | { applicationId: string }),
+  which: { userId: string } & ({ id: string } | { applicationId: string }),
 ): Promise<Grant[]> {
   const { grants } = tx.tables;
-  const which = "id" in of ? eq(grants.id, of.id) : eq(grants.applicationId, of.applicationId);
+  const isMeant = "id" in which ? eq(grants.id, which.id) : eq(grants.applicationId, which.applicationId);
   return tx
     .delete(grants)
-    .where(and(eq(grants.userId, of.userId), which))
+    .where(and(eq(grants.userId, which.userId), isMeant))
     .returning();
 }
 
-/** A user's grants with what they are of, the newest first. */
+/** Returns a user's grants, newest first. */
 export async function listGrants(db: Db | Tx, userId: string) {
   const { grants, applications, organizations } = db.tables;
   return db
@@ -60,7 +60,7 @@ export async function listGrants(db: Db | Tx, userId: string) {
 
 export type GrantDetails = Awaited<ReturnType<typeof listGrants>>[number];
 
-/** Of each of a user's grants that has refresh tokens still to be used: when the last of them dies. */
+/** Returns the last expiry of the unused refresh tokens of each grant of a user. */
 export async function listRefreshExpiries(db: Db, userId: string) {
   const { grants, refreshTokens } = db.tables;
   return db
@@ -71,7 +71,7 @@ export async function listRefreshExpiries(db: Db, userId: string) {
     .groupBy(grants.id);
 }
 
-/** The access tokens of a user's grants that work at a time. */
+/** Returns the active access tokens of a user's grants. */
 export async function listGrantTokens(db: Db, userId: string, now: Date) {
   const { accessTokens, grants } = db.tables;
   return db
@@ -85,6 +85,18 @@ export async function listGrantTokens(db: Db, userId: string, now: Date) {
         or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
       ),
     );
+}
+
+/** Returns the organizations in which an application has grants. */
+export async function listOrganizationIdsOfGrants(tx: Tx, applicationId: string): Promise<string[]> {
+  const { grants } = tx.tables;
+  const found = await tx
+    .select({ organizationId: grants.organizationId })
+    .from(grants)
+    .where(eq(grants.applicationId, applicationId))
+    .groupBy(grants.organizationId)
+    .orderBy(asc(grants.organizationId));
+  return found.map(({ organizationId }) => organizationId);
 }
 
 export async function insertRefreshToken(tx: Tx, token: RefreshToken): Promise<void> {
@@ -105,7 +117,7 @@ export async function rotateIfCurrent(tx: Tx, tokenHash: string, now: Date): Pro
     .where(and(eq(refreshTokens.tokenHash, tokenHash), isNull(refreshTokens.rotatedAt)));
 }
 
-/** Refresh tokens that expired before a time, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` refresh tokens that expired before `time`. Returns the number deleted. */
 export async function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<number> {
   const { refreshTokens } = tx.tables;
   const old = tx
@@ -113,14 +125,14 @@ export async function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: numb
     .from(refreshTokens)
     .where(lt(refreshTokens.expiresAt, time))
     .limit(limit);
-  const gone = await tx
+  const deleted = await tx
     .delete(refreshTokens)
     .where(inArray(refreshTokens.tokenHash, old))
     .returning({ grantId: refreshTokens.grantId });
-  return gone.length;
+  return deleted.length;
 }
 
-/** Grants whose last token is gone, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` grants that have no token left. Returns the number deleted. */
 export async function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> {
   const { grants, accessTokens, refreshTokens } = tx.tables;
   const empty = tx
@@ -133,6 +145,6 @@ export async function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> 
       ),
     )
     .limit(limit);
-  const gone = await tx.delete(grants).where(inArray(grants.id, empty)).returning({ id: grants.id });
-  return gone.length;
+  const deleted = await tx.delete(grants).where(inArray(grants.id, empty)).returning({ id: grants.id });
+  return deleted.length;
 }

@@ -2,6 +2,7 @@ import { insertAccessToken } from "../accounts/access-token-store.ts";
 import { audit } from "../accounts/audit.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
+import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import { notFound } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
@@ -17,21 +18,20 @@ import {
   listRefreshExpiries,
 } from "./grant-store.ts";
 
-const minuteMs = 60_000;
-/** A refresh token that is not used for so long dies. */
-const refreshTokenMs = 30 * 24 * 60 * minuteMs;
+/** Lifetime of an unused refresh token. */
+const refreshTokenMs = 30 * dayMs;
 
-/** What a client receives (spec §2.2), in clear this once. */
+/** The tokens for a client. Their texts are not stored. */
 export interface IssuedTokens {
   accessToken: string;
-  /** Undefined: it does not expire. */
+  /** Undefined: the access token does not expire. */
   expiresInSeconds: number | undefined;
-  /** Undefined: the application has no refresh tokens. */
+  /** Undefined: the application gets no refresh tokens. */
   refreshToken: string | undefined;
   scopes: string[];
 }
 
-/** A new grant and its first tokens, in the transaction that makes it: an approval is redeemed once. */
+/** Creates a grant and its first tokens. Call in the transaction that redeems the approval. */
 export async function createGrant(
   tx: Tx,
   application: Application,
@@ -52,12 +52,16 @@ export async function createGrant(
   return issueTokens(tx, { application, grant, scopes: grant.scopes, now });
 }
 
-/** An access token, and a refresh token where the application has them. */
+/** Issues an access token, and a refresh token if the application gets them. */
 export async function issueTokens(
   tx: Tx,
-  of: { application: Application; grant: Grant; scopes: string[]; now: Date },
+  {
+    application,
+    grant,
+    scopes,
+    now,
+  }: { application: Application; grant: Grant; scopes: string[]; now: Date },
 ): Promise<IssuedTokens> {
-  const { application, grant, scopes, now } = of;
   const lifetimeMs =
     application.accessTokenMinutes === null ? null : application.accessTokenMinutes * minuteMs;
   const accessToken = issueToken("access");
@@ -87,19 +91,19 @@ export async function issueTokens(
   }
   return {
     accessToken,
-    expiresInSeconds: lifetimeMs === null ? undefined : lifetimeMs / 1000,
+    expiresInSeconds: lifetimeMs === null ? undefined : lifetimeMs / secondMs,
     refreshToken,
     scopes,
   };
 }
 
-/** A grant as its user sees it under Connected Apps. */
+/** A grant on the page Connected Apps. */
 export interface ConnectedApp extends GrantDetails {
-  /** When its access ends: `never`; or a time, past when nothing of it works any more. */
+  /** When access ends; a past time if it has ended. */
   expiresAt: Date | "never";
 }
 
-/** What a user has authorized, the newest first. */
+/** Returns a user's grants, newest first. */
 export async function listConnectedApps({ db, clock }: Services, userId: string): Promise<ConnectedApp[]> {
   const now = clock.now();
   const [details, refreshExpiries, tokens] = await Promise.all([
@@ -107,14 +111,14 @@ export async function listConnectedApps({ db, clock }: Services, userId: string)
     listRefreshExpiries(db, userId),
     listGrantTokens(db, userId, now),
   ]);
-  const refreshExpiryOf = new Map(refreshExpiries.map((each) => [each.grantId, each.expiresAt]));
+  const expiryByGrant = new Map(refreshExpiries.map((each) => [each.grantId, each.expiresAt]));
   return details.map((each) => {
-    const ofGrant = tokens.filter(({ grantId }) => grantId === each.grant.id);
-    return { ...each, expiresAt: expiryOf(each.grant, refreshExpiryOf.get(each.grant.id), ofGrant) };
+    const tokensOfGrant = tokens.filter(({ grantId }) => grantId === each.grant.id);
+    return { ...each, expiresAt: expiryOf(each.grant, expiryByGrant.get(each.grant.id), tokensOfGrant) };
   });
 }
 
-/** The refresh token's expiry where there is one, else the access token's. */
+/** Returns the expiry of the refresh token, or without one that of the access token. */
 function expiryOf(
   grant: Grant,
   refreshExpiresAt: Date | null | undefined,
@@ -122,11 +126,11 @@ function expiryOf(
 ): Date | "never" {
   if (refreshExpiresAt) return refreshExpiresAt;
   if (tokens.some(({ expiresAt }) => expiresAt === null)) return "never";
-  // Without a working token the access has ended already, we no longer know when.
+  // Without an active token, access ended at an unknown time: the creation time is at least past.
   return new Date(Math.max(grant.createdAt.getTime(), ...tokens.map(({ expiresAt }) => Number(expiresAt))));
 }
 
-/** @throws Refusal 404: unknown, or another user's */
+/** @throws Refusal 404 for an unknown grant, or another user's */
 export async function requireConnectedApp(
   services: Services,
   userId: string,
@@ -138,8 +142,8 @@ export async function requireConnectedApp(
 }
 
 /**
- * End a grant of the user, or all that one application has of the user, with every token of it, from the very
- * next request on. What is gone already is no error.
+ * Revokes one grant of a user, or all that the user gave an application. The next request with their tokens is
+ * refused. A grant that no longer exists is no error.
  */
 export async function revokeGrants(
   services: Services,
@@ -148,20 +152,20 @@ export async function revokeGrants(
 ): Promise<void> {
   await services.db.transaction(async (tx) => {
     const all = await listGrants(tx, userId);
-    const gone = new Set((await deleteGrantsOfUser(tx, { userId, ...which })).map(({ id }) => id));
+    const deleted = new Set((await deleteGrantsOfUser(tx, { userId, ...which })).map(({ id }) => id));
     for (const { grant, application } of all) {
-      if (gone.has(grant.id)) await auditGrant(tx, grant, application, "revoked");
+      if (deleted.has(grant.id)) await auditGrant(tx, grant, application, "revoked");
     }
   });
 }
 
-/** Records what the holder of a grant did to it. */
+/** Writes an audit entry about a grant, as its user. */
 export function auditGrant(
   tx: Tx,
   grant: Grant,
   application: Pick<Application, "name">,
   action: string,
 ): Promise<void> {
-  const actor = { organization: { id: grant.organizationId }, userId: grant.userId };
-  return audit(tx, actor, action, { type: "grant", id: grant.id, name: application.name });
+  const user = { organization: { id: grant.organizationId }, userId: grant.userId };
+  return audit(tx, user, action, { type: "grant", id: grant.id, name: application.name });
 }

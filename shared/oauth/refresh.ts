@@ -2,6 +2,7 @@ import { lockActiveRole } from "../accounts/member-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
+import { secondMs } from "../durations.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Application } from "./application-store.ts";
 import { deleteGrant, findRefreshToken, lockGrant, rotateIfCurrent } from "./grant-store.ts";
@@ -9,19 +10,19 @@ import { auditGrant, type IssuedTokens, issueTokens } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
 
 /**
- * A refresh token, from the point of view of whoever presents it:
+ * The states of a refresh token, and the answer to a client that presents it:
  *
- * | state    | presented                                 | next    | answer                       |
- * | current  |                                           | rotated | a new pair                   |
- * | rotated  | within 30 s: clients that run in parallel | rotated | another new pair             |
- * | rotated  | later: one of the two holders is a thief  | gone    | invalid_grant, grant revoked |
- * | expired, gone |                                      | same    | invalid_grant                |
+ * | state    | presented               | next    | answer                        |
+ * | current  | before it expires       | rotated | new tokens                    |
+ * | rotated  | up to 30 s later        | rotated | new tokens (parallel clients) |
+ * | rotated  | more than 30 s later    | deleted | invalid_grant; the token was stolen, so the grant is revoked |
+ * | expired, deleted | any time        | same    | invalid_grant                 |
  */
-const parallelUseMs = 30_000;
+const parallelUseMs = 30 * secondMs;
 
 /**
- * Exchange a refresh token for a new access token and the next refresh token (RFC 6749 §6, RFC 9700 §4.14).
- * @param requested scopes to narrow to; undefined: all that were granted
+ * Exchanges a refresh token for an access token and the next refresh token (RFC 6749 §6, RFC 9700 §4.14).
+ * @param requested scopes to narrow the grant to; undefined: all granted scopes
  * @throws OAuthRefusal
  */
 export async function refreshTokens(
@@ -41,17 +42,16 @@ export async function refreshTokens(
   return issued;
 }
 
-/** Undefined, and not an error, where the transaction must stand though the answer is a refusal. */
+/** Returns undefined instead of throwing where the transaction must commit although the request is refused. */
 async function exchange(
   tx: Tx,
-  given: { application: Application; tokenHash: string; requested: string[] | undefined; now: Date },
+  request: { application: Application; tokenHash: string; requested: string[] | undefined; now: Date },
 ): Promise<IssuedTokens | undefined> {
-  const { application, tokenHash, requested, now } = given;
-  const known = await findRefreshToken(tx, tokenHash);
-  const grant = known && (await lockGrant(tx, known.grantId));
+  const { application, tokenHash, requested, now } = request;
+  const unlocked = await findRefreshToken(tx, tokenHash);
+  const grant = unlocked && (await lockGrant(tx, unlocked.grantId));
   if (!grant || grant.applicationId !== application.id) return undefined;
-  // Once more, now that nobody else can rotate it.
-  const token = await findRefreshToken(tx, tokenHash);
+  const token = await findRefreshToken(tx, tokenHash); // again: it may have been rotated before the lock
   if (!token) return undefined;
 
   if (token.rotatedAt && now.getTime() - token.rotatedAt.getTime() > parallelUseMs) {

@@ -1,6 +1,6 @@
 import { Refusal } from "../refusal.ts";
 
-/** Error codes of the OAuth endpoints (spec §7.1, RFC 6749 §5.2, RFC 8628 §3.5). */
+/** The error codes of the OAuth endpoints (RFC 6749 §5.2, RFC 8628 §3.5). */
 export type OAuthErrorCode =
   | "authorization_pending"
   | "slow_down"
@@ -14,7 +14,7 @@ export type OAuthErrorCode =
   | "unsupported_grant_type"
   | "server_error";
 
-/** Every reason to refuse, with the code that clients branch on and the sentence that their makers read. */
+/** Every reason to refuse: the code for programs and the sentence for developers. */
 const reasons = {
   not_a_form: ["invalid_request", "The body must be application/x-www-form-urlencoded"],
   body_too_large: ["invalid_request", "The body is too large"],
@@ -43,7 +43,7 @@ const reasons = {
 
 export type OAuthReason = keyof typeof reasons;
 
-/** An OAuth request that is refused. Its body is `{error, error_description}` and not `{message}`. */
+/** A refused OAuth request. The response body is `{error, error_description}`. */
 export class OAuthRefusal extends Refusal {
   readonly error: OAuthErrorCode;
 

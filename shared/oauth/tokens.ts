@@ -11,8 +11,8 @@ import { deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./gra
 import { auditGrant } from "./grants.ts";
 
 /**
- * RFC 7009. A refresh token ends its grant with every token of it, an access token only itself. Unknown tokens
- * and those of other clients are left alone, without a word.
+ * Revokes a token (RFC 7009). A refresh token ends its grant with all its tokens, an access token only itself.
+ * Ignores unknown tokens and those of other clients.
  */
 export async function revokeToken(
   services: Services,
@@ -20,10 +20,9 @@ export async function revokeToken(
   token: string,
 ): Promise<void> {
   if (isWellFormedToken("refresh", token)) return revokeByRefreshToken(services, application, token);
-  const held = await findOwnAccessToken(services, application, token);
-  if (!held) return;
-  const now = services.clock.now();
-  await services.db.transaction((tx) => revokeAccessTokenIfActive(tx, held.token.id, now));
+  const holder = await findHolder(services, application, token);
+  if (!holder) return;
+  await services.db.transaction((tx) => revokeAccessTokenIfActive(tx, holder.token.id, tx.now));
 }
 
 async function revokeByRefreshToken({ db }: Services, application: Application, token: string) {
@@ -36,7 +35,7 @@ async function revokeByRefreshToken({ db }: Services, application: Application, 
   });
 }
 
-/** What RFC 7662 tells of a token that works. */
+/** An active token, for introspection (RFC 7662). */
 export interface ActiveToken {
   kind: "access" | "refresh";
   scopes: string[];
@@ -45,18 +44,18 @@ export interface ActiveToken {
   expiresAt: Date | null;
 }
 
-/** Undefined for a token that does not work, and for one of another client. */
+/** Returns undefined if the token is not active, or belongs to another client. */
 export async function inspectToken(
   services: Services,
   application: Application,
   token: string,
 ): Promise<ActiveToken | undefined> {
   if (isWellFormedToken("refresh", token)) return inspectRefreshToken(services, application, token);
-  const held = await findOwnAccessToken(services, application, token);
-  if (!held) return undefined;
-  const { createdAt, expiresAt } = held.token;
-  const scopes = grantableScopes(held.token.scopes, held.role); // the role may have changed since
-  return { kind: "access", scopes, user: held.user, issuedAt: createdAt, expiresAt };
+  const holder = await findHolder(services, application, token);
+  if (!holder) return undefined;
+  const { createdAt, expiresAt } = holder.token;
+  const scopes = grantableScopes(holder.token.scopes, holder.role); // the role may have changed since
+  return { kind: "access", scopes, user: holder.user, issuedAt: createdAt, expiresAt };
 }
 
 async function inspectRefreshToken(
@@ -78,8 +77,8 @@ async function inspectRefreshToken(
   };
 }
 
-async function findOwnAccessToken({ db, clock }: Services, application: Application, token: string) {
+async function findHolder({ db, clock }: Services, application: Application, token: string) {
   if (!isWellFormedToken("access", token)) return undefined;
-  const held = await findTokenHolder(db, hashToken(token), clock.now());
-  return held?.applicationId === application.id ? held : undefined;
+  const holder = await findTokenHolder(db, hashToken(token), clock.now());
+  return holder?.applicationId === application.id ? holder : undefined;
 }
