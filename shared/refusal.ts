@@ -1,22 +1,22 @@
 /** One thing that is wrong with a request. */
 export interface Problem {
-  /** The member of the request that it is about, as the REST API names it; empty: the request as a whole. */
+  /** The member of the request as the REST API names it; empty: the request as a whole. */
   field: string;
-  /** A sentence without its full stop, for the caller: `Key can't be blank`. */
+  /** A sentence for the caller, without its full stop: `Key can't be blank`. */
   message: string;
 }
 
 /**
- * A request that the rules forbid. The surface that asked maps it to its own body (`{message}` on REST);
- * the message is for the caller and tells what to do, so it never holds internals or secrets.
+ * A request that the rules forbid. Each surface maps it to its own body (`{message}` on REST). The message tells the
+ * caller what to do, so it never contains internals or secrets.
  */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Members that the body carries beside `message`. */
+  /** Members of the body beside `message`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** What is wrong with which member, for forms that mark their fields. */
+  /** The problems by field, for forms that mark their fields. */
   readonly problems: readonly Problem[];
 
   constructor(
@@ -36,30 +36,36 @@ export class Refusal extends Error {
   }
 }
 
-/** 422 for a create or update: `Validation failed: <message>, <message>`. A bare string is about no one member. */
+/** 422 of a create or update: `Validation failed: <message>, <message>`. A bare string is about no one member. */
 export function validationFailed(...problems: (Problem | string)[]): Refusal {
   const named = problems.map((each) => (typeof each === "string" ? { field: "", message: each } : each));
-  const message = `Validation failed: ${named.map((each) => each.message).join(", ")}`;
-  return new Refusal(422, message, { problems: named });
+  return new Refusal(422, `Validation failed: ${messagesOf(named)}`, { problems: named });
+}
+
+/** 422 with the messages alone: `<message>, <message>`. */
+export function unprocessable(...problems: Problem[]): Refusal {
+  return new Refusal(422, messagesOf(problems), { problems });
+}
+
+function messagesOf(problems: Problem[]): string {
+  return problems.map(({ message }) => message).join(", ");
 }
 
 const maxExcerptLength = 100;
 
-/** What a caller sent, as a message may repeat it: its first 100 characters, and never half of one. */
+/** The first 100 characters of a caller's text, for messages that repeat it. Never half of a surrogate pair. */
 export function excerpt(given: string): string {
   if (given.length <= maxExcerptLength) return given.toWellFormed();
-  return `${given
-    .slice(0, maxExcerptLength)
-    .replace(/[\ud800-\udbff]$/, "")
-    .toWellFormed()}…`;
+  const start = given.slice(0, maxExcerptLength).replace(/[\ud800-\udbff]$/, "");
+  return `${start.toWellFormed()}…`;
 }
 
-/** 404 with the resource named: `No pipeline found`. */
+/** 404: `No pipeline found`. */
 export function notFound(resource: string): Refusal {
   return new Refusal(404, `No ${resource} found`);
 }
 
-/** 503: a part that we depend on is away; the same request may succeed later. */
+/** 503: a dependency is unavailable; the same request may succeed later. */
 export function unavailable(retryAfterSeconds: number): Refusal {
   return new Refusal(503, "The service is temporarily unavailable. Please try again later.", {
     headers: { "Retry-After": String(retryAfterSeconds) },

@@ -1,30 +1,36 @@
 import { z } from "zod";
+import type { Problem } from "./refusal.ts";
 
-// What fields may hold, with the reason that is told when they hold something else. Each surface puts its own
-// bodies together of these.
+// Checks of single members, with the message for each failure. Each surface builds its bodies from them.
 
-/** Lengths are checked of text alone: a list of the wrong length is the wrong type, and that is said already. */
-const ofText = { when: ({ value }: { value: unknown }) => typeof value === "string" };
+/** Zod also applies length checks to lists; their wrong type is reported already. */
+const ifString = { when: ({ value }: { value: unknown }) => typeof value === "string" };
 
-/** Text that both databases keep as it is: no NUL, no half of a surrogate pair. */
-export function text(name: string, longest: number) {
-  return z
-    .string({ error: `${name} must be a string` })
-    .max(longest, {
-      error: `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`,
-      ...ofText,
-    })
-    .refine((value) => !value.includes("\0") && value.isWellFormed(), `${name} must be text without NUL`);
+/** Returns true if both databases store the text unchanged: no NUL, no lone surrogate. */
+export function isStorable(value: string): boolean {
+  return !value.includes("\0") && value.isWellFormed();
 }
 
-/** Text that must be there, and not be blank. */
-export function requiredText(name: string, longest: number) {
-  return filled(required(name), name, longest);
+export function text(name: string, maxLength: number) {
+  return storable(z.string({ error: `${name} must be a string` }), name, maxLength);
 }
 
-/** Names of clusters and pipelines. White space around one goes before anything is checked. */
-export const clusterName = filled(required("Name").trim(), "Name", 100);
+/** Text that is present and not blank. */
+export function requiredText(name: string, maxLength: number) {
+  return notBlank(required(name), name, maxLength);
+}
+
+/** The name of a cluster or pipeline. Leading and trailing white space is removed first. */
+export const clusterName = notBlank(required("Name").trim(), "Name", 100);
 export const pipelineName = clusterName;
+
+export const queueKey = required("Key")
+  .min(1, { error: "Key can't be blank", ...ifString })
+  .max(100, { error: "Key is too long (maximum is 100 characters)", ...ifString })
+  .regex(/^[A-Za-z0-9_-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
+
+/** The description of a cluster or queue. */
+export const description = text("Description", 2000).nullable();
 
 function required(name: string) {
   const isMissing = (value: unknown) => value === undefined || value === null;
@@ -33,29 +39,27 @@ function required(name: string) {
   });
 }
 
-function filled(schema: z.ZodString, name: string, longest: number) {
-  return schema
-    .refine((value) => value.trim() !== "", `${name} can't be blank`)
-    .max(longest, {
-      error: `${name} is too long (maximum is ${longest.toLocaleString("en")} characters)`,
-      ...ofText,
-    })
-    .refine((value) => !value.includes("\0") && value.isWellFormed(), `${name} must be text without NUL`);
+function notBlank(schema: z.ZodString, name: string, maxLength: number) {
+  const filled = schema.refine((value) => value.trim() !== "", `${name} can't be blank`);
+  return storable(filled, name, maxLength);
 }
 
-export const queueKey = z
-  .string({
-    error: ({ input }) =>
-      input === undefined || input === null ? "Key can't be blank" : "Key must be a string",
-  })
-  .min(1, { error: "Key can't be blank", ...ofText })
-  .max(100, { error: "Key is too long (maximum is 100 characters)", ...ofText })
-  .regex(/^[A-Za-z0-9_-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
+function storable(schema: z.ZodString, name: string, maxLength: number) {
+  const error = `${name} is too long (maximum is ${maxLength.toLocaleString("en")} characters)`;
+  return schema.max(maxLength, { error, ...ifString }).refine(isStorable, `${name} must be text without NUL`);
+}
 
-export const queueDescription = text("Description", 2000).nullable();
-
-/** The reasons why a value is not what a schema says. */
-export function problemsOf(schema: z.ZodType, value: unknown): string[] {
+/**
+ * Returns the reasons why a value does not match a schema.
+ * @param field the member that holds the value; absent: the value is the whole request
+ */
+export function problemsOf(schema: z.ZodType, value: unknown, field?: string): Problem[] {
   const parsed = schema.safeParse(value);
-  return parsed.success ? [] : parsed.error.issues.map(({ message }) => message);
+  return parsed.success ? [] : toProblems(parsed.error, field);
+}
+
+/** Converts the issues of zod. The parent is the member that holds the value, as in `problemsOf`. */
+export function toProblems({ issues }: z.ZodError, parent?: string): Problem[] {
+  const prefix = parent === undefined ? [] : [parent];
+  return issues.map(({ path, message }) => ({ field: [...prefix, ...path].join("."), message }));
 }

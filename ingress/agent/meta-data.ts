@@ -2,7 +2,7 @@ import { defineHandler, getRouterParam, type H3Event } from "h3";
 import { z } from "zod";
 import type { JobPrincipal } from "../../shared/builds/job-tokens.ts";
 import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
-import { notFound, Refusal } from "../../shared/refusal.ts";
+import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { requireJob } from "../auth/principal.ts";
@@ -16,7 +16,6 @@ export type DataOwner = "job" | "build";
 const text = (name: string) => z.string({ error: `${name} must be a string` });
 const keyBody = z.object({ key: text("key") });
 const entryBody = z.object({ key: text("key"), value: text("value") });
-const refuse = (reasons: string[]) => new Refusal(422, reasons.join(", "));
 
 /** The meta-data endpoints of the agent API for jobs or for builds: `/v3/{jobs,builds}/:id/data/…`. */
 export function metaDataHandlers(services: Services, bodies: Bodies, owner: DataOwner) {
@@ -26,7 +25,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/get {key} → {key, value}. The webhook's payload is exactly the text that came. */
     get: defineHandler(async (event) => {
       const { build } = await requireOwner(services, event, owner);
-      const { key } = await readJson(event, bodies, { schema: keyBody, refuse });
+      const { key } = await readJson(event, bodies, { schema: keyBody, refuse: unprocessable });
       if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
 
       await limitPayloadReads(services, event, build.id);
@@ -39,7 +38,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/set {key, value} */
     set: defineHandler(async (event) => {
       const principal = await requireOwner(services, event, owner);
-      const entry = await readJson(event, bodies, { schema: entryBody, refuse });
+      const entry = await readJson(event, bodies, { schema: entryBody, refuse: unprocessable });
       await setMetaData(services, principal, entry);
       return { key: entry.key };
     }),
@@ -47,7 +46,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/exists {key} → {exists} */
     exists: defineHandler(async (event) => {
       const { build } = await requireOwner(services, event, owner);
-      const { key } = await readJson(event, bodies, { schema: keyBody, refuse });
+      const { key } = await readJson(event, bodies, { schema: keyBody, refuse: unprocessable });
       if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
       return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
     }),

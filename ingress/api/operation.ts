@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import { Refusal } from "../../shared/refusal.ts";
+import { type Problem, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { requireCaller } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
@@ -48,7 +48,7 @@ export interface Operation<Body = unknown> {
     /** Whether nothing, or null, may be sent too. */
     isOptional?: boolean;
     /** The sentence for a body that is not as it should be, of its reasons. Default: `Validation failed: …`. */
-    refuse?: (reasons: string[]) => Refusal;
+    refuse?: (...problems: Problem[]) => Refusal;
   };
   success: { status: 200 | 201 | 204; schema?: z.ZodType; description: string };
   /** Why it may be refused with 422, for the document. */

@@ -6,7 +6,7 @@ import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
 import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../shared/queues/queues.ts";
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
-import { Refusal } from "../../shared/refusal.ts";
+import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
 import {
@@ -116,7 +116,7 @@ export function queueOperations(services: Services): Operation[] {
       body: {
         schema: pauseBody,
         isOptional: true,
-        refuse: (reasons) => new Refusal(422, reasons.join(", ")),
+        refuse: unprocessable,
       },
       success: { status: 200, schema: queueSchema, description: "The paused queue" },
       refusals: ["Cluster queue is already paused"],

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { H3Event } from "h3";
 import type { z } from "zod";
-import { Refusal, validationFailed } from "../../shared/refusal.ts";
+import { type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
+import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 
 const maxBytes = 1024 * 1024;
@@ -12,8 +13,8 @@ interface Expected<T> {
   schema: z.ZodType<T>;
   /** Whether nothing, or null, may be sent too: it counts as an object without members. */
   isOptional?: boolean;
-  /** The refusal of a body that is not as the schema has it. Default: `Validation failed: …`. */
-  refuse?: (reasons: string[]) => Refusal;
+  /** Makes the refusal of a body that does not match the schema. Default: `validationFailed`. */
+  refuse?: (...problems: Problem[]) => Refusal;
 }
 
 /**
@@ -23,7 +24,7 @@ interface Expected<T> {
 export async function readJson<T>(
   event: H3Event,
   bodies: Bodies,
-  { schema, isOptional = false, refuse = (reasons) => validationFailed(...reasons) }: Expected<T>,
+  { schema, isOptional = false, refuse = validationFailed }: Expected<T>,
 ): Promise<T> {
   const contentType = event.req.headers.get("content-type");
   if (contentType !== null && !isJson(contentType)) {
@@ -32,7 +33,7 @@ export async function readJson<T>(
   using held = await bodies.read(event, maxBytes, () => new Refusal(413, "Body is larger than 1 MB"));
   const parsed = schema.safeParse(parseObject(held.bytes, isOptional));
   if (parsed.success) return parsed.data;
-  throw refuse(parsed.error.issues.map(({ message }) => message));
+  throw refuse(...toProblems(parsed.error));
 }
 
 /** JSON between systems is UTF-8 (RFC 8259 §8.1): another charset would be read as what it is not. */

@@ -25,7 +25,7 @@ function clusterCommand(act: Act): Command {
     .action((options) =>
       act(async (services) => {
         const { name: given, description } = options;
-        const problems = problemsOf(clusterName, given);
+        const problems = problemsOf(clusterName, given, "name");
         if (problems.length > 0) throw validationFailed(...problems);
         const operator = await asOperator(services.db, await requireOrganization(services.db, options.org));
         const { id, name } = await createCluster(services, operator, { name: given, description });
@@ -64,7 +64,7 @@ function queueCommand(act: Act): Command {
     .option("--default", "make it the queue of steps that name none", false)
     .action((options) =>
       act(async (services) => {
-        const problems = problemsOf(queueKey, options.key);
+        const problems = problemsOf(queueKey, options.key, "key");
         if (problems.length > 0) throw validationFailed(...problems);
         const cluster = await findClusterById(services.db, options.cluster);
         const organization = cluster && (await findOrganizationById(services.db, cluster.organizationId));

@@ -1,5 +1,6 @@
 import { excerpt, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { isStorable } from "../validation.ts";
 import type { JobPrincipal } from "./job-tokens.ts";
 import { findMetaData, listMetaData, putMetaData } from "./meta-data-store.ts";
 
@@ -44,9 +45,4 @@ function entryProblem(
   if (Buffer.byteLength(value) > maxValueBytes) return "Value is larger than 100 KB";
   if (!isStorable(key) || !isStorable(value)) return "Keys and values must be Unicode text without NUL";
   return undefined;
-}
-
-/** Postgres text holds no NUL, and a lone half of a surrogate pair has no UTF-8. */
-function isStorable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
 }

@@ -1,9 +1,10 @@
 import type { Organization } from "../accounts/organization-store.ts";
 import { validationFailed } from "../refusal.ts";
+import { isStorable } from "../validation.ts";
 import { findShape, type InstanceShape, requireShape, unknownShape } from "./shapes.ts";
 import type { Queue } from "./store.ts";
 
-/** What a request wants of a hosted queue, as it came: which check fails first depends on the queue. */
+/** The members of a request as sent: which check fails first depends on the queue. */
 export interface HostedChange {
   instanceShape?: unknown;
   /** Absent: unchanged; null or blank: the default image. */
@@ -11,11 +12,11 @@ export interface HostedChange {
 }
 
 const maxImageRefLength = 1000;
-/** What the image of a platform is called in messages (spec §4.3.3 rule 4). */
-const platformWord = { linux: "linux", macos: "mac", windows: "windows" } as const;
+/** The names of platforms in messages. */
+const platformNames = { linux: "linux", macos: "mac", windows: "windows" } as const;
 
 /**
- * The rules of spec §4.3.3, in their order: the first that fails is the answer.
+ * Checks a change of a hosted queue. The first rule that fails is the answer (ingress/README.md, "Queues").
  * @returns the columns to change
  * @throws Refusal 422
  */
@@ -24,39 +25,39 @@ export function checkHostedChange(
   organization: Organization,
   { instanceShape, agentImageRef }: HostedChange,
 ): Partial<Pick<Queue, "instanceShape" | "agentImageRef">> {
-  if (queue.instanceShape === null) throw validationFailed("Queue is not hosted");
-  const present = requireShape(queue.instanceShape);
-  const wanted = wantedShape(present, instanceShape);
-  if (agentImageRef === undefined) return { instanceShape: wanted.name };
-  return { instanceShape: wanted.name, agentImageRef: wantedImage(wanted, organization, agentImageRef) };
+  if (queue.instanceShape === null)
+    throw validationFailed({ field: "hostedAgents", message: "Queue is not hosted" });
+  const shape = checkShape(requireShape(queue.instanceShape), instanceShape);
+  if (agentImageRef === undefined) return { instanceShape: shape.name };
+  return { instanceShape: shape.name, agentImageRef: checkImage(shape, organization, agentImageRef) };
 }
 
-function wantedShape(present: InstanceShape, given: unknown): InstanceShape {
+/** @throws Refusal 422 */
+function checkShape(present: InstanceShape, given: unknown): InstanceShape {
+  const fail = (message: string) => validationFailed({ field: "hostedAgents.instanceShape", message });
   if (given === undefined || given === null || given === "")
-    throw validationFailed("Instance shape cannot be changed to ");
-  const wanted = typeof given === "string" ? findShape(given) : undefined;
-  if (!wanted) throw validationFailed(unknownShape(given));
-  if (wanted.machineType !== present.machineType || wanted.architecture !== present.architecture)
-    throw validationFailed(`Instance shape cannot be changed to ${wanted.name}`);
-  return wanted;
+    throw fail("Instance shape cannot be changed to ");
+  const shape = typeof given === "string" ? findShape(given) : undefined;
+  if (!shape) throw fail(unknownShape(given));
+  if (shape.machineType !== present.machineType || shape.architecture !== present.architecture)
+    throw fail(`Instance shape cannot be changed to ${shape.name}`);
+  return shape;
 }
 
-function wantedImage(
+/** @throws Refusal 422 */
+function checkImage(
   { machineType }: InstanceShape,
-  organization: Organization,
+  { features }: Organization,
   given: unknown,
 ): string | null {
+  const fail = (message: string) => validationFailed({ field: "hostedAgents.agentImageRef", message });
   if (given === null || (typeof given === "string" && given.trim() === "")) return null;
-  if (machineType !== "linux") {
-    throw validationFailed(
-      `Agent image ref cannot be configured for hosted ${platformWord[machineType]} queues`,
-    );
-  }
-  if (!organization.features.includes("custom_agent_images"))
-    throw validationFailed("Custom agent images are not available to this organization");
-  if (typeof given !== "string" || given.includes("\0") || !given.isWellFormed())
-    throw validationFailed("Agent image ref must be text");
+  if (machineType !== "linux")
+    throw fail(`Agent image ref cannot be configured for hosted ${platformNames[machineType]} queues`);
+  if (!features.includes("custom_agent_images"))
+    throw fail("Custom agent images are not available to this organization");
+  if (typeof given !== "string" || !isStorable(given)) throw fail("Agent image ref must be text");
   if (given.length > maxImageRefLength)
-    throw validationFailed("Agent image ref is too long (maximum is 1,000 characters)");
+    throw fail("Agent image ref is too long (maximum is 1,000 characters)");
   return given;
 }

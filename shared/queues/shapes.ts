@@ -1,10 +1,8 @@
 import type { Organization } from "../accounts/organization-store.ts";
-import { excerpt } from "../refusal.ts";
+import { excerpt, type Problem } from "../refusal.ts";
 
-/**
- * What the agents of a hosted queue can run on (spec §2.5): name, machine type, architecture, size, vCPUs, memory and
- * disk in GB. What is not here is no shape, those that were removed on 1 July 2025 included.
- */
+// Instance shapes of hosted queues: name, machine type, architecture, size, vCPUs, memory and disk in GB. Shapes that
+// were removed on 1 July 2025 are unknown.
 const table = [
   ["LINUX_AMD64_2X4", "linux", "amd64", "Small", 2, 4, 47],
   ["LINUX_AMD64_4X16", "linux", "amd64", "Medium", 4, 16, 95],
@@ -32,11 +30,11 @@ export interface InstanceShape {
   name: ShapeName;
   machineType: "linux" | "macos" | "windows";
   architecture: "amd64" | "arm64";
-  /** What people call its size. */
+  /** The size as pages name it. */
   size: string;
   cpu: number;
   memoryGb: number;
-  /** Null: not told. */
+  /** Null: unspecified. */
   diskGb: number | null;
 }
 
@@ -54,29 +52,27 @@ export const shapes: InstanceShape[] = table.map(
 
 const shapeByName = new Map<string, InstanceShape>(shapes.map((shape) => [shape.name, shape]));
 
-/** Undefined: there is no such shape. */
 export function findShape(name: string): InstanceShape | undefined {
   return shapeByName.get(name);
 }
 
-/** Why what was given instead of the name of a shape is none. Lists and objects are not put into words: some cannot. */
+/** The message for a value that names no shape. It repeats no list or object: some cannot become a string. */
 export function unknownShape(given: unknown): string {
   return typeof given === "object"
     ? "Instance shape must be a string"
     : `Instance shape ${excerpt(String(given))} is not a valid instance shape`;
 }
 
-/** The shape that a stored queue has. */
+/** The shape of a stored queue. */
 export function requireShape(name: string): InstanceShape {
   const shape = findShape(name);
   if (!shape) throw new Error(`${name} is not an instance shape.`);
   return shape;
 }
 
-/** Reasons why an organization cannot have a new queue of this shape. */
-export function shapeProblems(name: string, { features }: Pick<Organization, "features">): string[] {
-  const isWindows = findShape(name)?.machineType === "windows";
-  return isWindows && !features.includes("windows_hosted_agents")
-    ? ["Windows instance shapes are not available to this organization"]
-    : [];
+/** The reasons why an organization cannot create a queue of this shape. */
+export function shapeProblems(name: string, { features }: Pick<Organization, "features">): Problem[] {
+  if (findShape(name)?.machineType !== "windows" || features.includes("windows_hosted_agents")) return [];
+  const message = "Windows instance shapes are not available to this organization";
+  return [{ field: "hostedAgents.instanceShape", message }];
 }

@@ -5,7 +5,7 @@ import { badAffinity, isAffinity, type NewQueue, type QueueChange } from "../../
 import { findShape, requireShape, shapes, unknownShape } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
-import { queueDescription, queueKey, text } from "../../../shared/validation.ts";
+import { queueKey, text, description as validDescription } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
@@ -112,7 +112,7 @@ const newHosted = z
 export const createQueueBody = z
   .object({
     key: queueKey.meta({ description: "The queue's name in steps and agent tags; it stays" }),
-    description: queueDescription.optional(),
+    description: validDescription.optional(),
     retry_agent_affinity: z
       .unknown()
       .optional()
@@ -121,6 +121,7 @@ export const createQueueBody = z
   })
   .refine((body) => body.hostedAgents || isAbsentOrAffinity(body.retry_agent_affinity), {
     error: badAffinity.message,
+    path: [badAffinity.field],
     when: ({ value }) => typeof value === "object" && value !== null, // beside the reasons of other members
   })
   .transform(
@@ -139,7 +140,7 @@ function isAbsentOrAffinity(value: unknown): boolean {
 /** Spec §4.3.3. What is wrong with the hosted part depends on the queue, so the domain judges it. */
 export const updateQueueBody = z
   .object({
-    description: queueDescription.optional(),
+    description: validDescription.optional(),
     retry_agent_affinity: z.unknown().optional().meta(affinityDocument),
     hostedAgents: z
       .object(

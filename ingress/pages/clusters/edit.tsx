@@ -4,7 +4,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesOfCluster, type Pipeline } from "../../../shared/pipelines/store.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { clusterName, problemsOf } from "../../../shared/validation.ts";
+import { clusterName, problemsOf, description as validDescription } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { CsrfField, Field, FormError, isAbout, Select } from "../ui/form.tsx";
@@ -13,7 +13,6 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
-import { clusterDescription } from "./list.tsx";
 import { clusterOf } from "./show.tsx";
 
 interface Draft {
@@ -44,8 +43,8 @@ export function saveCluster(services: Services, bodies: Bodies) {
       defaultQueueId: field("default_queue"),
     };
     const problems = [
-      ...problemsOf(clusterName, draft.name),
-      ...problemsOf(clusterDescription, draft.description),
+      ...problemsOf(clusterName, draft.name, "name"),
+      ...problemsOf(validDescription, draft.description, "description"),
     ];
     const change = { ...draft, defaultQueueId: draft.defaultQueueId || null };
     const outcome =

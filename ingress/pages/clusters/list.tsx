@@ -2,7 +2,7 @@ import { createCluster } from "../../../shared/clusters/clusters.ts";
 import { type Cluster, countClusters, listClusters } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { clusterName, problemsOf, text } from "../../../shared/validation.ts";
+import { clusterName, problemsOf, description as validDescription } from "../../../shared/validation.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
@@ -16,8 +16,6 @@ import { clusterTitle } from "./show.tsx";
 
 const perPage = 30;
 /** What a new cluster may be described with. */
-export const clusterDescription = text("Description", 2000);
-
 /** GET /organizations/:org/clusters */
 export function clustersPage(services: Services) {
   return memberPage(services, (request) => show(services, request));
@@ -29,8 +27,8 @@ export function addCluster(services: Services, bodies: Bodies) {
     const field = (name: string) => (form.get(name) ?? "").trim();
     const draft = { name: field("name"), description: field("description") };
     const problems = [
-      ...problemsOf(clusterName, draft.name),
-      ...problemsOf(clusterDescription, draft.description),
+      ...problemsOf(clusterName, draft.name, "name"),
+      ...problemsOf(validDescription, draft.description, "description"),
     ];
     const outcome =
       problems.length > 0

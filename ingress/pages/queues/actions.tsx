@@ -23,7 +23,7 @@ export function pauseQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await queueOf(services, request);
     const note = form.get("note") ?? "";
-    const problems = problemsOf(text("Note", maxNoteLength), note);
+    const problems = problemsOf(text("Note", maxNoteLength), note, "note");
     if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
 
     const outcome = await tryForm(() => pauseDispatch(services, request.actor, queue, note || null));

@@ -3,7 +3,7 @@ import { updateQueue } from "../../../shared/queues/queues.ts";
 import { findShape } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { problemsOf, queueDescription } from "../../../shared/validation.ts";
+import { problemsOf, description as validDescription } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
@@ -45,7 +45,7 @@ export function saveQueue(services: Services, bodies: Bodies) {
       affinity: field("affinity"),
       image: field("image").trim(),
     };
-    const problems = problemsOf(queueDescription, draft.description);
+    const problems = problemsOf(validDescription, draft.description, "description");
     const hosted = {
       instanceShape: draft.shape,
       ...(form.has("image") ? { agentImageRef: draft.image } : {}),

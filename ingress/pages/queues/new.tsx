@@ -3,7 +3,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { findShape, shapeProblems, shapes } from "../../../shared/queues/shapes.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { problemsOf, queueDescription, queueKey } from "../../../shared/validation.ts";
+import { problemsOf, queueKey, description as validDescription } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clusterOf } from "../clusters/show.tsx";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
@@ -38,9 +38,11 @@ export function addQueue(services: Services, bodies: Bodies) {
     const draft = readDraft(form);
     const { key, description, shape, affinity } = draft;
     const problems = [
-      ...problemsOf(queueKey, key),
-      ...problemsOf(queueDescription, description),
-      ...(shape === "" || findShape(shape) ? [] : ["Instance shape is not a valid instance shape"]),
+      ...problemsOf(queueKey, key, "key"),
+      ...problemsOf(validDescription, description, "description"),
+      ...(shape === "" || findShape(shape)
+        ? []
+        : [{ field: "hostedAgents.instanceShape", message: "Instance shape is not a valid instance shape" }]),
     ];
     const queue = {
       key,

@@ -1,3 +1,4 @@
+import type { Problem } from "../../../shared/refusal.ts";
 import {
   environment,
   filterExpression,
@@ -132,22 +133,24 @@ function settingsOf({ label, enabled, branch, commit, message }: TriggerDraft) {
   };
 }
 
-function textProblems({ label, branch, commit, message, filter }: TriggerDraft): string[] {
+function textProblems({ label, branch, commit, message, filter }: TriggerDraft): Problem[] {
   return [
-    ...problemsOf(requiredText("Description", 255), label),
-    ...problemsOf(text("Branch", 1000), branch),
-    ...problemsOf(text("Commit", 1000), commit),
-    ...problemsOf(text("Build message", 1000), message),
-    ...(filter ? problemsOf(filterExpression, filter) : []),
+    ...problemsOf(requiredText("Description", 255), label, "label"),
+    ...problemsOf(text("Branch", 1000), branch, "branch"),
+    ...problemsOf(text("Commit", 1000), commit, "commit"),
+    ...problemsOf(text("Build message", 1000), message, "message"),
+    ...(filter ? problemsOf(filterExpression, filter, "filter") : []),
   ];
 }
 
-function environmentProblems(lines: ReturnType<typeof readEnvironmentLines>): string[] {
-  return lines.problems.length > 0 ? lines.problems : problemsOf(environment, lines.environment);
+function environmentProblems(lines: ReturnType<typeof readEnvironmentLines>): (Problem | string)[] {
+  return lines.problems.length > 0
+    ? lines.problems
+    : problemsOf(environment, lines.environment, "environment");
 }
 
 /** A secret that would verify nothing is told of: whoever typed it believes that deliveries are verified. */
-function secretProblems({ isVerified, secret }: TriggerDraft, mustHaveSecret: boolean): string[] {
+function secretProblems({ isVerified, secret }: TriggerDraft, mustHaveSecret: boolean): (Problem | string)[] {
   if (!isVerified) return secret ? ["Secret is of use only with Verify deliveries"] : [];
-  return secret || mustHaveSecret ? problemsOf(signingSecret, secret) : [];
+  return secret || mustHaveSecret ? problemsOf(signingSecret, secret, "secret") : [];
 }

@@ -43,7 +43,7 @@ export function tryOrSaveFilter(services: Services, filters: FilterEvaluator, bo
     };
     const isSaving = form.get("action") === "save";
     const problems =
-      isSaving && draft.expression === "" ? [] : problemsOf(filterExpression, draft.expression);
+      isSaving && draft.expression === "" ? [] : problemsOf(filterExpression, draft.expression, "filter");
     if (problems.length > 0) return show(services, request, at, { ...draft, problem: asSentence(problems) });
     if (!isSaving) return show(services, request, at, await tryIt(services, filters, at, draft));
 
