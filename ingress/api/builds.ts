@@ -9,10 +9,11 @@ import {
 } from "../../shared/builds/builds.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
 import { buildFilterQuery, readBuildFilter } from "./build-filter.ts";
 import { buildSchema, presentBuild } from "./json/build.ts";
+import { linkPages, pageQuery } from "./json/list.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
 

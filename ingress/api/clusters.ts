@@ -10,8 +10,9 @@ import {
 import { type Cluster, countClusters, listClusters } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { readPage } from "../http/number-pager.ts";
 import { clusterSchema, createClusterBody, presentCluster, updateClusterBody } from "./json/cluster.ts";
+import { linkPages, pageQuery } from "./json/list.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Clusters";

@@ -8,13 +8,14 @@ import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliver
 import { findPayload } from "../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
-import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";
+import { readCursorPage } from "../http/cursor-pager.ts";
 import {
   deliveryRequestSchema,
   deliverySchema,
   presentDelivery,
   presentDeliveryRequest,
 } from "./json/delivery.ts";
+import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { triggerOf } from "./triggers.ts";
 
@@ -59,7 +60,7 @@ export function deliveryOperations(services: Services): Operation[] {
         const page = readCursorPage(call.event);
         const rows = await listDeliveriesPage(db, at.trigger.id, page);
         const present = await presenter(call, at, rows);
-        return presentPage(call.event, page, rows, { base: config.baseUrl, present });
+        return presentCursorPage(call.event, page, rows, { base: config.baseUrl, present });
       },
     }),
     operation({

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { readPage } from "../http/number-pager.ts";
+import { linkPages, pageQuery } from "./json/list.ts";
 import { organizationSchema, presentOrganization } from "./json/organization.ts";
 import { operation } from "./operation.ts";
 

@@ -10,7 +10,8 @@ import {
 import { countPipelines, listPipelines, type Pipeline } from "../../shared/pipelines/store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { readPage } from "../http/number-pager.ts";
+import { linkPages, pageQuery } from "./json/list.ts";
 import { createPipelineBody, pipelineSchema, presentPipeline, updatePipelineBody } from "./json/pipeline.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 

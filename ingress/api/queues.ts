@@ -8,7 +8,8 @@ import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../share
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { linkPages, pageQuery, readPage } from "../http/number-pager.ts";
+import { readPage } from "../http/number-pager.ts";
+import { linkPages, pageQuery } from "./json/list.ts";
 import {
   createQueueBody,
   pauseBody,

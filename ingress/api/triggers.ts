@@ -8,7 +8,8 @@ import { testFilter } from "../../shared/triggers/filter/deliveries.ts";
 import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
-import { cursorPageSchema, cursorQuery, presentPage, readCursorPage } from "../http/cursor-pager.ts";
+import { readCursorPage } from "../http/cursor-pager.ts";
+import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
 import {
   createTriggerBody,
   filterTestBody,
@@ -54,7 +55,10 @@ export function triggerOperations(services: Services, filters: FilterEvaluator):
         const page = readCursorPage(call.event);
         const rows = await listTriggersPage(db, pipeline.id, page);
         const present = await presenter(call, pipeline, rows);
-        return presentPage(call.event, page, rows, { base: config.baseUrl, present: (row) => present(row) });
+        return presentCursorPage(call.event, page, rows, {
+          base: config.baseUrl,
+          present: (row) => present(row),
+        });
       },
     }),
     operation({

@@ -1,51 +1,47 @@
-import { getQuery, type H3Event } from "h3";
-import { z } from "zod";
-import { setHeader } from "./respond.ts";
+import type { H3Event } from "h3";
 
-const defaultPerPage = 30;
-const maxPerPage = 100;
+export const defaultPerPage = 30;
+export const maxPerPage = 100;
 
-export interface Page {
+/** A page of a list that is counted. */
+export interface NumberPage {
   number: number;
   limit: number;
   offset: number;
 }
 
-/** The parameters of a list, for the API's document. What is out of range is clamped, not refused. */
-export const pageQuery = {
-  page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),
-  per_page: z.int().min(1).max(maxPerPage).default(defaultPerPage),
-};
+/** Reads `page` and `per_page`. Clamps numbers out of range; takes the default for anything else. */
+export function readPage(event: H3Event): NumberPage {
+  const limit = readNumber(event, "per_page", { fallback: defaultPerPage, max: maxPerPage });
+  const max = Math.floor(Number.MAX_SAFE_INTEGER / maxPerPage);
+  return pageOf(readNumber(event, "page", { fallback: 1, max }), limit);
+}
 
-/** `page` and `per_page` of the query; what is out of range or no number is clamped. */
-export function readPage(event: H3Event): Page {
-  const { page, per_page } = getQuery(event);
-  const limit = clamp(per_page, defaultPerPage, maxPerPage);
-  const number = clamp(page, 1, Math.floor(Number.MAX_SAFE_INTEGER / maxPerPage));
+/** Reads `page` of a list with a fixed `limit`. A page past the end is the last one. */
+export function readPageWithin(event: H3Event, total: number, limit: number): NumberPage {
+  return pageOf(readNumber(event, "page", { fallback: 1, max: lastNumber(total, limit) }), limit);
+}
+
+/** The numbers of the pages around a page; `prev` and `next` are undefined where there is none. */
+export function neighborsOf({ number, limit }: NumberPage, total: number) {
+  const last = lastNumber(total, limit);
+  return {
+    prev: number > 1 ? Math.min(number - 1, last) : undefined,
+    next: number < last ? number + 1 : undefined,
+    last,
+  };
+}
+
+function pageOf(number: number, limit: number): NumberPage {
   return { number, limit, offset: (number - 1) * limit };
 }
 
-/**
- * The `Link` header with those of first, prev, next and last that apply, keeping the caller's other parameters.
- * @param base public address of the API, because the Host header is the caller's to choose
- */
-export function linkPages(event: H3Event, page: Page, total: number, base: string): void {
-  const lastNumber = Math.max(1, Math.ceil(total / page.limit));
-  const links: [rel: string, number: number][] = [];
-  if (page.number > 1) links.push(["first", 1], ["prev", Math.min(page.number - 1, lastNumber)]);
-  if (page.number < lastNumber) links.push(["next", page.number + 1], ["last", lastNumber]);
-  if (links.length === 0) return;
-
-  const address = (number: number) => {
-    const query = new URLSearchParams(event.url.search);
-    query.set("page", String(number));
-    query.set("per_page", String(page.limit));
-    return `${base}${event.url.pathname}?${query}`;
-  };
-  setHeader(event, "Link", links.map(([rel, number]) => `<${address(number)}>; rel="${rel}"`).join(", "));
+function lastNumber(total: number, limit: number): number {
+  return Math.max(1, Math.ceil(total / limit));
 }
 
-function clamp(value: unknown, fallback: number, max: number): number {
-  const number = typeof value === "string" && value !== "" ? Math.trunc(Number(value)) : Number.NaN;
+function readNumber(event: H3Event, name: string, { fallback, max }: { fallback: number; max: number }) {
+  const [value = "", ...repeated] = event.url.searchParams.getAll(name);
+  const number = value === "" || repeated.length > 0 ? Number.NaN : Math.trunc(Number(value));
   return Number.isNaN(number) ? fallback : Math.min(Math.max(number, 1), max);
 }

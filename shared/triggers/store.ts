@@ -1,24 +1,9 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
-
-/** A page of a list that shows the newest first. */
-export interface PageOfIds {
-  limit: number;
-  /** Lists rows older than this id. */
-  after?: string;
-  /** Lists rows newer than this id, those nearest to it first. */
-  before?: string;
-}
-
-/** The condition of a page on the id of its rows. */
-export function isInPage(id: SQLiteColumn, { after, before }: PageOfIds) {
-  if (before) return gt(id, before);
-  return after ? lt(id, after) : undefined;
-}
 
 /** The trigger that a token leads to, with what a delivery must know of its organization. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {
@@ -106,15 +91,16 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
 }
 
 /** The triggers of a page, and one more at its far end if there is one. */
-export async function listTriggersPage(db: Db, pipelineId: string, page: PageOfIds): Promise<Trigger[]> {
+export async function listTriggersPage(db: Db, pipelineId: string, page: CursorPage): Promise<Trigger[]> {
   const { triggers } = db.tables;
-  const rows = await db
-    .select()
-    .from(triggers)
-    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt), isInPage(triggers.id, page)))
-    .orderBy(page.before ? asc(triggers.id) : desc(triggers.id))
-    .limit(page.limit + 1);
-  return page.before ? rows.reverse() : rows;
+  return selectPage(triggers.id, page, ({ condition, order, limit }) =>
+    db
+      .select()
+      .from(triggers)
+      .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt), condition))
+      .orderBy(order)
+      .limit(limit),
+  );
 }
 
 /** What the pipelines of these triggers are called, by the triggers' ids; of deleted ones too. */

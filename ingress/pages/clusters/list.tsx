@@ -5,13 +5,13 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { clusterName, problemsOf, description as validDescription } from "../../../shared/validation.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
+import { readPageWithin } from "../../http/number-pager.ts";
 import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
-import { readPageNumber } from "../ui/page-number.ts";
+import { NumberPager } from "../ui/pager.tsx";
 import { asSentence, tryForm } from "../ui/problems.ts";
-import { Pager } from "../ui/tables.tsx";
 import { clusterTitle } from "./show.tsx";
 
 const perPage = 30;
@@ -49,8 +49,8 @@ interface Draft {
 async function show({ db }: Services, request: MemberRequest, draft?: Draft): Promise<PageContent> {
   const { organization, role, visitor } = request;
   const total = await countClusters(db, organization.id);
-  const { page, pages, offset } = readPageNumber(request.event, total, perPage);
-  const clusters = await listClusters(db, organization.id, { limit: perPage, offset });
+  const page = readPageWithin(request.event, total, perPage);
+  const clusters = await listClusters(db, organization.id, page);
   const path = pathTo(patterns.clustersPage, { org: organization.slug });
   return {
     title: "Clusters",
@@ -71,7 +71,7 @@ async function show({ db }: Services, request: MemberRequest, draft?: Draft): Pr
             ))}
           </ul>
         )}
-        <Pager page={page} pages={pages} path={path} />
+        <NumberPager page={page} total={total} path={path} />
         {role === "admin" && <NewCluster visitor={visitor} path={path} draft={draft} />}
       </>
     ),

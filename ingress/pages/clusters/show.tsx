@@ -6,11 +6,12 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { findShape, type InstanceShape } from "../../../shared/queues/shapes.ts";
 import { listQueueIds, listQueues, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { readPageWithin } from "../../http/number-pager.ts";
 import { AuditList } from "../organization/audit-list.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
-import { readPageNumber } from "../ui/page-number.ts";
-import { Pager, State, Table } from "../ui/tables.tsx";
+import { NumberPager } from "../ui/pager.tsx";
+import { State, Table } from "../ui/tables.tsx";
 
 const perPage = 30;
 const maxAuditEntries = 20;
@@ -26,8 +27,8 @@ export function clusterPage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization, role, visitor, event } = request;
     const cluster = await clusterOf(services, request);
-    const { page, pages, offset } = readPageNumber(event, cluster.queueCount, perPage);
-    const queues = await listQueues(db, cluster.id, { limit: perPage, offset });
+    const page = readPageWithin(event, cluster.queueCount, perPage);
+    const queues = await listQueues(db, cluster.id, page);
     const ids = queues.map(({ id }) => id);
     const counts = await countJobsOfQueues(db, ids, maxCounted);
     const audit = await auditOf(services, cluster);
@@ -70,7 +71,7 @@ export function clusterPage(services: Services) {
           ) : (
             <Queues cluster={cluster} queues={queues} counts={counts} org={organization.slug} />
           )}
-          <Pager page={page} pages={pages} path={path} />
+          <NumberPager page={page} total={cluster.queueCount} path={path} />
           <AuditList entries={audit} now={clock.now()} />
           {role === "admin" && (
             <p class="audit-log">

@@ -1,12 +1,14 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
-import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { listPipelineNamesOfTriggers } from "../../../shared/triggers/store.ts";
+import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { CursorPager } from "../ui/pager.tsx";
 import { AuditList } from "./audit-list.tsx";
 
 const perPage = 100;
+const cursorNames = { older: "before" };
 
 /** GET /organizations/:org/audit[?before=<id>], for admins: what was done to anything of the organization. */
 export function auditPage(services: Services) {
@@ -14,8 +16,9 @@ export function auditPage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
     const { organization } = request;
-    const { entries, pipelines, beforeId, hasOlder } = await readAudit(services, request);
+    const { page, pipelines } = await readAudit(services, request);
     const path = pathTo(patterns.auditPage, { org: organization.slug });
+    const { older } = linkIdPages(path, cursorNames, page);
     return {
       title: "Audit log",
       within: { organization, section: "audit" },
@@ -23,13 +26,8 @@ export function auditPage(services: Services) {
         <>
           <h1>Audit log</h1>
           <p>Who did what to clusters, queues, pipelines, triggers, tokens, apps and members.</p>
-          <AuditList entries={entries} now={clock.now()} pipelines={pipelines} />
-          {(beforeId || hasOlder) && (
-            <nav class="pager" aria-label="Pages">
-              {beforeId && <a href={path}>Newest</a>}
-              {hasOlder && <a href={`${path}?before=${entries.at(-1)?.event.id}`}>Older</a>}
-            </nav>
-          )}
+          <AuditList entries={page.rows} now={clock.now()} pipelines={pipelines} />
+          <CursorPager links={{ Newest: page.isFirst ? undefined : path, Older: older }} />
         </>
       ),
     };
@@ -37,14 +35,13 @@ export function auditPage(services: Services) {
 }
 
 async function readAudit({ db }: Services, { organization, event }: MemberRequest) {
-  const given = event.url.searchParams.get("before") ?? "";
-  const beforeId = isId(given) ? given : undefined;
-  const found = await listAuditEvents(db, { organizationId: organization.id, beforeId }, perPage + 1);
-  const entries = found.slice(0, perPage);
-  const triggers = entries.filter((each) => each.event.subjectType === "trigger");
+  const asked = readIdPage(event, cursorNames, perPage);
+  const filter = { organizationId: organization.id, beforeId: asked.olderThan };
+  const page = splitPage(asked, await listAuditEvents(db, filter, perPage + 1), (entry) => entry.event.id);
+  const triggers = page.rows.filter((entry) => entry.event.subjectType === "trigger");
   const pipelines = await listPipelineNamesOfTriggers(
     db,
-    triggers.map((each) => each.event.subjectId),
+    triggers.map((entry) => entry.event.subjectId),
   );
-  return { entries, pipelines, beforeId, hasOlder: found.length > perPage };
+  return { page, pipelines };
 }

@@ -2,10 +2,11 @@ import { type Build, listLastBuilds } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { countPipelines, listPipelines, type Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { readPageWithin } from "../../http/number-pager.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
-import { readPageNumber } from "../ui/page-number.ts";
-import { Pager, State } from "../ui/tables.tsx";
+import { NumberPager } from "../ui/pager.tsx";
+import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -15,8 +16,8 @@ export function pipelinesPage(services: Services) {
   const { db, clock } = services;
   return memberPage(services, async ({ organization, visitor, event }) => {
     const total = await countPipelines(db, organization.id);
-    const { page, pages, offset } = readPageNumber(event, total, perPage);
-    const pipelines = await listPipelines(db, organization.id, { limit: perPage, offset });
+    const page = readPageWithin(event, total, perPage);
+    const pipelines = await listPipelines(db, organization.id, page);
     const builds = await listLastBuilds(db, pipelines);
     const topics = pipelines.map(({ id }) => `pipeline:${id}` as const);
     const org = organization.slug;
@@ -49,7 +50,7 @@ export function pipelinesPage(services: Services) {
               ))}
             </ul>
           )}
-          <Pager page={page} pages={pages} path={pathTo(patterns.pipelinesPage, { org })} />
+          <NumberPager page={page} total={total} path={pathTo(patterns.pipelinesPage, { org })} />
         </>
       ),
     };

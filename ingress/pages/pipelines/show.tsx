@@ -3,11 +3,12 @@ import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { readPageWithin } from "../../http/number-pager.ts";
 import { clusterTitle } from "../clusters/show.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
-import { readPageNumber } from "../ui/page-number.ts";
-import { Pager, PublicPreview, State, Table } from "../ui/tables.tsx";
+import { NumberPager } from "../ui/pager.tsx";
+import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadPipeline } from "./load.ts";
 
@@ -20,8 +21,9 @@ export function pipelinePage(services: Services) {
     const { organization, visitor, event } = request;
     const pipeline = await loadPipeline(services, request);
     const filter = { organizationId: organization.id, pipelineId: pipeline.id, includePaused: true };
-    const { page, pages, offset } = readPageNumber(event, await countBuilds(db, filter), perPage);
-    const builds = await listBuilds(db, filter, { limit: perPage, offset });
+    const total = await countBuilds(db, filter);
+    const page = readPageWithin(event, total, perPage);
+    const builds = await listBuilds(db, filter, page);
     const cluster = await findClusterById(db, pipeline.clusterId);
     const topics = builds.map(({ id }) => `build:${id}` as const);
     const parameters = { org: organization.slug, slug: pipeline.slug };
@@ -53,7 +55,7 @@ export function pipelinePage(services: Services) {
           ) : (
             <Builds builds={builds} parameters={parameters} now={clock.now()} />
           )}
-          <Pager page={page} pages={pages} path={pathTo(patterns.pipelinePage, parameters)} />
+          <NumberPager page={page} total={total} path={pathTo(patterns.pipelinePage, parameters)} />
         </>
       ),
     };

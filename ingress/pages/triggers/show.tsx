@@ -1,7 +1,6 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
-import { isId } from "../../../shared/ids.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
@@ -9,19 +8,21 @@ import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-c
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
 import { environmentOf } from "../../../shared/triggers/settings.ts";
-import type { PageOfIds } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { Deliveries } from "../deliveries/list.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
 import { PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { CursorPager } from "../ui/pager.tsx";
 import { PublicPreview, State } from "../ui/tables.tsx";
 import { TriggerFacts } from "./facts.tsx";
 import { loadTrigger, triggerPath } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
 const perPage = 20;
+const cursorNames = { older: "after", newer: "before" };
 const maxRefused = 50;
 const maxAuditEntries = 10;
 
@@ -33,6 +34,7 @@ export function triggerPage(services: Services) {
     const { pipeline, trigger, page, audit } = read;
     const now = services.clock.now();
     const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
+    const links = linkIdPages(path(patterns.triggerPage), cursorNames, page);
     const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
     return {
       title: trigger.label,
@@ -80,14 +82,14 @@ export function triggerPage(services: Services) {
               )}
             </p>
           </div>
-          {page.shown.length === 0 ? (
+          {page.rows.length === 0 ? (
             <p class="empty">
               Nothing has come yet. Give the trigger’s URL to its sender, or send a test delivery.
             </p>
           ) : (
-            <Deliveries deliveries={page.shown} builds={page.builds} parameters={parameters} now={now} />
+            <Deliveries deliveries={page.rows} builds={page.builds} parameters={parameters} now={now} />
           )}
-          <CursorPager path={path(patterns.triggerPage)} newer={page.newer} older={page.older} />
+          <CursorPager label="Pages of deliveries" links={{ Newer: links.newer, Older: links.older }} />
           <Refused counts={read.refused} most={maxRefused} />
           <AuditList entries={audit} now={now} />
         </>
@@ -116,47 +118,9 @@ async function readTrigger(services: Services, request: MemberRequest) {
   };
 }
 
-/** The deliveries that the address asks for, and the cursors of what is newer and older. */
 async function readDeliveries({ db }: Services, { event }: MemberRequest, triggerId: string) {
-  const cursor = (name: string) => {
-    const id = event.url.searchParams.get(name) ?? "";
-    return isId(id) ? { [name]: id } : {};
-  };
-  const asked: PageOfIds = {
-    limit: perPage,
-    ...cursor("after"),
-    ...(cursor("after").after ? {} : cursor("before")),
-  };
-  const rows = await listDeliveriesPage(db, triggerId, asked);
-  const hasMore = rows.length > perPage;
-  const shown = asked.before ? rows.slice(-perPage) : rows.slice(0, perPage);
-  const hasNewer = asked.before ? hasMore : asked.after !== undefined;
-  const hasOlder = asked.before ? true : hasMore;
-  return {
-    shown,
-    builds: await listBuildsOfDeliveries(
-      db,
-      shown.map(({ id }) => id),
-    ),
-    newer: hasNewer ? shown[0]?.id : undefined,
-    older: hasOlder ? shown.at(-1)?.id : undefined,
-  };
-}
-
-function CursorPager({
-  path,
-  newer,
-  older,
-}: {
-  path: string;
-  newer: string | undefined;
-  older: string | undefined;
-}) {
-  if (!newer && !older) return null;
-  return (
-    <nav class="pager" aria-label="Pages of deliveries">
-      {newer && <a href={`${path}?before=${newer}`}>Newer</a>}
-      {older && <a href={`${path}?after=${older}`}>Older</a>}
-    </nav>
-  );
+  const asked = readIdPage(event, cursorNames, perPage);
+  const page = splitPage(asked, await listDeliveriesPage(db, triggerId, asked), ({ id }) => id);
+  const ids = page.rows.map(({ id }) => id);
+  return { ...page, builds: await listBuildsOfDeliveries(db, ids) };
 }

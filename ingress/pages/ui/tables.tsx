@@ -30,20 +30,6 @@ export function Table({
   );
 }
 
-/** Newer and older, or previous and next, below a list. */
-export function Pager({ page, pages, path }: { page: number; pages: number; path: string }) {
-  if (pages <= 1) return null;
-  return (
-    <nav class="pager" aria-label="Pages">
-      {page > 1 && <a href={`${path}?page=${page - 1}`}>Previous</a>}
-      <span class="quiet">
-        Page {page} of {pages}
-      </span>
-      {page < pages && <a href={`${path}?page=${page + 1}`}>Next</a>}
-    </nav>
-  );
-}
-
 /**
  * A state as a word in a colour of its own. What is held back by a paused queue says so beside it.
  * @param kind what the colour goes by, when that is not the word

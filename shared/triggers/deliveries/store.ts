@@ -1,22 +1,23 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
+import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
-import { isInPage, type PageOfIds } from "../store.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
 /** The deliveries of a page, and one more at its far end if there is one. */
-export async function listDeliveriesPage(db: Db, triggerId: string, page: PageOfIds): Promise<Delivery[]> {
+export async function listDeliveriesPage(db: Db, triggerId: string, page: CursorPage): Promise<Delivery[]> {
   const { deliveries } = db.tables;
-  const rows = await db
-    .select()
-    .from(deliveries)
-    .where(and(eq(deliveries.triggerId, triggerId), isInPage(deliveries.id, page)))
-    .orderBy(page.before ? asc(deliveries.id) : desc(deliveries.id))
-    .limit(page.limit + 1);
-  return page.before ? rows.reverse() : rows;
+  return selectPage(deliveries.id, page, ({ condition, order, limit }) =>
+    db
+      .select()
+      .from(deliveries)
+      .where(and(eq(deliveries.triggerId, triggerId), condition))
+      .orderBy(order)
+      .limit(limit),
+  );
 }
 
 /** The newest delivery of each of these triggers that has one. */

@@ -1,0 +1,78 @@
+import type { H3Event } from "h3";
+import { z } from "zod";
+import type { CursorPage } from "../../../shared/db/cursor-page.ts";
+import { encodeCursor, splitPage } from "../../http/cursor-pager.ts";
+import { defaultPerPage, maxPerPage, type NumberPage, neighborsOf } from "../../http/number-pager.ts";
+import { setHeader } from "../../http/respond.ts";
+import * as field from "./fields.ts";
+
+const perPage = z.int().min(1).max(maxPerPage).default(defaultPerPage);
+
+/** Query parameters of a list by page number, for the OpenAPI document. */
+export const pageQuery = {
+  page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),
+  per_page: perPage,
+};
+
+/** Query parameters of a list by cursor, for the OpenAPI document. */
+export const cursorQuery = {
+  per_page: perPage,
+  after: z.string().meta({ description: "Cursor of a link: what is older" }),
+  before: z.string().meta({ description: "Cursor of a link: what is newer. Not together with after" }),
+};
+
+export function cursorPageSchema(item: z.ZodType) {
+  const links = z.object({
+    self: field.url,
+    first: field.url.optional(),
+    prev: field.url.optional().meta({ description: "The page of newer items" }),
+    next: field.url.optional().meta({ description: "The page of older items" }),
+  });
+  return z.object({ items: z.array(item), links });
+}
+
+/**
+ * Sets the `Link` header (RFC 8288), keeping the other parameters of the query.
+ * @param base public address of the API, because the client chooses the Host header
+ */
+export function linkPages(event: H3Event, page: NumberPage, total: number, base: string): void {
+  const { prev, next, last } = neighborsOf(page, total);
+  const links: [rel: string, number: number][] = [];
+  if (prev) links.push(["first", 1], ["prev", prev]);
+  if (next) links.push(["next", next], ["last", last]);
+  if (links.length === 0) return;
+
+  const address = (number: number) => {
+    const query = new URLSearchParams(event.url.search);
+    query.set("page", String(number));
+    query.set("per_page", String(page.limit));
+    return `${base}${event.url.pathname}?${query}`;
+  };
+  setHeader(event, "Link", links.map(([rel, number]) => `<${address(number)}>; rel="${rel}"`).join(", "));
+}
+
+/**
+ * The items of a page and the links that apply.
+ * @param found the rows of the page, and one more at its far end if there is one
+ * @param base public address of the API
+ */
+export function presentCursorPage<Row extends { id: string }, Item>(
+  event: H3Event,
+  page: CursorPage,
+  found: Row[],
+  { base, present }: { base: string; present: (row: Row) => Item },
+) {
+  const { rows, isFirst, newer, older } = splitPage(page, found, ({ id }) => id);
+  const path = `${base}${event.url.pathname}`;
+  const address = (cursor: Record<string, string>) =>
+    `${path}?${new URLSearchParams({ per_page: String(page.limit), ...cursor })}`;
+  return {
+    items: rows.map(present),
+    links: {
+      self: `${path}${event.url.search}`,
+      ...(isFirst ? {} : { first: address({}) }),
+      ...(newer ? { prev: address({ before: encodeCursor(newer) }) } : {}),
+      ...(older ? { next: address({ after: encodeCursor(older) }) } : {}),
+    },
+  };
+}
