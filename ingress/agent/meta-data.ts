@@ -1,6 +1,6 @@
 import { defineHandler, getRouterParam, type H3Event } from "h3";
 import { z } from "zod";
-import type { JobPrincipal } from "../../shared/builds/job-tokens.ts";
+import type { JobPrincipal } from "../../shared/builds/meta-data.ts";
 import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";

@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
 import { authenticate } from "../../shared/accounts/access-tokens.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import { findJobPrincipal, type JobPrincipal } from "../../shared/builds/job-tokens.ts";
+import { findJobPrincipal, type JobPrincipal } from "../../shared/builds/meta-data.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";

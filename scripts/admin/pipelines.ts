@@ -6,7 +6,7 @@ import {
   slugProblems,
 } from "../../shared/accounts/organizations.ts";
 import { requireBuild } from "../../shared/builds/builds.ts";
-import { issueReadingToken } from "../../shared/builds/job-tokens.ts";
+import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { createPipeline, defaultStep, requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { countPipelines, listPipelines } from "../../shared/pipelines/store.ts";

@@ -1,7 +1,8 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { listAuditEvents } from "../accounts/audit-store.ts";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
+import { dayMs } from "../durations.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
@@ -20,7 +21,7 @@ import {
   listJobs,
 } from "./store.ts";
 
-/** A build with all that its presentation needs. */
+/** A build with everything that its JSON and its page show. */
 export interface BuildDetails {
   build: Build;
   pipeline: Pipeline;
@@ -28,7 +29,7 @@ export interface BuildDetails {
   metaData: Record<string, string>;
 }
 
-/** A page of builds, newest first, and how many there are in all. */
+/** A page of builds, newest first, with the total. */
 export async function listBuildDetails(
   db: Db,
   filter: BuildFilter,
@@ -56,15 +57,15 @@ async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
 
   return builds.flatMap((build) => {
     const pipeline = pipelineById.get(build.pipelineId);
-    if (!pipeline) return []; // deleted since its builds were read
+    if (!pipeline) return []; // deleted after its builds were read
     const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
     return [{ build, pipeline, jobs: jobs.get(build.id) ?? [], metaData: Object.fromEntries(entries) }];
   });
 }
 
 /**
- * Cancel a build: what waits is never handed out, and who works on it learns of it.
- * @throws Refusal 404, 422 when it has ended already
+ * Cancels a build and its unfinished jobs.
+ * @throws Refusal 404, 422 if it has finished
  */
 export async function cancelBuild(
   { db, clock, events }: Services,
@@ -78,7 +79,7 @@ export async function cancelBuild(
     const changed = await cancelBuildIfUnfinished(tx, build.id, now);
     if (!changed) return false;
     await cancelUnfinishedJobs(tx, build.id, now);
-    await recordOfBuild(tx, actor, { build, pipeline }, "canceled", now);
+    await audit(tx, actor, "canceled", auditSubject(build, pipeline));
     return true;
   });
   if (!canceled) throw new Refusal(422, "Build cannot be canceled: it has finished already");
@@ -87,7 +88,7 @@ export async function cancelBuild(
   return requireBuild(db, pipeline, number);
 }
 
-/** The name of who canceled a build, as long as the audit entries tell it. */
+/** The name of the user who canceled a build; undefined once the audit entry is purged. */
 export async function findCanceler(
   db: Db,
   { id, organizationId, state }: Build,
@@ -97,23 +98,43 @@ export async function findCanceler(
   return entry?.actor;
 }
 
-/** Forget finished builds past their retention, all builds of deleted pipelines, and job tokens past their use. Returns how many builds went. */
-export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
-  const now = clock.now();
-  const before = new Date(now.getTime() - config.buildRetentionDays * 86_400_000);
-  await purgeInBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
-  const ofDeleted = await listDeletedPipelineIds(db);
-  const gone = await purgeInBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, ofDeleted, limit));
-  return gone + (await purgeInBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
+const reservedVariables = /^SIGNALBOX_/;
+
+/** The variables that the steps of a build see. A delivery cannot replace ours, so that steps can trust them. */
+export function buildEnvironment(
+  build: Build,
+  pipelineSlug: string,
+  organizationSlug: string,
+): Record<string, string> {
+  const given = Object.entries(build.environment).filter(([name]) => !reservedVariables.test(name));
+  return {
+    ...Object.fromEntries(given),
+    SIGNALBOX: "true",
+    SIGNALBOX_ORGANIZATION_SLUG: organizationSlug,
+    SIGNALBOX_PIPELINE_SLUG: pipelineSlug,
+    SIGNALBOX_BUILD_ID: build.id,
+    SIGNALBOX_BUILD_NUMBER: String(build.number),
+    SIGNALBOX_BRANCH: build.branch,
+    SIGNALBOX_COMMIT: build.commit,
+    SIGNALBOX_MESSAGE: build.message,
+    SIGNALBOX_SOURCE: build.source,
+  };
 }
 
-export function recordOfBuild(
-  tx: Tx,
-  actor: Actor,
-  { build: { id, number }, pipeline: { slug } }: Pick<BuildDetails, "build" | "pipeline">,
-  action: string,
-  now: Date,
-): Promise<void> {
-  const subject = `${slug} #${number}`;
-  return audit(tx, actor, action, { type: "build", id, name: subject });
+/**
+ * Purges finished builds past their retention, all builds of deleted pipelines, and expired job tokens.
+ * @returns the number of builds
+ */
+export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
+  const now = clock.now();
+  const before = new Date(now.getTime() - config.buildRetentionDays * dayMs);
+  await purgeInBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
+  const pipelineIds = await listDeletedPipelineIds(db);
+  const ofDeleted = await purgeInBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, pipelineIds, limit));
+  return ofDeleted + (await purgeInBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
+}
+
+/** The build as the audit log names it. */
+export function auditSubject({ id, number }: Build, { slug }: Pipeline) {
+  return { type: "build", id, name: `${slug} #${number}` } as const;
 }

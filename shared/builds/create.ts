@@ -5,13 +5,12 @@ import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/sto
 import type { Topic } from "../redis/events.ts";
 import type { Build, Job } from "./store.ts";
 
-/** What is to be built. */
 export interface BuildRequest {
   pipelineId: string;
   deliveryId: string | null;
-  /** Absent: 0, made by the delivery's job. See the table. */
+  /** 1, 2, …: rebuilds by hand. Default: 0, the build that the delivery itself makes. */
   rebuild?: number;
-  /** Absent: nobody, a webhook. */
+  /** Absent for the build of a webhook. */
   creatorId?: string;
   source: "webhook";
   message: string;
@@ -21,9 +20,9 @@ export interface BuildRequest {
 }
 
 /**
- * Create a build for each request, numbered in their order within a pipeline, with one job per step.
- * @returns the builds, the requests that cannot be built, now or later, because their pipeline is gone or a step has no queue;
- * and what has changed for those who watch, once the transaction is committed
+ * Creates a build for each request, with one job per step. Within a pipeline, builds are numbered in request order.
+ * @returns the builds; the refused requests, which can never be built: the pipeline is deleted or a step has no
+ * queue; and the topics to publish after the commit
  */
 export async function createBuilds(
   tx: Tx,
@@ -33,27 +32,20 @@ export async function createBuilds(
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
   const queueOf = await resolveStepQueues(tx, pipelines);
-  const buildable = pipelines.filter((pipeline) => canRun(pipeline, queueOf));
 
   const builds: Build[] = [];
   const jobs: Job[] = [];
-  for (const pipeline of buildable) {
+  for (const pipeline of pipelines.filter((each) => canRun(each, queueOf))) {
     const wanted = byPipeline.get(pipeline.id) ?? [];
     const firstNumber = await takeBuildNumbers(tx, pipeline.id, wanted.length);
-    if (firstNumber === undefined) continue; // gone since it was read: its requests stay among the refused
+    if (firstNumber === undefined) continue; // deleted: its requests stay refused
     byPipeline.delete(pipeline.id);
     const ids = newIds(now, wanted.length);
-    wanted.forEach((request, index) => {
-      const build = newBuild({
-        request,
-        pipeline,
-        id: ids[index] as string,
-        number: firstNumber + index,
-        now,
-      });
-      builds.push(build);
-      jobs.push(...newJobs(build, pipeline, queueOf));
-    });
+    const made = wanted.map((request, index) =>
+      newBuild(request, pipeline, { id: ids[index] as string, number: firstNumber + index, createdAt: now }),
+    );
+    builds.push(...made);
+    jobs.push(...made.flatMap((build) => newJobs(build, pipeline, queueOf)));
   }
 
   await tx.insertMany(tx.tables.builds, builds);
@@ -72,19 +64,15 @@ function canRun(pipeline: Pipeline, queueOf: QueueOfStep): boolean {
   return pipeline.steps.every((step) => queueOf(pipeline.clusterId, step) !== undefined);
 }
 
-function newBuild(of: {
-  request: BuildRequest;
-  pipeline: Pipeline;
-  id: string;
-  number: number;
-  now: Date;
-}): Build {
-  const { request, pipeline, id, number, now } = of;
+function newBuild(
+  request: BuildRequest,
+  pipeline: Pipeline,
+  own: Pick<Build, "id" | "number" | "createdAt">,
+): Build {
   return {
-    id,
+    ...own,
     organizationId: pipeline.organizationId,
     pipelineId: pipeline.id,
-    number,
     deliveryId: request.deliveryId,
     rebuild: request.rebuild ?? 0,
     state: "scheduled",
@@ -95,7 +83,6 @@ function newBuild(of: {
     source: request.source,
     creatorId: request.creatorId ?? null,
     pausedQueueId: null,
-    createdAt: now,
     startedAt: null,
     finishedAt: null,
   };

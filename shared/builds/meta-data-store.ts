@@ -34,7 +34,7 @@ export async function insertJobToken(tx: Tx, token: JobToken): Promise<void> {
   await tx.insert(tx.tables.jobTokens).values(token);
 }
 
-/** The job and build that a job token in force speaks for. */
+/** The job and build of a token that is still valid. */
 export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
   const { jobTokens, jobs, builds } = db.tables;
   const [found] = await db
@@ -46,7 +46,7 @@ export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
   return found && found.expiresAt > now ? found : undefined;
 }
 
-/** Tokens whose time was over before a time, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` tokens that expired before a time. Returns how many it deleted. */
 export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { jobTokens } = tx.tables;
   const old = tx
@@ -54,9 +54,9 @@ export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: nu
     .from(jobTokens)
     .where(lt(jobTokens.expiresAt, time))
     .limit(limit);
-  const gone = await tx
+  const deleted = await tx
     .delete(jobTokens)
     .where(inArray(jobTokens.tokenHash, old))
     .returning({ tokenHash: jobTokens.tokenHash });
-  return gone.length;
+  return deleted.length;
 }

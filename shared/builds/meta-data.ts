@@ -1,11 +1,48 @@
+import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
+import { hourMs } from "../durations.ts";
 import { excerpt, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { isStorable } from "../validation.ts";
-import type { JobPrincipal } from "./job-tokens.ts";
-import { findMetaData, listMetaData, putMetaData } from "./meta-data-store.ts";
+import {
+  findJobOfToken,
+  findMetaData,
+  insertJobToken,
+  listMetaData,
+  putMetaData,
+} from "./meta-data-store.ts";
+import type { Build, Job } from "./store.ts";
 
 const maxKeyLength = 1024;
 const maxValueBytes = 100 * 1024;
+
+/** The job that a job token acts for, and its build. */
+export interface JobPrincipal {
+  jobId: string;
+  readOnly: boolean;
+  build: Build;
+}
+
+/** Issues a token to read a job's meta-data by hand: read-only, valid for one hour in any state of the job. */
+export async function issueReadingToken(services: Services, job: Job): Promise<string> {
+  const now = services.clock.now();
+  const token = issueToken("job");
+  await services.db.transaction((tx) =>
+    insertJobToken(tx, {
+      tokenHash: hashToken(token),
+      jobId: job.id,
+      readOnly: true,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + hourMs),
+    }),
+  );
+  return token;
+}
+
+/** Returns undefined for anything but a job token that is still valid. */
+export async function findJobPrincipal(services: Services, token: string): Promise<JobPrincipal | undefined> {
+  if (!isWellFormedToken("job", token)) return undefined;
+  return findJobOfToken(services.db, hashToken(token), services.clock.now());
+}
 
 /** @throws Refusal 404 */
 export async function requireMetaData(services: Services, buildId: string, key: string): Promise<string> {
@@ -21,8 +58,8 @@ export async function listMetaDataKeys(services: Services, buildId: string): Pro
 }
 
 /**
- * Set one entry of a build's meta-data; the last write wins.
- * @throws Refusal 403 for a token that may only read, 422 for a key or value that cannot be kept
+ * Sets one entry of a build's meta-data; the last write wins.
+ * @throws Refusal 403 for a read-only token, 422 for an invalid key or value
  */
 export async function setMetaData(
   services: Services,

@@ -36,15 +36,15 @@ export interface BuildFilter {
   commits?: string[] | undefined;
   createdFrom?: Date | undefined;
   createdTo?: Date | undefined;
-  /** False drops builds whose waiting jobs all sit on paused queues. */
+  /** False leaves out builds that have waiting jobs, all of them on paused queues. */
   includePaused: boolean;
 }
 
-function matching(db: Db, filter: BuildFilter): SQL | undefined {
+function matches(db: Db, filter: BuildFilter): SQL | undefined {
   const { builds } = db.tables;
   return and(
     eq(builds.organizationId, filter.organizationId),
-    filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : notOfDeletedPipeline(db),
+    filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : hasPresentPipeline(db),
     filter.states ? inArray(builds.state, filter.states) : undefined,
     filter.branches ? inArray(builds.branch, filter.branches) : undefined,
     filter.commits ? inArray(builds.commit, filter.commits) : undefined,
@@ -54,14 +54,14 @@ function matching(db: Db, filter: BuildFilter): SQL | undefined {
   );
 }
 
-/** The builds of a deleted pipeline go little by little. */
-function notOfDeletedPipeline(db: Db): SQL | undefined {
+/** The builds of a deleted pipeline wait for the purge. */
+function hasPresentPipeline(db: Db): SQL | undefined {
   const { builds, pipelines } = db.tables;
   const deleted = db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
   return notInArray(builds.pipelineId, deleted);
 }
 
-/** Not every waiting job of the build sits on a paused queue. */
+/** The build has no waiting job, or one on a queue that is not paused. */
 function isNotPaused(db: Db): SQL | undefined {
   const { builds, jobs, queues } = db.tables;
   const waiting = and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"));
@@ -87,13 +87,13 @@ export async function listBuilds(
   return db
     .select()
     .from(builds)
-    .where(matching(db, filter))
+    .where(matches(db, filter))
     .orderBy(filter.pipelineId ? desc(builds.number) : desc(builds.id))
     .limit(page.limit)
     .offset(page.offset);
 }
 
-/** The last build of each of these pipelines, by the id of the pipeline. */
+/** The last build of each of these pipelines, by pipeline id. */
 export async function listLastBuilds(
   db: Db,
   pipelines: { id: string; lastBuildNumber: number }[],
@@ -111,7 +111,7 @@ export async function listLastBuilds(
 }
 
 export async function countBuilds(db: Db, filter: BuildFilter): Promise<number> {
-  const [row] = await db.select({ total: count() }).from(db.tables.builds).where(matching(db, filter));
+  const [row] = await db.select({ total: count() }).from(db.tables.builds).where(matches(db, filter));
   return row?.total ?? 0;
 }
 
@@ -142,7 +142,7 @@ export async function listJobs(db: Db, buildIds: string[]) {
     .orderBy(asc(jobs.id));
 }
 
-/** scheduled or running → canceled. Undefined when the build has ended already. */
+/** scheduled, running → canceled. Returns undefined if the build has finished. */
 export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Promise<Build | undefined> {
   const { builds } = tx.tables;
   const [canceled] = await tx
@@ -153,7 +153,7 @@ export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Pr
   return canceled;
 }
 
-/** scheduled, assigned or running → canceled. An agent that works on one learns of it when it asks. */
+/** scheduled, assigned, running → canceled. An agent sees it when it next asks for the job. */
 export async function cancelUnfinishedJobs(tx: Tx, buildId: string, now: Date): Promise<void> {
   const { jobs } = tx.tables;
   await tx
@@ -162,7 +162,7 @@ export async function cancelUnfinishedJobs(tx: Tx, buildId: string, now: Date): 
     .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates)));
 }
 
-/** Builds of these pipelines, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` builds of these pipelines. Returns how many it deleted. */
 export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], limit: number): Promise<number> {
   const { builds } = tx.tables;
   if (pipelineIds.length === 0) return 0;
@@ -171,11 +171,11 @@ export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], lim
     .from(builds)
     .where(inArray(builds.pipelineId, pipelineIds))
     .limit(limit);
-  const gone = await tx.delete(builds).where(inArray(builds.id, some)).returning({ id: builds.id });
-  return gone.length;
+  const deleted = await tx.delete(builds).where(inArray(builds.id, some)).returning({ id: builds.id });
+  return deleted.length;
 }
 
-/** Finished builds that ended before a time, with their jobs and meta-data; at most `limit`. */
+/** Deletes at most `limit` builds that finished before a time, with their jobs and meta-data. */
 export async function deleteBuildsFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { builds } = tx.tables;
   const old = tx
@@ -183,6 +183,6 @@ export async function deleteBuildsFinishedBefore(tx: Tx, time: Date, limit: numb
     .from(builds)
     .where(and(inArray(builds.state, finishedBuildStates), lt(builds.finishedAt, time)))
     .limit(limit);
-  const gone = await tx.delete(builds).where(inArray(builds.id, old)).returning({ id: builds.id });
-  return gone.length;
+  const deleted = await tx.delete(builds).where(inArray(builds.id, old)).returning({ id: builds.id });
+  return deleted.length;
 }

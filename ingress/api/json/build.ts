@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
-import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { buildEnvironment } from "../../../shared/builds/builds.ts";
 import { api, web } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import * as field from "./fields.ts";

@@ -1,5 +1,4 @@
-import { type BuildDetails, cancelBuild } from "../../../shared/builds/builds.ts";
-import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { type BuildDetails, buildEnvironment, cancelBuild } from "../../../shared/builds/builds.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";

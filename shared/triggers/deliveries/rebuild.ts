@@ -1,5 +1,5 @@
-import type { Actor } from "../../accounts/audit.ts";
-import { recordOfBuild } from "../../builds/builds.ts";
+import { type Actor, audit } from "../../accounts/audit.ts";
+import { auditSubject } from "../../builds/builds.ts";
 import { createBuilds } from "../../builds/create.ts";
 import { type Build, listBuildsOfDeliveries } from "../../builds/store.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
@@ -45,7 +45,7 @@ export async function rebuildDelivery(
     const created = await createBuilds(tx, [request], now);
     const [built] = created.builds;
     if (!built) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
-    await recordOfBuild(tx, actor, { build: built, pipeline }, "created", now);
+    await audit(tx, actor, "created", auditSubject(built, pipeline));
     return { build: built, changed: created.changed };
   });
   events.publish([...changed, `trigger:${trigger.id}`]);

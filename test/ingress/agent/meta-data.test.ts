@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { issueReadingToken } from "../../../shared/builds/job-tokens.ts";
+import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import { newId } from "../../../shared/ids.ts";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
