@@ -5,53 +5,54 @@ import { findPayload, listPayloads, type Payload } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
+import type { FilterInput } from "./evaluate.ts";
 import type { FilterEvaluator } from "./evaluator.ts";
 
-/** What the filter of its trigger says of a delivery. */
+/** The outcome of a trigger's filter for one delivery. */
 export interface FilterResult {
-  /** The expression that was asked: when the trigger has another by now, the judgement is stale. */
+  /** The evaluated expression. The result is stale once the trigger has another one. */
   filter: string;
   outcome: FilterOutcome;
 }
 
-/** Bodies that are in memory at a time. */
-const bytesAtOnce = 16 * 1024 * 1024;
+/** Limits the payloads in memory at a time. */
+const maxBytesAtOnce = 16 * 1024 * 1024;
 
-/** Ask the filters of these deliveries' triggers, of those that wait and have one. */
+/** Evaluates the filters of those deliveries that wait and whose trigger has one. Keys are delivery ids. */
 export async function evaluateFilters(
   { db }: Services,
-  filters: FilterEvaluator,
+  evaluator: FilterEvaluator,
   ids: string[],
 ): Promise<Map<string, FilterResult>> {
-  const judgements = new Map<string, FilterResult>();
+  const results = new Map<string, FilterResult>();
   const waiting = await listFilteredDeliveries(db, ids);
-  for (const group of groupsBySize(waiting)) {
+  for (const group of groupBySize(waiting)) {
     const payloads = await listPayloads(
       db,
       group.map(({ delivery }) => delivery.id),
     );
-    const bodies = new Map(payloads.map((payload) => [payload.deliveryId, payload]));
+    const payloadOf = new Map(payloads.map((payload) => [payload.deliveryId, payload]));
     await Promise.all(
       group.map(async ({ delivery, filter }) => {
         if (filter === null) return;
-        const payload = bodies.get(delivery.id);
-        // Without a payload it was decided, and evicted, since it was listed: the outcome is not looked at.
+        const payload = payloadOf.get(delivery.id);
+        // Without a payload the delivery was decided and evicted since it was listed: the outcome is not used.
         const outcome = payload
-          ? await filters.evaluate(toFilterInput(filter, delivery, payload))
+          ? await evaluator.evaluate(toFilterInput(filter, delivery, payload))
           : { error: "The payload is gone" };
-        judgements.set(delivery.id, { filter, outcome });
+        results.set(delivery.id, { filter, outcome });
       }),
     );
   }
-  return judgements;
+  return results;
 }
 
-function groupsBySize<Item extends { delivery: Delivery }>(items: Item[]): Item[][] {
+function groupBySize<Item extends { delivery: Delivery }>(items: Item[]): Item[][] {
   const groups: Item[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const item of items) {
     bytes += item.delivery.size;
-    if (bytes > bytesAtOnce) {
+    if (bytes > maxBytesAtOnce) {
       groups.push([]);
       bytes = item.delivery.size;
     }
@@ -60,18 +61,18 @@ function groupsBySize<Item extends { delivery: Delivery }>(items: Item[]): Item[
   return groups;
 }
 
-function toFilterInput(expression: string, delivery: Delivery, payload: Payload) {
+function toFilterInput(expression: string, delivery: Delivery, payload: Payload): FilterInput {
   const { id, receivedAt } = delivery;
   return { expression, id, receivedAt, headers: payload.headers, body: payload.body };
 }
 
 /**
- * What an expression, which need not be saved, says of a delivery of the trigger.
+ * Evaluates an expression, saved or not, on a delivery of the trigger.
  * @throws Refusal 404, 422 when the delivery's payload is gone
  */
 export async function testFilter(
   { db }: Services,
-  filters: FilterEvaluator,
+  evaluator: FilterEvaluator,
   trigger: Trigger,
   { expression, deliveryId }: { expression: string; deliveryId: string },
 ): Promise<FilterOutcome> {
@@ -80,5 +81,5 @@ export async function testFilter(
   if ("problem" in compiled) return { error: compiled.problem };
   const payload = await findPayload(db, delivery.id);
   if (!payload) throw new Refusal(422, "The payload of this delivery is no longer kept");
-  return filters.evaluate(toFilterInput(expression, delivery, payload));
+  return evaluator.evaluate(toFilterInput(expression, delivery, payload));
 }

@@ -3,20 +3,21 @@ import type { StoredHeader } from "../../vocabulary.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 
-/** Does this delivery pass this filter? */
+/** A filter and the delivery that it is evaluated on. */
 export interface FilterInput {
   expression: string;
-  /** Of the delivery. */
+  /** The delivery's id. */
   id: string;
   receivedAt: Date;
   headers: StoredHeader[];
-  /** The payload, exactly as it came. */
+  /** The payload, byte for byte. */
   body: Uint8Array;
 }
 
+/** Compiling a filter takes longer than evaluating it on most payloads. */
 const compiled = new LRUCache<string, ReturnType<typeof compileFilter>>({ max: 500 });
 
-/** Never throws, but may take long: `filters.ts` does this in a thread and within a deadline. */
+/** Never throws. May take long, so `evaluator.ts` runs it in a thread with a deadline. */
 export function evaluateFilter({ expression, id, receivedAt, headers, body }: FilterInput): FilterOutcome {
   const compilation = compileOnce(expression);
   if ("problem" in compilation) return { error: compilation.problem };
@@ -43,16 +44,16 @@ function compileOnce(expression: string): ReturnType<typeof compileFilter> {
 }
 
 /**
- * `X-GitHub-Event` becomes `HTTP_X_GITHUB_EVENT`, as in CGI, and so does every other name: `Content-Type` is no
- * exception. Values of a name that came several times are joined (RFC 9110 §5.3); secrets have none.
+ * Names headers as CGI does, without its exceptions: `Content-Type` becomes `HTTP_CONTENT_TYPE`. Joins repeated
+ * headers (RFC 9110 §5.3). Leaves out secrets.
  */
 function headersByKey(headers: StoredHeader[]): Map<string, string> {
   const byKey = new Map<string, string>();
   for (const [name, value] of headers) {
     if (value === null) continue;
     const key = `HTTP_${name.toUpperCase().replaceAll("-", "_")}`;
-    const before = byKey.get(key);
-    byKey.set(key, before === undefined ? value : `${before}, ${value}`);
+    const earlier = byKey.get(key);
+    byKey.set(key, earlier === undefined ? value : `${earlier}, ${value}`);
   }
   return byKey;
 }

@@ -1,11 +1,11 @@
 import { EvaluationError, ParseError, TypeError as TypeProblem } from "@marcbachmann/cel-js";
-import { replacements } from "./functions.ts";
+import { linearPrefix } from "./environment.ts";
 
-/** Values of the payload can be part of a sentence. */
+/** A sentence may quote the payload. */
 const maxSentenceLength = 300;
 
-/** The library's names of what it reads, as it is written. */
-const tokens: Record<string, string> = {
+/** The library's token names, as people write the tokens. */
+const tokenTexts: Record<string, string> = {
   EOF: "the end",
   NUMBER: "a number",
   STRING: "a text",
@@ -40,27 +40,27 @@ const tokens: Record<string, string> = {
   QUESTION: "?",
 };
 
-/** What the library says of an expression, in plain English and with the place. */
+/** An error of the library in plain English, with its position. Any other error comes from an expression that overflows the stack. */
 export function describeError(error: unknown, expression: string): string {
-  if (!isOfLibrary(error)) return "The expression is too complicated";
-  const at = error.range?.start;
-  const sentence = shorten(sentenceOf(error, expression));
-  return at === undefined ? sentence : `${sentence}, at ${placeOf(expression, at)}`;
+  if (!isLibraryError(error)) return "The expression is too complicated";
+  const start = error.range?.start;
+  const sentence = shorten(describe(error, expression));
+  return start === undefined ? sentence : `${sentence}, at ${describePosition(expression, start)}`;
 }
 
-/** "line 1, column 5" of the character at this index; columns are counted as people see characters. */
-export function placeOf(expression: string, at: number): string {
-  const lines = expression.slice(0, at).split("\n");
+/** "line 1, column 5" of the character at this index. Columns count characters, not UTF-16 units as the library does. */
+export function describePosition(expression: string, index: number): string {
+  const lines = expression.slice(0, index).split("\n");
   return `line ${lines.length}, column ${[...(lines.at(-1) ?? "")].length + 1}`;
 }
 
 type LibraryError = ParseError | TypeProblem | EvaluationError;
 
-function isOfLibrary(error: unknown): error is LibraryError {
+function isLibraryError(error: unknown): error is LibraryError {
   return error instanceof ParseError || error instanceof TypeProblem || error instanceof EvaluationError;
 }
 
-function sentenceOf({ code, summary, range }: LibraryError, expression: string): string {
+function describe({ code, summary, range }: LibraryError, expression: string): string {
   switch (code) {
     case "unexpected_character":
       return `Unexpected ${range ? expression.slice(range.start, range.end) : "character"}`;
@@ -69,11 +69,11 @@ function sentenceOf({ code, summary, range }: LibraryError, expression: string):
       return summary
         .replace("Unexpected token: EOF", "The expression ends too early")
         .replace("Unexpected token:", "Unexpected")
-        .replace(/\b[A-Z]{2,}\b/g, (name) => tokens[name] ?? name);
+        .replace(/\b[A-Z]{2,}\b/g, (name) => tokenTexts[name] ?? name);
     case "no_such_overload":
       return plainTypes(summary).replace("no such overload", "These types do not go together");
     case "no_matching_overload":
-      return ownNames(summary).replace(
+      return writtenNames(summary).replace(
         "found no matching overload for",
         "Wrong types or number of values in",
       );
@@ -84,14 +84,14 @@ function sentenceOf({ code, summary, range }: LibraryError, expression: string):
   }
 }
 
-/** Without the library's mark of types that are known only now. */
+/** Removes the library's mark of types that are known only at runtime. */
 function plainTypes(sentence: string): string {
   return sentence.replace(/dyn<(\w+)>/g, "$1");
 }
 
-/** Functions by the names that people wrote. */
-function ownNames(sentence: string): string {
-  return [...replacements].reduce((text, [written, ours]) => text.replace(ours, written), sentence);
+/** Names functions as people wrote them. */
+function writtenNames(sentence: string): string {
+  return sentence.replace(linearPrefix, "");
 }
 
 function shorten(sentence: string): string {

@@ -1,20 +1,22 @@
-// What an expression may say, before its types are checked: a list of what is allowed, so that what a new version
-// of the library brings is not. Left out on purpose:
+// The allow-list of filters, applied before types are checked: a new version of the library brings nothing in.
+// The library cannot turn off functions, macros or operators. Left out on purpose:
 //
 //   loops (all, exists, exists_one, map, filter, cel.bind)   cost more than the length of the payload
-//   split, join, substring, indexOf, bytes, maps in braces   build values; some of them far larger than the payload
-//   timestamp, duration                                      the library's also take dates that are not ISO 8601, in
-//                                                            the machine's own zone; ISO dates compare as texts
-//   int                                                      int('') is 0 there, and numbers compare without it
-//   arithmetic                                               filters compare, they do not compute; + joins texts
+//   split, join, substring, indexOf, bytes, maps in braces   build values, some far larger than the payload
+//   timestamp, duration                                      also take dates that are not ISO 8601, in the
+//                                                            machine's time zone; ISO dates compare as texts
+//   int                                                      int('') is 0, and numbers compare without it
+//   arithmetic                                               filters compare; + joins texts
 
-import type { ASTNode } from "@marcbachmann/cel-js";
+import { type ASTNode, TypeError as TypeProblem } from "@marcbachmann/cel-js";
+import { serialize } from "@marcbachmann/cel-js/serialize";
+import { environment, linearPrefix, slowFunctions } from "./environment.ts";
 import { findPatternProblem } from "./functions.ts";
 
-/** What is not allowed, and the character where it stands. */
-export interface FilterProblem {
+/** A rule that an expression breaks, and the index of the character where it does. */
+export interface RuleViolation {
   sentence: string;
-  at: number;
+  index: number;
 }
 
 const members = ["id", "created_at", "payload", "headers"];
@@ -22,38 +24,36 @@ const membersSentence = `write ${members.map((name) => `webhook.${name}`).join("
 
 const functions = ["has", "size", "matches", "string", "double"];
 const methods = ["size", "contains", "startsWith", "endsWith", "matches", "lowerAscii", "upperAscii", "trim"];
-const textMethods = ["lowerAscii", "upperAscii", "trim"];
 
-/** The first thing in an expression that filters must not contain; undefined: nothing. */
-export function findForbidden(node: ASTNode): FilterProblem | undefined {
+/** Returns the first violation, or undefined. Replaces slow functions by linear ones in the tree. */
+export function applyRules(node: ASTNode): RuleViolation | undefined {
   switch (node.op) {
     case "value":
       return isKnownLiteral(node.args)
         ? undefined
-        : problem(node, "Bytes and unsigned numbers are not available");
+        : violation(node, "Bytes and unsigned numbers are not available");
     case "id":
       if (node.args === "webhook")
-        return problem(node, `webhook is not a value by itself: ${membersSentence}`);
-      return problem(node, `Unknown variable ${node.args}: the only one is webhook`);
+        return violation(node, `webhook is not a value by itself: ${membersSentence}`);
+      return violation(node, `Unknown variable ${node.args}: the only one is webhook`);
     case ".":
-      return findForbiddenMember(node, node.args[0], node.args[1]);
+      return checkMember(node, node.args[0], node.args[1]);
     case "call":
-      return findForbiddenCall(node, node.args[0], node.args[1]);
+      return checkCall(node, node.args);
     case "rcall":
-      return findForbiddenMethod(node, node.args[0], node.args[1], node.args[2]);
+      return checkMethod(node, node.args);
     case "+":
-      if (node.args.some(isText)) return firstForbidden(node.args);
-      return firstForbidden(node.args) ?? problem(node, "Filters do not compute: + needs a text on one side");
+      return checkAll(node.args) ?? checkJoin(node);
     case "-":
     case "*":
     case "/":
     case "%":
-      return problem(node, `Filters compare, they do not compute: ${node.op} is not available`);
+      return violation(node, `Filters compare, they do not compute: ${node.op} is not available`);
     case "-_":
-      if (node.args.op === "value") return findForbidden(node.args);
-      return problem(node, "Filters compare, they do not compute: - must be followed by a number");
+      if (node.args.op === "value") return applyRules(node.args);
+      return violation(node, "Filters compare, they do not compute: - must be followed by a number");
     case "!_":
-      return findForbidden(node.args);
+      return applyRules(node.args);
     case "[]":
     case "list":
     case "?:":
@@ -66,86 +66,78 @@ export function findForbidden(node: ASTNode): FilterProblem | undefined {
     case ">":
     case ">=":
     case "in":
-      return firstForbidden(node.args);
+      return checkAll(node.args);
     default:
-      return problem(
+      return violation(
         node,
         node.op === "map" ? "Maps cannot be written in filters" : `${node.op} is not available`,
       );
   }
 }
 
-function firstForbidden(nodes: ASTNode[]): FilterProblem | undefined {
+function checkAll(nodes: ASTNode[]): RuleViolation | undefined {
   for (const node of nodes) {
-    const found = findForbidden(node);
+    const found = applyRules(node);
     if (found) return found;
   }
   return undefined;
 }
 
-function findForbiddenMember(node: ASTNode, of: ASTNode, name: string): FilterProblem | undefined {
-  if (of.op !== "id" || of.args !== "webhook") return findForbidden(of);
-  return members.includes(name) ? undefined : problem(node, `webhook has no ${name}: ${membersSentence}`);
+function checkMember(node: ASTNode, object: ASTNode, name: string): RuleViolation | undefined {
+  if (object.op !== "id" || object.args !== "webhook") return applyRules(object);
+  return members.includes(name) ? undefined : violation(node, `webhook has no ${name}: ${membersSentence}`);
 }
 
-function findForbiddenCall(node: ASTNode, name: string, args: ASTNode[]): FilterProblem | undefined {
+function checkCall(node: ASTNode, call: [name: string, args: ASTNode[]]): RuleViolation | undefined {
+  const [name, args] = call;
   if (!functions.includes(name)) {
-    return problem(node, `Filters have no function ${name}(), only ${functions.join(", ")}`);
+    return violation(node, `Filters have no function ${name}(), only ${functions.join(", ")}`);
   }
-  return firstForbidden(args) ?? (name === "matches" ? findForbiddenPattern(node, args[1]) : undefined);
+  call[0] = linearName(name);
+  return checkAll(args) ?? (name === "matches" ? checkPattern(node, args[1]) : undefined);
 }
 
-function findForbiddenMethod(
+function checkMethod(
   node: ASTNode,
-  name: string,
-  receiver: ASTNode,
-  args: ASTNode[],
-): FilterProblem | undefined {
-  const forbidden = findForbidden(receiver);
-  if (forbidden) return forbidden;
+  call: [name: string, receiver: ASTNode, args: ASTNode[]],
+): RuleViolation | undefined {
+  const [name, receiver, args] = call;
+  const found = applyRules(receiver);
+  if (found) return found;
   if (!methods.includes(name)) {
-    return problem(node, `Values have no function .${name}(), only ${methods.join(", ")}`);
+    return violation(node, `Values have no function .${name}(), only ${methods.join(", ")}`);
   }
-  // The type checker leaves the arguments alone where it does not know what the function is called on.
+  call[0] = linearName(name);
+  // The type checker ignores the arguments when it does not know the receiver's type.
   const wrong = args.find((arg) => arg.op === "value" && typeof arg.args !== "string");
-  if (wrong) return problem(wrong, `.${name}() takes a text`);
-  return firstForbidden(args) ?? (name === "matches" ? findForbiddenPattern(node, args[0]) : undefined);
+  if (wrong) return violation(wrong, `.${name}() takes a text`);
+  return checkAll(args) ?? (name === "matches" ? checkPattern(node, args[0]) : undefined);
 }
 
-/** Patterns are written in the filter, not taken from the payload: so a wrong one is found before it is saved. */
-function findForbiddenPattern(node: ASTNode, pattern: ASTNode | undefined): FilterProblem | undefined {
+function linearName(name: string): string {
+  return slowFunctions.includes(name) ? linearPrefix + name : name;
+}
+
+/** A pattern is a literal, so that a wrong one is found before the filter is saved. */
+function checkPattern(node: ASTNode, pattern: ASTNode | undefined): RuleViolation | undefined {
   if (pattern?.op !== "value" || typeof pattern.args !== "string") {
-    return problem(pattern ?? node, "The pattern of matches() must be a text in quotes");
+    return violation(pattern ?? node, "The pattern of matches() must be a text in quotes");
   }
   const sentence = findPatternProblem(pattern.args);
-  return sentence === undefined ? undefined : problem(pattern, sentence);
+  return sentence === undefined ? undefined : violation(pattern, sentence);
+}
+
+/** The type checker decides whether a + joins texts. It reports wrong types later, for the whole expression. */
+function checkJoin(node: ASTNode): RuleViolation | undefined {
+  const { valid, type, error } = environment.check(serialize(node));
+  if (valid ? type === "string" : error instanceof TypeProblem) return undefined;
+  return violation(node, "Filters do not compute: + needs a text on one side");
 }
 
 function isKnownLiteral(value: unknown): boolean {
   return value === null || ["string", "bigint", "number", "boolean"].includes(typeof value);
 }
 
-/** Whether this is a text whatever the payload is like. */
-function isText(node: ASTNode): boolean {
-  if (node.op === "value") return typeof node.args === "string";
-  if (node.op === "call") return node.args[0] === "string";
-  if (node.op === "rcall") return textMethods.includes(node.args[0]);
-  if (node.op === ".") return isTextMember(node.args[0], node.args[1]);
-  if (node.op === "[]") return isMember(node.args[0], "headers");
-  // Only what joins texts gets past the rule above.
-  return node.op === "+";
-}
-
-function isTextMember(of: ASTNode, name: string): boolean {
-  if (of.op !== "id") return isMember(of, "headers");
-  return name === "id" || name === "created_at";
-}
-
-/** Whether this is that member of `webhook`, which is the only variable. */
-function isMember(node: ASTNode, name: string): boolean {
-  return node.op === "." && node.args[0].op === "id" && node.args[1] === name;
-}
-
-function problem(node: ASTNode, sentence: string): FilterProblem {
-  return { sentence, at: node.pos };
+function violation(node: ASTNode, sentence: string): RuleViolation {
+  return { sentence, index: node.pos };
 }

@@ -1,5 +1,5 @@
 import { handleRequests } from "../../runtime/thread.ts";
 import { evaluateFilter } from "./evaluate.ts";
 
-// The thread behind `filters.ts`.
+// The thread behind `evaluator.ts`.
 handleRequests(evaluateFilter);

@@ -1,0 +1,29 @@
+import { Environment } from "@marcbachmann/cel-js";
+import { contains, matches } from "./functions.ts";
+
+/** The `webhook` variable of a filter. */
+export interface WebhookVariable {
+  id: string;
+  /** ISO 8601, in UTC. */
+  created_at: string;
+  /** From `parsePayload`. */
+  payload: unknown;
+  /** Keys like `HTTP_X_GITHUB_EVENT`. */
+  headers: Map<string, string>;
+}
+
+/** The library refuses to replace a function, so the linear ones have names of their own. */
+export const linearPrefix = "linear_";
+/** Functions of the library that a hostile payload makes slow. */
+export const slowFunctions = ["matches", "contains"];
+
+const sync = { async: false };
+
+export const environment = new Environment({ homogeneousAggregateLiterals: false })
+  .registerVariable({
+    name: "webhook",
+    schema: { id: "string", created_at: "string", payload: "dyn", headers: "map<string, string>" },
+  })
+  .registerFunction(`${linearPrefix}matches(string, string): bool`, matches, sync)
+  .registerFunction(`string.${linearPrefix}matches(string): bool`, matches, sync)
+  .registerFunction(`string.${linearPrefix}contains(string): bool`, contains, sync);
