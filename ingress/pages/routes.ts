@@ -16,8 +16,10 @@ import { createToken, newAccessTokenPage } from "./account/new-access-token.tsx"
 import { passwordPage, savePassword } from "./account/password.tsx";
 import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
 import { buildPage, cancelBuildForm, payloadFile, redirectToBuild } from "./builds/show.tsx";
-import { deleteClusterPage, editClusterPage, removeCluster, saveCluster } from "./clusters/edit.tsx";
-import { addCluster, clustersPage } from "./clusters/list.tsx";
+import { deleteClusterPage, removeCluster } from "./clusters/delete.tsx";
+import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
+import { clustersPage } from "./clusters/list.tsx";
+import { addCluster } from "./clusters/new.tsx";
 import { clusterPage } from "./clusters/show.tsx";
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
@@ -26,7 +28,8 @@ import { auditPage } from "./organization/audit.tsx";
 import { home } from "./organization/home.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
 import { pipelinePage } from "./pipelines/show.tsx";
-import { backToQueue, deleteQueuePage, pauseQueue, removeQueue, resumeQueue } from "./queues/actions.tsx";
+import { deleteQueuePage, removeQueue } from "./queues/delete.tsx";
+import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx";
 import { editQueuePage, saveQueue } from "./queues/edit.tsx";
 import { addQueue, newQueuePage } from "./queues/new.tsx";
 import { queuePage } from "./queues/show.tsx";
@@ -126,8 +129,8 @@ export function pages(
     [patterns.queuePage, { GET: queuePage(services) }],
     [patterns.editQueuePage, { GET: editQueuePage(services), POST: saveQueue(services, bodies) }],
     [patterns.deleteQueuePage, { GET: deleteQueuePage(services), POST: removeQueue(services, bodies) }],
-    [patterns.pauseQueuePage, { GET: backToQueue(services), POST: pauseQueue(services, bodies) }],
-    [patterns.resumeQueuePage, { GET: backToQueue(services), POST: resumeQueue(services, bodies) }],
+    [patterns.pauseQueuePage, { GET: redirectToQueue(services), POST: pauseQueue(services, bodies) }],
+    [patterns.resumeQueuePage, { GET: redirectToQueue(services), POST: resumeQueue(services, bodies) }],
 
     [patterns.auditPage, { GET: auditPage(services) }],
 

@@ -1,60 +1,37 @@
-import { createCluster } from "../../../shared/clusters/clusters.ts";
-import { type Cluster, countClusters, listClusters } from "../../../shared/clusters/store.ts";
+import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { clusterName, problemsOf, description as validDescription } from "../../../shared/validation.ts";
-import type { Visitor } from "../../auth/session.ts";
-import type { Bodies } from "../../http/body.ts";
-import { readPageWithin } from "../../http/number-pager.ts";
-import { CsrfField, Field, FormError, isAbout } from "../ui/form.tsx";
-import { adminAction, type MemberRequest, memberPage } from "../ui/member-page.ts";
-import { withNotice } from "../ui/notices.ts";
+import { CsrfField, FormError } from "../ui/form.tsx";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { asSentence, tryForm } from "../ui/problems.ts";
-import { clusterTitle } from "./show.tsx";
+import type { FormProblems } from "../ui/problems.ts";
+import { type ClusterDraft, ClusterFields } from "./form.tsx";
+import { clusterPath, loadClusters } from "./load.ts";
+import { clusterTitle } from "./title.ts";
 
-const perPage = 30;
-/** What a new cluster may be described with. */
+/** A form for a new cluster that was refused. */
+interface Refused {
+  draft: ClusterDraft;
+  problems: FormProblems;
+}
+
 /** GET /organizations/:org/clusters */
 export function clustersPage(services: Services) {
-  return memberPage(services, (request) => show(services, request));
+  return memberPage(services, (request) => showClusters(services, request));
 }
 
-/** POST /organizations/:org/clusters {name, description} */
-export function addCluster(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request, form) => {
-    const field = (name: string) => (form.get(name) ?? "").trim();
-    const draft = { name: field("name"), description: field("description") };
-    const problems = [
-      ...problemsOf(clusterName, draft.name, "name"),
-      ...problemsOf(validDescription, draft.description, "description"),
-    ];
-    const outcome =
-      problems.length > 0
-        ? { problem: asSentence(problems) }
-        : await tryForm(() => createCluster(services, request.actor, draft));
-    if ("problem" in outcome) return show(services, request, { ...draft, problem: outcome.problem });
-    const parameters = { org: request.organization.slug, cluster: outcome.done.id };
-    return withNotice(pathTo(patterns.clusterPage, parameters), "cluster_created");
-  });
-}
-
-interface Draft {
-  name: string;
-  description: string;
-  problem: string;
-}
-
-async function show({ db }: Services, request: MemberRequest, draft?: Draft): Promise<PageContent> {
-  const { organization, role, visitor } = request;
-  const total = await countClusters(db, organization.id);
-  const page = readPageWithin(request.event, total, perPage);
-  const clusters = await listClusters(db, organization.id, page);
-  const path = pathTo(patterns.clustersPage, { org: organization.slug });
+/** The clusters and, for admins, the form for a new one. */
+export async function showClusters(
+  services: Services,
+  request: MemberRequest,
+  refused?: Refused,
+): Promise<PageContent> {
+  const { organization, role } = request;
+  const { clusters, page, total } = await loadClusters(services, request);
   return {
     title: "Clusters",
-    status: draft ? 422 : 200,
+    status: refused ? 422 : 200,
     within: { organization, section: "clusters" },
     content: (
       <>
@@ -67,51 +44,50 @@ async function show({ db }: Services, request: MemberRequest, draft?: Draft): Pr
         ) : (
           <ul class="entries">
             {clusters.map((cluster) => (
-              <Entry key={cluster.id} cluster={cluster} org={organization.slug} />
+              <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} />
             ))}
           </ul>
         )}
-        <NumberPager page={page} total={total} path={path} />
-        {role === "admin" && <NewCluster visitor={visitor} path={path} draft={draft} />}
+        <NumberPager
+          page={page}
+          total={total}
+          path={pathTo(patterns.clustersPage, { org: organization.slug })}
+        />
+        {role === "admin" && <NewCluster request={request} refused={refused} />}
       </>
     ),
   };
 }
 
-function Entry({ cluster, org }: { cluster: Cluster; org: string }) {
-  const { queueCount } = cluster;
+function Entry({ cluster, path }: { cluster: Cluster; path: string }) {
+  const { description, queueCount } = cluster;
   return (
     <li class="entry">
       <div>
         <h2>
-          <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{clusterTitle(cluster)}</a>
+          <a href={path}>{clusterTitle(cluster)}</a>
         </h2>
-        {cluster.description && <p>{cluster.description}</p>}
+        {description && <p>{description}</p>}
         <p class="quiet">{queueCount === 1 ? "1 queue" : `${queueCount} queues`}</p>
       </div>
     </li>
   );
 }
 
-function NewCluster({ visitor, path, draft }: { visitor: Visitor; path: string; draft?: Draft | undefined }) {
-  const wrong = {
-    name: isAbout(draft?.problem, "Name"),
-    description: isAbout(draft?.problem, "Description"),
-  };
+function NewCluster({
+  request: { organization, visitor },
+  refused,
+}: {
+  request: MemberRequest;
+  refused: Refused | undefined;
+}) {
   return (
     <section class="card" aria-labelledby="new-cluster">
       <h2 id="new-cluster">New cluster</h2>
-      <form method="post" action={path}>
+      <form method="post" action={pathTo(patterns.clustersPage, { org: organization.slug })}>
         <CsrfField visitor={visitor} />
-        {draft && <FormError inField={wrong.name || wrong.description}>{draft.problem}</FormError>}
-        <Field label="Name" name="name" value={draft?.name} maxLength={100} required isWrong={wrong.name} />
-        <Field
-          label="Description"
-          name="description"
-          value={draft?.description}
-          maxLength={2000}
-          isWrong={wrong.description}
-        />
+        <FormError problems={refused?.problems} />
+        <ClusterFields draft={refused?.draft} problems={refused?.problems} />
         <p class="actions">
           <button type="submit">Create cluster</button>
         </p>

@@ -4,7 +4,7 @@ import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageWithin } from "../../http/number-pager.ts";
-import { clusterTitle } from "../clusters/show.tsx";
+import { clusterTitle } from "../clusters/title.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";

@@ -1,28 +1,62 @@
+import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
+import { countJobsOfQueues, listPausedBuilds } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requireQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { clusterOf } from "../clusters/show.tsx";
+import { loadCluster } from "../clusters/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { maxCountedJobs } from "./words.ts";
 
-/** The queue that a request is about, and where it is. */
-export interface QueueAt {
+const maxPausedBuilds = { limit: 20, maxJobs: maxCountedJobs };
+const maxAuditEntries = 10;
+
+export interface LoadedQueue {
   cluster: Cluster;
   queue: Queue;
 }
 
-/** @throws Refusal 404 */
-export async function queueOf(services: Services, request: MemberRequest): Promise<QueueAt> {
-  const cluster = await clusterOf(services, request);
+/**
+ * The queue that the address names.
+ * @throws Refusal 404
+ */
+export async function loadQueue(services: Services, request: MemberRequest): Promise<LoadedQueue> {
+  const cluster = await loadCluster(services, request);
   return { cluster, queue: await requireQueue(services.db, cluster, request.parameter("queue")) };
 }
 
-/** The queue's page, or another one of its addresses. */
-export function pathOf(
+/** The page of a queue, or another address below it. */
+export function queuePath(
   { organization }: Pick<MemberRequest, "organization">,
   { clusterId, id }: Queue,
   pattern: PatternWith<"org" | "cluster" | "queue"> = patterns.queuePage,
 ): string {
   return pathTo(pattern, { org: organization.slug, cluster: clusterId, queue: id });
+}
+
+export type QueueDetails = Awaited<ReturnType<typeof loadQueueDetails>>;
+
+/**
+ * A queue with its jobs, paused builds and history.
+ * @throws Refusal 404
+ */
+export async function loadQueueDetails(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const { cluster, queue } = await loadQueue(services, request);
+  const { dispatchPausedAt, dispatchPausedById, createdById } = queue;
+  const users = await listUsersById(db, [createdById, ...(dispatchPausedById ? [dispatchPausedById] : [])]);
+  const audited = {
+    organizationId: request.organization.id,
+    subjects: { types: ["queue"], ids: [queue.id] },
+  };
+  return {
+    cluster,
+    queue,
+    nameOf: (userId: string | null) => users.get(userId ?? "")?.name ?? "somebody",
+    counts: (await countJobsOfQueues(db, [queue.id], maxCountedJobs)).get(queue.id),
+    pausedBuilds: dispatchPausedAt ? await listPausedBuilds(db, queue.id, maxPausedBuilds) : undefined,
+    audit: await listAuditEvents(db, audited, maxAuditEntries),
+  };
 }

@@ -1,27 +1,33 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { kindOf, shown } from "../clusters/show.tsx";
 import { CsrfField, PostButton, TextArea } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { Time } from "../ui/times.tsx";
-import { pathOf } from "./load.ts";
-import type { QueueDetails } from "./show.tsx";
+import { type QueueDetails, queuePath } from "./load.ts";
+import { affinityWords, agentsInWords, jobCountInWords } from "./words.ts";
 
 export const maxNoteLength = 2000;
 
-/** Who paused it, and why; admins end that here. */
-export function Pause({ request, at, now }: { request: MemberRequest; at: QueueDetails; now: Date }) {
-  const { queue } = at;
+/** The pause with its note and, for admins, a button that ends it. */
+export function Pause({
+  request,
+  details: { queue, nameOf },
+  now,
+}: {
+  request: MemberRequest;
+  details: QueueDetails;
+  now: Date;
+}) {
   if (!queue.dispatchPausedAt) return null;
   return (
     <div class="warning">
       <p>
-        Paused by {at.nameOf(queue.dispatchPausedById)} <Time at={queue.dispatchPausedAt} now={now} />. Jobs
-        that wait here are handed out once it is resumed.
+        Paused by {nameOf(queue.dispatchPausedById)} <Time at={queue.dispatchPausedAt} now={now} />. Jobs that
+        wait here are handed out once it is resumed.
       </p>
       {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
       {request.role === "admin" && (
-        <PostButton visitor={request.visitor} path={pathOf(request, queue, patterns.resumeQueuePage)}>
+        <PostButton visitor={request.visitor} path={queuePath(request, queue, patterns.resumeQueuePage)}>
           Resume
         </PostButton>
       )}
@@ -29,7 +35,6 @@ export function Pause({ request, at, now }: { request: MemberRequest; at: QueueD
   );
 }
 
-/** Pauses the queue, with a note that says why. */
 export function PauseForm({
   request,
   queue,
@@ -42,7 +47,7 @@ export function PauseForm({
   return (
     <section class="card" aria-labelledby="pause">
       <h2 id="pause">Pause this queue</h2>
-      <form method="post" action={pathOf(request, queue, patterns.pauseQueuePage)}>
+      <form method="post" action={queuePath(request, queue, patterns.pauseQueuePage)}>
         <CsrfField visitor={request.visitor} />
         <TextArea
           label="Note"
@@ -59,16 +64,21 @@ export function PauseForm({
   );
 }
 
-/** What there is to know of a queue. */
-export function Facts({ at: { cluster, queue, counts, nameOf }, now }: { at: QueueDetails; now: Date }) {
+export function Facts({
+  details: { cluster, queue, counts, nameOf },
+  now,
+}: {
+  details: QueueDetails;
+  now: Date;
+}) {
   return (
     <dl class="facts panel">
       <dt>Jobs waiting</dt>
-      <dd>{shown(counts?.waiting ?? 0)}</dd>
+      <dd>{jobCountInWords(counts?.waiting ?? 0)}</dd>
       <dt>Jobs running</dt>
-      <dd>{shown(counts?.running ?? 0)}</dd>
+      <dd>{jobCountInWords(counts?.running ?? 0)}</dd>
       <dt>Agents</dt>
-      <dd>{kindOf(queue)}</dd>
+      <dd>{agentsInWords(queue)}</dd>
       {queue.agentImageRef && (
         <>
           <dt>Image</dt>
@@ -80,7 +90,7 @@ export function Facts({ at: { cluster, queue, counts, nameOf }, now }: { at: Que
       {queue.instanceShape === null && (
         <>
           <dt>Retries prefer</dt>
-          <dd>{affinityInWords(queue)}</dd>
+          <dd>{affinityWords[queue.retryAgentAffinity]}</dd>
         </>
       )}
       {queue.id === cluster.defaultQueueId && (
@@ -97,16 +107,12 @@ export function Facts({ at: { cluster, queue, counts, nameOf }, now }: { at: Que
   );
 }
 
-function affinityInWords({ retryAgentAffinity }: Queue): string {
-  return retryAgentAffinity === "prefer-warmest" ? "agents that just finished a job" : "a different agent";
-}
-
-/** Builds that go on once it is resumed. */
+/** Builds that go on once the queue is resumed. */
 export function PausedBuilds({
-  held: { builds, more, isAll },
+  paused: { builds, more, isAll },
   org,
 }: {
-  held: NonNullable<QueueDetails["heldBack"]>;
+  paused: NonNullable<QueueDetails["pausedBuilds"]>;
   org: string;
 }) {
   return (

@@ -8,18 +8,19 @@ export function CsrfField({ visitor }: { visitor: Visitor }) {
 }
 
 /**
- * Why a form was refused, above its fields. The keyboard starts here, unless a field is marked.
+ * Why a form was refused, above its fields; nothing if it was not. The keyboard starts here, unless a field is marked.
  * @param children default: the problems as a sentence
  */
 export function FormError({
-  problems = [],
-  children = asSentence(problems),
-  inField = problems.some(({ field }) => field !== ""),
+  problems,
+  children = problems && asSentence(problems),
+  inField = problems?.some(({ field }) => field !== ""),
 }: {
   problems?: FormProblems | undefined;
   children?: ComponentChildren;
   inField?: boolean | undefined;
 }) {
+  if (!children) return null;
   const focus = inField ? {} : { tabIndex: -1, autofocus: true };
   return (
     <p class="error" {...focus} role="alert" id="form-error">

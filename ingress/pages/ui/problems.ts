@@ -1,14 +1,16 @@
-import { type Problem, Refusal } from "../../../shared/refusal.ts";
+import type { z } from "zod";
+import { type Problem, Refusal, validationFailed } from "../../../shared/refusal.ts";
+import { problemsOf } from "../../../shared/validation.ts";
 
-/** REST members that a refusal may name, each with the field of the form that it is marked at. */
+/** For each REST member that a refusal may name, the field of the form that shows its problems. */
 export type FieldNames = Readonly<Record<string, string>>;
 
-/** `field` is a field of the form; empty: the form as a whole. */
+/** Problems by field of a form. An empty field means the form as a whole. */
 export type FormProblems = readonly Problem[];
 
 /**
- * Runs what the rules may refuse with a 422. Anything else is thrown on.
- * @param fieldNames problems with other members are about the form as a whole
+ * Runs an action that may be refused with a 422. Any other error is thrown on.
+ * @param fieldNames without an entry here, a problem is about the form as a whole
  */
 export async function tryForm<T>(
   run: () => Promise<T>,
@@ -25,6 +27,15 @@ export async function tryForm<T>(
     }));
     return { problem: asSentence(problems), problems };
   }
+}
+
+/**
+ * Checks what a form sent. The schema names REST members, as a refusal does.
+ * @throws Refusal 422
+ */
+export function requireValid(schema: z.ZodObject, draft: object): void {
+  const problems = problemsOf(schema, draft);
+  if (problems.length > 0) throw validationFailed(...problems);
 }
 
 /** `Key can't be blank, Description is too long.` */

@@ -1,0 +1,61 @@
+import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { requireCluster } from "../../../shared/clusters/clusters.ts";
+import { type Cluster, countClusters, listClusters } from "../../../shared/clusters/store.ts";
+import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import { listQueueIds, listQueues } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { readPageWithin } from "../../http/number-pager.ts";
+import { maxCountedJobs } from "../queues/words.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+
+const perPage = 30;
+const maxAuditEntries = 20;
+const maxAuditedQueues = 200;
+
+/**
+ * The cluster that the address names.
+ * @throws Refusal 404
+ */
+export function loadCluster({ db }: Services, { organization, parameter }: MemberRequest): Promise<Cluster> {
+  return requireCluster(db, organization.id, parameter("cluster"));
+}
+
+/** The page of a cluster, or another address below it. */
+export function clusterPath(
+  { organization }: Pick<MemberRequest, "organization">,
+  { id }: Pick<Cluster, "id">,
+  pattern: PatternWith<"org" | "cluster"> = patterns.clusterPage,
+): string {
+  return pathTo(pattern, { org: organization.slug, cluster: id });
+}
+
+/** One page of the organization's clusters. */
+export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
+  const total = await countClusters(db, organization.id);
+  const page = readPageWithin(event, total, perPage);
+  return { page, total, clusters: await listClusters(db, organization.id, page) };
+}
+
+export type ClusterDetails = Awaited<ReturnType<typeof loadClusterDetails>>;
+
+/**
+ * A cluster with one page of its queues.
+ * @throws Refusal 404
+ */
+export async function loadClusterDetails(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const cluster = await loadCluster(services, request);
+  const page = readPageWithin(request.event, cluster.queueCount, perPage);
+  const queues = await listQueues(db, cluster.id, page);
+  const queueIds = queues.map(({ id }) => id);
+  const counts = await countJobsOfQueues(db, queueIds, maxCountedJobs);
+  return { cluster, queues, counts, page, audit: await loadAudit(services, cluster) };
+}
+
+/** What was done to the cluster and its queues, deleted ones too. */
+async function loadAudit({ db }: Services, { id, organizationId }: Cluster) {
+  const ids = [id, ...(await listQueueIds(db, id, maxAuditedQueues))];
+  const filter = { organizationId, subjects: { types: ["cluster", "queue"], ids } };
+  return listAuditEvents(db, filter, maxAuditEntries);
+}

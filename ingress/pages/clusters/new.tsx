@@ -1,0 +1,22 @@
+import { createCluster } from "../../../shared/clusters/clusters.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Bodies } from "../../http/body.ts";
+import { adminAction } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import { tryForm } from "../ui/problems.ts";
+import { clusterFields, readClusterDraft, toNewCluster } from "./form.tsx";
+import { showClusters } from "./list.tsx";
+import { clusterPath } from "./load.ts";
+
+/** POST /organizations/:org/clusters {name, description}. The form is on the page of the list. */
+export function addCluster(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request, form) => {
+    const draft = readClusterDraft(form);
+    const outcome = await tryForm(
+      () => createCluster(services, request.actor, toNewCluster(draft)),
+      clusterFields,
+    );
+    if ("problems" in outcome) return showClusters(services, request, { draft, problems: outcome.problems });
+    return withNotice(clusterPath(request, outcome.done), "cluster_created");
+  });
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import { patterns } from "../../../shared/paths.ts";
+import { deleteQueue } from "../../../shared/queues/queues.ts";
+import { listPipelinesOfQueue, type Queue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Bodies } from "../../http/body.ts";
+import { clusterPath } from "../clusters/load.ts";
+import { confirmation } from "../ui/confirmation.tsx";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
+import { StillUsed } from "../ui/still-used.tsx";
+import { type LoadedQueue, loadQueue, queuePath } from "./load.ts";
+
+/** GET …/queues/:queue/delete */
+export function deleteQueuePage(services: Services) {
+  return memberPage(services, async (request) => {
+    requireAdmin(request);
+    const { queue } = await loadQueue(services, request);
+    return confirm(request, queue);
+  });
+}
+
+/** POST …/queues/:queue/delete */
+export function removeQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request) => {
+    const { cluster, queue } = await loadQueue(services, request);
+    const outcome = await tryForm(() => deleteQueue(services, request.actor, queue));
+    if ("done" in outcome) return withNotice(clusterPath(request, cluster), "queue_deleted");
+    const dependents = await describeDependents(services, request, { cluster, queue });
+    return confirm(request, queue, dependents ?? asSentence(outcome.problems));
+  });
+}
+
+/** Links to the default or the pipelines that need the queue. Undefined if it has unfinished jobs only. */
+async function describeDependents(
+  { db }: Services,
+  request: MemberRequest,
+  { cluster, queue }: LoadedQueue,
+): Promise<ComponentChildren> {
+  if (cluster.defaultQueueId === queue.id)
+    return (
+      <>
+        It is the default queue of its cluster.{" "}
+        <a href={clusterPath(request, cluster, patterns.editClusterPage)}>Choose another one</a> first.
+      </>
+    );
+  const pipelines = await listPipelinesOfQueue(db, queue);
+  if (pipelines.length === 0) return undefined;
+  return <StillUsed pipelines={pipelines} org={request.organization.slug} />;
+}
+
+function confirm(request: MemberRequest, queue: Queue, problem?: ComponentChildren): PageContent {
+  return confirmation(request.visitor, {
+    title: `Delete the queue ${queue.key}?`,
+    within: { organization: request.organization, section: "clusters" },
+    text: "Agents that are assigned to it get no more jobs. This cannot be undone.",
+    button: "Delete",
+    path: queuePath(request, queue, patterns.deleteQueuePage),
+    back: queuePath(request, queue),
+    problem,
+  });
+}

@@ -1,0 +1,57 @@
+import type { HTTPResponse } from "h3";
+import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { problemsOf, text } from "../../../shared/validation.ts";
+import type { Bodies } from "../../http/body.ts";
+import { seeOther } from "../../http/respond.ts";
+import { adminAction, memberPage } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import { asSentence, tryForm } from "../ui/problems.ts";
+import { loadQueue, queuePath } from "./load.ts";
+import { maxNoteLength } from "./sections.tsx";
+import { showQueue } from "./show.tsx";
+
+/** POST …/pause {note}. A double click, or a faster admin, finds the queue paused already: show that. */
+export function pauseQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request, form) => {
+    const { queue } = await loadQueue(services, request);
+    const note = form.get("note") ?? "";
+    const problems = problemsOf(text("Note", maxNoteLength), note);
+    if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
+
+    const outcome = await tryForm(() => pauseDispatch(services, request.actor, queue, note || null));
+    if ("done" in outcome) return withNotice(queuePath(request, queue), "queue_paused");
+    const { queue: present } = await loadQueue(services, request);
+    if (!present.dispatchPausedAt)
+      return showQueue(services, request, { note, problem: asSentence(outcome.problems) });
+    if (note === "" || note === present.dispatchPausedNote) return queuePath(request, queue);
+    return showQueue(services, request, { note, problem: <LostNote note={note} /> });
+  });
+}
+
+/** POST …/resume. The queue may run already. */
+export function resumeQueue(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request) => {
+    const { queue } = await loadQueue(services, request);
+    const outcome = await tryForm(() => resumeDispatch(services, request.actor, queue));
+    const path = queuePath(request, queue);
+    return "done" in outcome ? withNotice(path, "queue_resumed") : path;
+  });
+}
+
+/** GET of an address that takes a form only. A visitor whose session ended returns here after signing in. */
+export function redirectToQueue(services: Services) {
+  return memberPage(services, async (request): Promise<HTTPResponse> => {
+    const { queue } = await loadQueue(services, request);
+    return seeOther(queuePath(request, queue));
+  });
+}
+
+/** Repeats a note that was not saved, so that it can be copied. */
+function LostNote({ note }: { note: string }) {
+  return (
+    <>
+      It is already paused. Your note was not saved: <span class="note">{note}</span>
+    </>
+  );
+}
