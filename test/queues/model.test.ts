@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { repeat } from "../helpers/run-mode.ts";
 
 const maxQueues = 3;
 const small = "LINUX_AMD64_2X4";
@@ -168,7 +169,7 @@ describeOnBothDatabases("any sequence of changes to the queues of a cluster", (d
         assert.deepEqual(listed.map(seen), model.map(expectedOf));
         await assertInvariants(cluster.id, model);
       }),
-      { numRuns: 30, interruptAfterTimeLimit: 40_000 },
+      { numRuns: repeat(4, 30), interruptAfterTimeLimit: 40_000 },
     );
   });
 });

@@ -8,6 +8,7 @@ import { redisKeys } from "../../shared/redis/keys.ts";
 import { memoryRateLimiter } from "../../shared/redis/memory-rate-limiter.ts";
 import { createRateLimiter, type RateLimiter } from "../../shared/redis/rate-limiter.ts";
 import { createLog } from "../../shared/runtime/log.ts";
+import { repeat } from "../helpers/run-mode.ts";
 
 const log = createLog({ level: "silent", process: "test" }, { write: () => {} });
 const windowMs = 60_000;
@@ -45,6 +46,7 @@ describe("a sliding window in memory", () => {
           }
         }
       }),
+      { numRuns: repeat(20, 100) },
     );
   });
 

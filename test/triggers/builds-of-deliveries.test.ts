@@ -10,6 +10,7 @@ import { allBuilds, buildOfDelivery, countBuilds, findDelivery } from "../helper
 import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 describeOnBothDatabases("a delivery's build", (database) => {
@@ -135,7 +136,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     );
   });
 
-  it("makes 1,000 builds with 1,000 numbers of 1,000 simultaneous webhooks", async () => {
+  it("makes 1,000 builds with 1,000 numbers of 1,000 simultaneous webhooks", onlyInFullRun, async () => {
     const { path } = await acme.trigger();
     const before = await countBuilds(world);
 

@@ -16,6 +16,7 @@ import {
 import { get, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { freePort } from "../../helpers/processes.ts";
+import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
 describeWithDatabase("clients that others have written", (database) => {
@@ -101,7 +102,7 @@ describeWithDatabase("clients that others have written", (database) => {
       });
     }
 
-    it("waits 5 seconds longer when told to slow down, then gets its tokens", async () => {
+    it("waits 5 seconds longer when told to slow down, then gets its tokens", onlyInFullRun, async () => {
       const client = await setUpClient(world);
       const config = await discover(client, openid.None(), "oidc");
       const codes = await openid.initiateDeviceAuthorization(config, { scope: "read_user" });

@@ -4,10 +4,8 @@ import fc from "fast-check";
 import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
 import { evaluateFilter } from "../../../shared/triggers/filter/evaluate.ts";
 import { contains } from "../../../shared/triggers/filter/functions.ts";
+import { repeat } from "../../helpers/run-mode.ts";
 import { filterInput } from "./filter-input.ts";
-
-/** Far above what any takes, far below what a runaway would. */
-const patienceMs = 2000;
 
 /** Pieces of expressions, put together at random: most are nonsense, some are not. */
 const pieces = fc
@@ -35,7 +33,7 @@ const expressions = [
 ];
 
 describe("filters, whatever the input", () => {
-  it("compiles any text or says what is wrong with it, soon", () => {
+  it("compiles any text or names the problem", () => {
     const anyText = fc.oneof(
       fc.string({ unit: "binary", maxLength: 300 }),
       pieces,
@@ -44,13 +42,11 @@ describe("filters, whatever the input", () => {
     let understood = 0;
     fc.assert(
       fc.property(anyText, (expression) => {
-        const since = performance.now();
         const compilation = compileFilter(expression);
-        assert.ok(performance.now() - since < patienceMs);
         if ("filter" in compilation) understood++;
         else assert.ok(compilation.problem.length > 0 && compilation.problem.length < 600);
       }),
-      { numRuns: 5000 },
+      { numRuns: repeat(500, 5000) },
     );
     assert.ok(understood > 0);
   });
@@ -73,7 +69,7 @@ describe("filters, whatever the input", () => {
         const isOutcome = "error" in outcome ? outcome.error !== "" : typeof outcome.verdict === "boolean";
         assert.ok(isOutcome, JSON.stringify(outcome));
       }),
-      { numRuns: 3000 },
+      { numRuns: repeat(300, 3000) },
     );
   });
 

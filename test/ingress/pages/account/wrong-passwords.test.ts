@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
 import { sqlite } from "../../../helpers/databases.ts";
 import { openBrowser } from "../../../helpers/form-browser.ts";
+import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 describe("POST /sign-in, wrong passwords", () => {
@@ -42,7 +43,7 @@ describe("POST /sign-in, wrong passwords", () => {
     assert.deepEqual(answers, [422, 422, 429, 429]);
   });
 
-  it("answers 503 when too many are checked at once, and does not count those", async () => {
+  it("answers 503 when too many are checked at once, and does not count those", onlyInFullRun, async () => {
     const browsers = Array.from({ length: 40 }, (_, i) =>
       openBrowser(world.url, { "X-Forwarded-For": `198.51.100.${i}` }),
     );
