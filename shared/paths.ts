@@ -1,9 +1,4 @@
-import type { Config } from "./runtime/config.ts";
-
-/**
- * Every address of the program: the patterns that route, and the builders of links in JSON, on pages and in
- * commands. Links are absolute and start with one of the four public addresses.
- */
+/** The path of every route. Parameters are `:name`; `**` is any rest. */
 export const patterns = {
   home: "/",
   healthz: "/healthz",
@@ -93,76 +88,6 @@ export const patterns = {
   buildData: "/v3/builds/:id/data",
 } as const;
 
-export interface PipelineAddress {
-  org: string;
-  slug: string;
-}
-
-export interface QueueAddress {
-  org: string;
-  cluster: string;
-  queue: string;
-}
-
-const at = encodeURIComponent;
-
-/** REST addresses of resources, the `url` members of JSON. */
-export const api = {
-  organization: (config: Config, org: string) => `${config.baseUrl}/v2/organizations/${at(org)}`,
-  cluster: (config: Config, org: string, id: string) => `${api.organization(config, org)}/clusters/${id}`,
-  queue: (config: Config, { org, cluster, queue }: QueueAddress) =>
-    `${api.cluster(config, org, cluster)}/queues/${queue}`,
-  pipeline: (config: Config, { org, slug }: PipelineAddress) =>
-    `${api.organization(config, org)}/pipelines/${at(slug)}`,
-  build: (config: Config, pipeline: PipelineAddress, number: number) =>
-    `${api.pipeline(config, pipeline)}/builds/${number}`,
-  trigger: (config: Config, pipeline: PipelineAddress, id: string) =>
-    `${api.pipeline(config, pipeline)}/triggers/${id}`,
-  delivery: (config: Config, pipeline: PipelineAddress, triggerId: string, id: string) =>
-    `${api.trigger(config, pipeline, triggerId)}/deliveries/${id}`,
-};
-
-/** Addresses of pages, the `web_url` members of JSON. */
-export const web = {
-  organization: (config: Config, org: string) => `${config.appUrl}/organizations/${at(org)}`,
-  cluster: (config: Config, org: string, id: string) => `${web.organization(config, org)}/clusters/${id}`,
-  queue: (config: Config, { org, cluster, queue }: QueueAddress) =>
-    `${web.cluster(config, org, cluster)}/queues/${queue}`,
-  pipeline: (config: Config, { org, slug }: PipelineAddress) =>
-    `${web.organization(config, org)}/pipelines/${at(slug)}`,
-  build: (config: Config, pipeline: PipelineAddress, number: number) =>
-    `${web.pipeline(config, pipeline)}/builds/${number}`,
-};
-
-/** The initials of a name as a picture. */
-export function avatarUrl(config: Config, name: string): string {
-  return config.appUrl + avatarPath(name);
-}
-
-export function avatarPath(name: string): string {
-  return pathTo(patterns.avatar, { file: `${initials(name)}.svg` });
-}
-
-/** The first letters of the first and the last word of a name. */
-export function initials(name: string): string {
-  const words = name.trim().split(/\s+/);
-  const letters = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => capital(word ?? ""));
-  return letters.join("").replace(/[^\p{L}\p{N}]/gu, "") || "-";
-}
-
-/** The first letter of a word as a single capital: that of ß is SS. */
-function capital(word: string): string {
-  const [first = ""] = word;
-  const [upper = ""] = first.toUpperCase();
-  return upper;
-}
-
-/** Where people enter a device's code. */
-export const device = {
-  enterCode: (config: Config) => config.authUrl + patterns.enterCode,
-  enterThisCode: (config: Config, code: string) => config.authUrl + pathTo(patterns.enterThisCode, { code }),
-};
-
 /** Any of the patterns above. */
 export type Pattern = (typeof patterns)[keyof typeof patterns];
 
@@ -173,7 +98,7 @@ export type ParametersOf<Path extends string> = Path extends `${string}:${infer 
     ? Record<Name, string>
     : unknown;
 
-/** The patterns that have parameters, and none but these. */
+/** The patterns that have parameters, all of them among these names. */
 export type PatternWith<Names extends string> = {
   [Path in Pattern]: [keyof ParametersOf<Path>] extends [never]
     ? never
@@ -182,19 +107,11 @@ export type PatternWith<Names extends string> = {
       : never;
 }[Pattern];
 
-/**
- * A pattern with its parameters filled in, for links between pages of the same host. A missing parameter does not
- * compile; further ones are ignored.
- */
+/** Fills in the parameters of a pattern. A missing parameter does not compile; further ones are ignored. */
 export function pathTo<Path extends Pattern>(
   pattern: Path,
   ...[parameters]: unknown extends ParametersOf<Path> ? [] : [ParametersOf<Path>]
 ): string {
   const values = (parameters ?? {}) as Record<string, string>;
-  return pattern.replace(/:([a-z]+)/g, (_, name: string) => at(values[name] as string));
-}
-
-/** Where a trigger's sender posts to. The token makes it a secret. */
-export function endpointUrl(config: Config, token: string): string {
-  return `${config.webhookUrl}/deliver/${token}`;
+  return pattern.replace(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(values[name] as string));
 }

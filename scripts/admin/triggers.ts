@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
-import { endpointUrl } from "../../shared/paths.ts";
 import { requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { notFound, Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -11,6 +10,7 @@ import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
 import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
+import { endpointUrl } from "../../shared/urls.ts";
 import { problemsOf } from "../../shared/validation.ts";
 import { type Act, noun, parseId } from "./command.ts";
 

@@ -3,8 +3,8 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/builds.ts";
-import { api, web } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
+import { api, web } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { pipelineSchema, presentPipeline } from "./pipeline.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Build } from "../../../shared/builds/store.ts";
-import { api, type PipelineAddress } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
+import { api, type PipelineAddress } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
 
 export const deliverySchema = z

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { api, web } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
+import { api, web } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { api, web } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
+import { api, web } from "../../../shared/urls.ts";
 import { pipelineName, requiredText, text } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";

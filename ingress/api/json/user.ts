@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { avatarUrl } from "../../../shared/accounts/avatar.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import { avatarUrl } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";

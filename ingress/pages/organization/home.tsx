@@ -1,7 +1,8 @@
 import { listMemberships } from "../../../shared/accounts/member-store.ts";
-import { endpointUrl, pathTo, patterns } from "../../../shared/paths.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { endpointUrl } from "../../../shared/urls.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { CodeForm } from "../device/enter-code.tsx";
 import { page } from "../ui/page.ts";

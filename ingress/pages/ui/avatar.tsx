@@ -1,6 +1,6 @@
 import { defineHandler, getRouterParam } from "h3";
 import { render } from "preact-render-to-string";
-import { initials } from "../../../shared/paths.ts";
+import { initials } from "../../../shared/accounts/avatar.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { fileResponse } from "./assets.ts";
 

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
+import { avatarPath } from "../../../shared/accounts/avatar.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { avatarPath, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { assetPath } from "./assets.ts";

@@ -1,11 +1,11 @@
 import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
 import { createCluster } from "../../../shared/clusters/clusters.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
-import { endpointUrl } from "../../../shared/paths.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
+import { endpointUrl } from "../../../shared/urls.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";

@@ -7,12 +7,12 @@ import { createBuilds } from "../../../shared/builds/create.ts";
 import { createCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { newIds } from "../../../shared/ids.ts";
-import { endpointUrl } from "../../../shared/paths.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
+import { endpointUrl } from "../../../shared/urls.ts";
 
 export interface Seed {
   organization: string;

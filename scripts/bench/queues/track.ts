@@ -1,5 +1,5 @@
-import { api } from "../../../shared/paths.ts";
 import { readConfig } from "../../../shared/runtime/config.ts";
+import { api } from "../../../shared/urls.ts";
 import { type Generator, startGenerator } from "../load/load.ts";
 import { freePort, untilListening } from "../ports.ts";
 import { step } from "../progress.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { avatarPath } from "../../../../shared/paths.ts";
+import { avatarPath } from "../../../../shared/accounts/avatar.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";

@@ -1,0 +1,53 @@
+import { pathTo, patterns } from "./paths.ts";
+import type { Config } from "./runtime/config.ts";
+
+// Absolute links, each on one of the four public addresses of the configuration.
+
+export interface PipelineAddress {
+  org: string;
+  slug: string;
+}
+
+export interface QueueAddress {
+  org: string;
+  cluster: string;
+  queue: string;
+}
+
+/** The `url` members of JSON: resources of the REST API. */
+export const api = {
+  organization: ({ baseUrl }: Config, org: string) => baseUrl + pathTo(patterns.organization, { org }),
+  cluster: ({ baseUrl }: Config, org: string, cluster: string) =>
+    baseUrl + pathTo(patterns.cluster, { org, cluster }),
+  queue: ({ baseUrl }: Config, queue: QueueAddress) => baseUrl + pathTo(patterns.queue, queue),
+  pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),
+  build: ({ baseUrl }: Config, pipeline: PipelineAddress, number: number) =>
+    baseUrl + pathTo(patterns.build, { ...pipeline, number: String(number) }),
+  trigger: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string) =>
+    baseUrl + pathTo(patterns.trigger, { ...pipeline, trigger }),
+  delivery: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, delivery: string) =>
+    baseUrl + pathTo(patterns.delivery, { ...pipeline, trigger, delivery }),
+};
+
+/** The `web_url` members of JSON: pages. */
+export const web = {
+  organization: ({ appUrl }: Config, org: string) => appUrl + pathTo(patterns.organizationPage, { org }),
+  cluster: ({ appUrl }: Config, org: string, cluster: string) =>
+    appUrl + pathTo(patterns.clusterPage, { org, cluster }),
+  queue: ({ appUrl }: Config, queue: QueueAddress) => appUrl + pathTo(patterns.queuePage, queue),
+  pipeline: ({ appUrl }: Config, pipeline: PipelineAddress) =>
+    appUrl + pathTo(patterns.pipelinePage, pipeline),
+  build: ({ appUrl }: Config, pipeline: PipelineAddress, number: number) =>
+    appUrl + pathTo(patterns.buildPage, { ...pipeline, number: String(number) }),
+};
+
+/** The pages where a user enters the code of a device. */
+export const device = {
+  enterCode: ({ authUrl }: Config) => authUrl + pathTo(patterns.enterCode),
+  enterThisCode: ({ authUrl }: Config, code: string) => authUrl + pathTo(patterns.enterThisCode, { code }),
+};
+
+/** The URL that a sender posts deliveries to. The token makes it a secret. */
+export function endpointUrl({ webhookUrl }: Config, token: string): string {
+  return `${webhookUrl}/deliver/${token}`;
+}
