@@ -1,4 +1,5 @@
-import { patterns } from "../../shared/paths.ts";
+import type { EventHandler } from "h3";
+import { type Pattern, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import type { Bodies } from "../http/body.ts";
@@ -53,88 +54,82 @@ import { avatar } from "./ui/avatar.tsx";
 import { type ApiDocument, docsPage } from "./ui/docs.tsx";
 import { liveEvents } from "./ui/live.ts";
 
-/** Every address that people see in a browser, and what answers there. */
+/** Each makes its handler once, at startup. */
+type Makers = Partial<Record<"GET" | "POST", (services: Services, bodies: Bodies) => EventHandler>>;
+
+interface Parts {
+  document: ApiDocument;
+  filters: FilterEvaluator;
+  isClosing: () => boolean;
+}
+
+/** The web pages: what answers at each address. */
+function routes({ document, filters, isClosing }: Parts) {
+  return {
+    [patterns.asset]: { GET: asset },
+    [patterns.avatar]: { GET: avatar },
+    [patterns.home]: { GET: home },
+    [patterns.signIn]: { GET: signInPage, POST: signIn },
+    [patterns.signOut]: { POST: signOut },
+    [patterns.password]: { GET: passwordPage, POST: savePassword },
+    [patterns.enterCode]: { GET: enterCodePage, POST: enterCode },
+    [patterns.enterThisCode]: { GET: enterCodePage },
+    [patterns.reviewDevice]: { GET: reviewDevicePage, POST: reviewDevice },
+    [patterns.deviceResult]: { GET: deviceResultPage },
+    [patterns.connectedApps]: { GET: connectedAppsPage },
+    [patterns.connectedApp]: { GET: connectedAppPage },
+    [patterns.revokeConnectedApp]: { GET: revokeConnectedAppPage, POST: revokeConnectedApp },
+    [patterns.revokeApplication]: { GET: revokeApplicationPage, POST: revokeApplication },
+    [patterns.accessTokens]: { GET: accessTokensPage },
+    [patterns.newAccessToken]: { GET: newAccessTokenPage, POST: createToken },
+    [patterns.revokeAccessToken]: { GET: revokeAccessTokenPage, POST: revokeOwnAccessToken },
+    [patterns.organizationPage]: { GET: pipelinesPage },
+    [patterns.pipelinesPage]: { GET: pipelinesPage },
+    [patterns.pipelinePage]: { GET: pipelinePage },
+    [patterns.buildPage]: { GET: buildPage },
+    [patterns.payloadPage]: { GET: payloadFile },
+    [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },
+    [patterns.triggerPage]: { GET: triggerPage },
+    [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
+    [patterns.filterPage]: {
+      GET: filterPage,
+      POST: (services, bodies) => tryOrSaveFilter(services, filters, bodies),
+    },
+    [patterns.deliveryPage]: { GET: deliveryPage },
+    [patterns.deliveryPayloadPage]: { GET: deliveryPayloadFile },
+    [patterns.rebuildPage]: { GET: redirectToDelivery, POST: buildAgain },
+    [patterns.triggersPage]: { GET: triggersPage },
+    [patterns.newTriggerPage]: { GET: newTriggerPage, POST: addTrigger },
+    [patterns.triggerSetupPage]: { GET: triggerSetupPage },
+    [patterns.editTriggerPage]: { GET: editTriggerPage, POST: saveTrigger },
+    [patterns.enableTriggerPage]: { GET: redirectToTrigger, POST: enableTrigger },
+    [patterns.disableTriggerPage]: { GET: redirectToTrigger, POST: disableTrigger },
+    [patterns.replaceTriggerPage]: { GET: replaceTriggerPage, POST: replaceTriggerForm },
+    [patterns.deleteTriggerPage]: { GET: deleteTriggerPage, POST: removeTrigger },
+    [patterns.clustersPage]: { GET: clustersPage, POST: addCluster },
+    [patterns.clusterPage]: { GET: clusterPage },
+    [patterns.editClusterPage]: { GET: editClusterPage, POST: saveCluster },
+    [patterns.deleteClusterPage]: { GET: deleteClusterPage, POST: removeCluster },
+    [patterns.newQueuePage]: { GET: newQueuePage, POST: addQueue },
+    [patterns.queuePage]: { GET: queuePage },
+    [patterns.editQueuePage]: { GET: editQueuePage, POST: saveQueue },
+    [patterns.deleteQueuePage]: { GET: deleteQueuePage, POST: removeQueue },
+    [patterns.pauseQueuePage]: { GET: redirectToQueue, POST: pauseQueue },
+    [patterns.resumeQueuePage]: { GET: redirectToQueue, POST: resumeQueue },
+    [patterns.auditPage]: { GET: auditPage },
+    [patterns.events]: { GET: (services) => liveEvents(services, isClosing) },
+    [patterns.docs]: { GET: (services) => docsPage(services, document) },
+  } satisfies Partial<Record<Pattern, Makers>>;
+}
+
+/** The handlers of all web pages, by pattern. */
 export function pages(
   services: Services,
   bodies: Bodies,
-  {
-    document,
-    filters,
-    isClosing,
-  }: { document: ApiDocument; filters: FilterEvaluator; isClosing: () => boolean },
+  parts: Parts,
 ): [pattern: string, handlers: Handlers][] {
-  return [
-    [patterns.asset, { GET: asset() }],
-    [patterns.avatar, { GET: avatar() }],
-    [patterns.home, { GET: home(services) }],
-    [patterns.signIn, { GET: signInPage(services), POST: signIn(services, bodies) }],
-    [patterns.signOut, { POST: signOut(services, bodies) }],
-    [patterns.password, { GET: passwordPage(services), POST: savePassword(services, bodies) }],
-    [patterns.enterCode, { GET: enterCodePage(services), POST: enterCode(services, bodies) }],
-    [patterns.enterThisCode, { GET: enterCodePage(services) }],
-    [patterns.reviewDevice, { GET: reviewDevicePage(services), POST: reviewDevice(services, bodies) }],
-    [patterns.deviceResult, { GET: deviceResultPage(services) }],
-    [patterns.connectedApps, { GET: connectedAppsPage(services) }],
-    [patterns.connectedApp, { GET: connectedAppPage(services) }],
-    [
-      patterns.revokeConnectedApp,
-      { GET: revokeConnectedAppPage(services), POST: revokeConnectedApp(services, bodies) },
-    ],
-    [
-      patterns.revokeApplication,
-      { GET: revokeApplicationPage(services), POST: revokeApplication(services, bodies) },
-    ],
-    [patterns.accessTokens, { GET: accessTokensPage(services) }],
-    [patterns.newAccessToken, { GET: newAccessTokenPage(services), POST: createToken(services, bodies) }],
-    [
-      patterns.revokeAccessToken,
-      { GET: revokeAccessTokenPage(services), POST: revokeOwnAccessToken(services, bodies) },
-    ],
-
-    [patterns.organizationPage, { GET: pipelinesPage(services) }],
-    [patterns.pipelinesPage, { GET: pipelinesPage(services) }],
-    [patterns.pipelinePage, { GET: pipelinePage(services) }],
-    [patterns.buildPage, { GET: buildPage(services) }],
-    [patterns.payloadPage, { GET: payloadFile(services) }],
-    [patterns.cancelBuildPage, { GET: redirectToBuild(services), POST: cancelBuildForm(services, bodies) }],
-    [patterns.triggerPage, { GET: triggerPage(services) }],
-    [
-      patterns.sendDeliveryPage,
-      { GET: sendDeliveryPage(services), POST: sendTestDelivery(services, bodies) },
-    ],
-    [patterns.filterPage, { GET: filterPage(services), POST: tryOrSaveFilter(services, filters, bodies) }],
-    [patterns.deliveryPage, { GET: deliveryPage(services) }],
-    [patterns.deliveryPayloadPage, { GET: deliveryPayloadFile(services) }],
-    [patterns.rebuildPage, { GET: redirectToDelivery(services), POST: buildAgain(services, bodies) }],
-    [patterns.triggersPage, { GET: triggersPage(services) }],
-    [patterns.newTriggerPage, { GET: newTriggerPage(services), POST: addTrigger(services, bodies) }],
-    [patterns.triggerSetupPage, { GET: triggerSetupPage(services) }],
-    [patterns.editTriggerPage, { GET: editTriggerPage(services), POST: saveTrigger(services, bodies) }],
-    [patterns.enableTriggerPage, { GET: redirectToTrigger(services), POST: enableTrigger(services, bodies) }],
-    [
-      patterns.disableTriggerPage,
-      { GET: redirectToTrigger(services), POST: disableTrigger(services, bodies) },
-    ],
-    [
-      patterns.replaceTriggerPage,
-      { GET: replaceTriggerPage(services), POST: replaceTriggerForm(services, bodies) },
-    ],
-    [patterns.deleteTriggerPage, { GET: deleteTriggerPage(services), POST: removeTrigger(services, bodies) }],
-
-    [patterns.clustersPage, { GET: clustersPage(services), POST: addCluster(services, bodies) }],
-    [patterns.clusterPage, { GET: clusterPage(services) }],
-    [patterns.editClusterPage, { GET: editClusterPage(services), POST: saveCluster(services, bodies) }],
-    [patterns.deleteClusterPage, { GET: deleteClusterPage(services), POST: removeCluster(services, bodies) }],
-    [patterns.newQueuePage, { GET: newQueuePage(services), POST: addQueue(services, bodies) }],
-    [patterns.queuePage, { GET: queuePage(services) }],
-    [patterns.editQueuePage, { GET: editQueuePage(services), POST: saveQueue(services, bodies) }],
-    [patterns.deleteQueuePage, { GET: deleteQueuePage(services), POST: removeQueue(services, bodies) }],
-    [patterns.pauseQueuePage, { GET: redirectToQueue(services), POST: pauseQueue(services, bodies) }],
-    [patterns.resumeQueuePage, { GET: redirectToQueue(services), POST: resumeQueue(services, bodies) }],
-
-    [patterns.auditPage, { GET: auditPage(services) }],
-
-    [patterns.events, { GET: liveEvents(services, isClosing) }],
-    [patterns.docs, { GET: docsPage(services, document) }],
-  ];
+  return Object.entries(routes(parts)).map(([pattern, { GET, POST }]: [string, Makers]) => [
+    pattern,
+    { ...(GET && { GET: GET(services, bodies) }), ...(POST && { POST: POST(services, bodies) }) },
+  ]);
 }
