@@ -10,19 +10,18 @@ import { columnsOf, requireValidSettings } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
 import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
 
-/** Spec §8. */
 export const maxTriggersPerPipeline = 10;
 
-/** A trigger as it was stored and, this once, the token of its URL. */
+/** A stored trigger, and the token of its URL, which is not stored. */
 export interface CreatedTrigger {
   trigger: Trigger;
   token: string;
 }
 
 /**
- * A new trigger of a pipeline.
- * @param id for a form, which may be sent twice: the id that its trigger gets
- * @returns undefined when there is a trigger of that id already
+ * Creates a trigger.
+ * @param id the id of the new trigger, for a form that may be sent twice
+ * @returns undefined if a trigger has that id already
  * @throws Refusal 404, 422
  */
 export function createTrigger(
@@ -59,50 +58,49 @@ export async function createTrigger(
     secretSealed: null,
     ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
   };
-  const created = await services.db.transaction((tx) =>
-    addTrigger(tx, { services, actor, pipeline, columns, id }),
-  );
+  const created = await services.db.transaction((tx) => addTrigger(tx, actor, { pipeline, columns, id }));
   publishTriggerChange(services, created?.trigger);
   return created;
 }
 
 /**
- * A copy of a trigger with a new URL, and the end of the old one: the way out when a URL has leaked (spec §4.4).
- * @returns undefined when there is a trigger of that id already
+ * Copies a trigger to one with a new URL and deletes the old one, for when a URL has leaked.
+ * @param id as in `createTrigger`
+ * @returns undefined if a trigger has that id already
  * @throws Refusal 404
  */
 export function replaceTrigger(
   services: Services,
   actor: Actor,
   pipeline: Pipeline,
-  of: Trigger,
+  trigger: Trigger,
 ): Promise<CreatedTrigger>;
 export function replaceTrigger(
   services: Services,
   actor: Actor,
   pipeline: Pipeline,
-  of: Trigger,
+  trigger: Trigger,
   id: string,
 ): Promise<CreatedTrigger | undefined>;
 export async function replaceTrigger(
   services: Services,
   actor: Actor,
   pipeline: Pipeline,
-  of: Trigger,
+  trigger: Trigger,
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
   const replaced = await services.db.transaction(async (tx) => {
-    // Held before anything is looked at: the form may come twice at once, and the second is to see what the first did.
+    // Lock first: of a form that comes twice at once, the second must see what the first did.
     if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
-    const old = await deleteIfPresent(tx, { services, actor, id: of.id, action: "replaced" });
-    return addTrigger(tx, { services, actor, pipeline, columns: old, id });
+    const old = await deleteIfPresent(tx, actor, { id: trigger.id, action: "replaced" });
+    return addTrigger(tx, actor, { pipeline, columns: old, id });
   });
-  publishTriggerChange(services, of);
+  publishTriggerChange(services, trigger);
   return replaced;
 }
 
-/** What a trigger holds that is not its identity: what a copy has in common with it. */
+/** The columns that a copy shares with its original. */
 type Columns = Pick<
   Trigger,
   | "type"
@@ -116,25 +114,20 @@ type Columns = Pick<
   | "secretSealed"
 >;
 
-interface Addition {
-  services: Services;
-  actor: Actor;
-  pipeline: Pipeline;
-  columns: Columns;
-  id: string | undefined;
-}
-
-async function addTrigger(tx: Tx, addition: Addition): Promise<CreatedTrigger | undefined> {
-  const { services, actor, pipeline, columns, id } = addition;
+async function addTrigger(
+  tx: Tx,
+  actor: Actor,
+  { pipeline, columns, id }: { pipeline: Pipeline; columns: Columns; id: string | undefined },
+): Promise<CreatedTrigger | undefined> {
   if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
   if (id && (await hasTriggerId(tx, id))) return undefined;
   if ((await listTriggersOfPipeline(tx, pipeline.id)).length >= maxTriggersPerPipeline)
     throw new Refusal(422, `Pipeline has reached its limit of ${maxTriggersPerPipeline} triggers`);
 
-  const now = services.clock.now();
+  const { now } = tx;
   const token = issueToken("trigger");
   const trigger: Trigger = {
-    ...columns, // of a copy they are more: what follows makes it another trigger
+    ...columns, // at runtime all columns of the original: the ones below must follow
     id: id ?? newId(now),
     pipelineId: pipeline.id,
     version: 1,
@@ -147,6 +140,6 @@ async function addTrigger(tx: Tx, addition: Addition): Promise<CreatedTrigger | 
     deletedAt: null,
   };
   await insertTrigger(tx, trigger);
-  await auditTrigger(tx, actor, trigger, "created", now);
+  await auditTrigger(tx, actor, trigger, "created");
   return { trigger, token };
 }

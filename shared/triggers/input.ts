@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { requiredText, text } from "../validation.ts";
 
-// What fields may hold, with the reason that is told when they hold something else (spec §2.6).
+// The members of a trigger, with the message for each wrong value.
 
 const maxVariables = 100;
 const maxEnvironmentBytes = 64 * 1024;
 
 export const triggerLabel = requiredText("Label", 255);
 
-/** Null, or blank: the default of the specification. */
+/** Null or blank text means `buildDefaults`. */
 export const buildText = {
   message: text("Build message", 1000).nullable(),
   commit: text("Build commit", 1000).nullable(),
@@ -32,7 +32,7 @@ const variables = z
     "Environment is larger than 64 KB",
   );
 
-/** The one name that a record leaves out without a word. */
+/** Zod records drop the name `__proto__` without an error. */
 export const environment = z.preprocess((value, context) => {
   if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
     context.addIssue("Environment cannot have the name __proto__");
@@ -41,10 +41,9 @@ export const environment = z.preprocess((value, context) => {
 
 export const signingSecret = requiredText("Secret", 1000);
 
-/** CEL; what it means is checked when it is saved. */
+/** CEL. `compileFilter` checks it when it is saved. */
 export const filterExpression = requiredText("Filter expression", 1000);
 
-/** What a new trigger is made of. Null: the default of the specification, or none. */
 export const newTrigger = z.object({
   type: requiredText("Type", 100),
   label: triggerLabel,
@@ -59,8 +58,8 @@ export const newTrigger = z.object({
 
 export type NewTrigger = z.infer<typeof newTrigger>;
 
-/** What is absent stays. */
+/** Absent members stay as they are. */
 export interface TriggerChange extends Partial<Omit<NewTrigger, "secret">> {
-  /** Null: deliveries are no longer verified. Without a secret the present one stays. */
+  /** Null: deliveries are no longer verified. Without a secret the present secret stays. */
   verification?: { secret?: string } | null;
 }

@@ -1,7 +1,8 @@
 import type { Actor } from "../accounts/audit.ts";
+import type { Organization } from "../accounts/organization-store.ts";
 import type { BuildRequest } from "../builds/create.ts";
 import type { Cipher } from "../crypto/cipher.ts";
-import { validationFailed } from "../refusal.ts";
+import { type Problem, validationFailed } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import { compileFilter } from "./filter/compile.ts";
 import type { TriggerChange } from "./input.ts";
@@ -9,8 +10,7 @@ import type { Trigger } from "./store.ts";
 import { buildDefaults, findTriggerType, triggerTypes } from "./types.ts";
 
 /**
- * What fields alone cannot tell: whether the type exists and can do what is asked of it, and whether a filter is
- * allowed and means something.
+ * Checks what a schema cannot: the type, and whether the type and the organization allow the rest.
  * @throws Refusal 422
  */
 export function requireValidSettings(
@@ -22,27 +22,35 @@ export function requireValidSettings(
   >,
   { isNew }: { isNew: boolean },
 ): void {
-  const problems: string[] = [];
   const type = findTriggerType(config.issueTracker, settings.type);
-  // One that is there may be of an issue tracker that is configured no longer.
-  if (!type && isNew) {
-    const names = triggerTypes(config.issueTracker).map(({ name }) => name);
-    problems.push(`Type must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`);
-  }
-  if ((settings.secret || settings.verification) && type && !type.signature)
-    problems.push("Verification is not available for webhook triggers");
-  if (settings.filter) {
-    if (!organization.features.includes("webhook_filtering"))
-      problems.push("Filters are not available to this organization");
-    else {
-      const compiled = compileFilter(settings.filter);
-      if ("problem" in compiled) problems.push(`Filter expression: ${compiled.problem}`);
-    }
-  }
+  const problems = [
+    // A present trigger may be of an issue tracker that is no longer configured.
+    !type && isNew && typeProblem(config.issueTracker),
+    (settings.secret || settings.verification) && type && !type.signature && noVerification,
+    settings.filter && filterProblem(organization, settings.filter),
+  ].filter((problem) => !!problem);
   if (problems.length > 0) throw validationFailed(...problems);
 }
 
-/** The columns that a change sets: what it leaves out is not among them. Blank text is the default. */
+const noVerification: Problem = {
+  field: "verification",
+  message: "Verification is not available for webhook triggers",
+};
+
+function typeProblem(issueTracker: string): Problem {
+  const names = triggerTypes(issueTracker).map(({ name }) => name);
+  return { field: "type", message: `Type must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` };
+}
+
+function filterProblem({ features }: Organization, expression: string): Problem | undefined {
+  if (!features.includes("webhook_filtering"))
+    return { field: "filter", message: "Filters are not available to this organization" };
+  const compiled = compileFilter(expression);
+  if (!("problem" in compiled)) return undefined;
+  return { field: "filter.expression", message: `Filter expression: ${compiled.problem}` };
+}
+
+/** The columns that a change sets. Blank text becomes null, which is the default. */
 export function columnsOf(cipher: Cipher, change: TriggerChange): Partial<Trigger> {
   const { label, enabled, message, commit, branch, environment, filter, verification } = change;
   const seal = (value: string | undefined) => (value === undefined ? undefined : cipher.seal(value));
@@ -72,7 +80,7 @@ export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): R
   return environmentSealed === null ? {} : JSON.parse(cipher.open(environmentSealed));
 }
 
-/** The build that every delivery of a trigger asks for. A payload changes nothing of it. */
+/** The build of any delivery of a trigger. The payload does not change it. */
 export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, "deliveryId"> {
   return {
     pipelineId: trigger.pipelineId,
@@ -84,7 +92,7 @@ export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, 
   };
 }
 
-/** The last two characters of a secret, to tell it from others; empty for a secret of at most two. */
+/** The last two characters of a secret, to tell it from others. Empty if it has no more than two. */
 export function lastTwoOf(secret: string): string {
   return secret.length > 2 ? secret.slice(-2) : "";
 }

@@ -5,7 +5,7 @@ import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
 
-/** The trigger that a token leads to, with what a delivery must know of its organization. */
+/** The trigger of a token, with its organization's delivery limit. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {
   const { triggers, pipelines, organizations } = db.tables;
   const [found] = await db
@@ -21,7 +21,7 @@ export async function findTriggerByToken(db: Db, tokenHash: string) {
   return found;
 }
 
-/** The versions of those of these triggers that accept deliveries now. */
+/** The versions of the triggers that accept deliveries. Leaves out disabled and deleted ones. */
 export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<string, number>> {
   const { triggers } = tx.tables;
   const rows = await tx
@@ -51,7 +51,7 @@ export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promi
   return findTrigger(tx, pipelineId, id);
 }
 
-/** A trigger, whosever it is, with the pipeline and organization that it belongs to. */
+/** A trigger of any organization, with its pipeline and organization. */
 export async function findTriggerWithOwners(db: Db, id: string) {
   const { triggers, pipelines, organizations } = db.tables;
   const [found] = await db
@@ -63,7 +63,7 @@ export async function findTriggerWithOwners(db: Db, id: string) {
   return found;
 }
 
-/** The trigger that a delivery came to, even if it is deleted by now. */
+/** The trigger of a delivery, deleted or not. */
 export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise<Trigger | undefined> {
   const { triggers, deliveries } = db.tables;
   const [found] = await db
@@ -74,7 +74,7 @@ export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise
   return found?.trigger;
 }
 
-/** Whether there is or was a trigger of this id. */
+/** Returns true if a trigger has this id, deleted or not. */
 export async function hasTriggerId(tx: Tx, id: string): Promise<boolean> {
   const { triggers } = tx.tables;
   const found = await tx.select({ id: triggers.id }).from(triggers).where(eq(triggers.id, id));
@@ -90,7 +90,7 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
     .orderBy(asc(triggers.id));
 }
 
-/** The triggers of a page, and one more at its far end if there is one. */
+/** The triggers of a page, and one more if there is a next page. */
 export async function listTriggersPage(db: Db, pipelineId: string, page: CursorPage): Promise<Trigger[]> {
   const { triggers } = db.tables;
   return selectPage(triggers.id, page, ({ condition, order, limit }) =>
@@ -103,7 +103,7 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-/** What the pipelines of these triggers are called, by the triggers' ids; of deleted ones too. */
+/** Names of the triggers' pipelines by trigger id, deleted triggers included. */
 export async function listPipelineNamesOfTriggers(db: Db, ids: string[]): Promise<Map<string, string>> {
   const { triggers, pipelines } = db.tables;
   const rows = await db
@@ -118,7 +118,7 @@ export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {
   await tx.insert(tx.tables.triggers).values(trigger);
 }
 
-/** Change a trigger that is not deleted; its version rises, which every process notices. */
+/** Changes a trigger that is not deleted. Its version grows, which makes hints of it stale. */
 export async function updateIfPresent(
   tx: Tx,
   id: string,

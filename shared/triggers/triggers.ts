@@ -10,58 +10,56 @@ import { columnsOf, requireValidSettings } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 /**
- * Change a trigger; its type stays. Every process knows of it at once.
+ * Changes a trigger, except for its type. Its new version tells other processes that their hints are stale.
  * @throws Refusal 404, 422
  */
 export async function updateTrigger(
   services: Services,
   actor: Actor,
-  of: Trigger,
+  trigger: Trigger,
   change: TriggerChange,
 ): Promise<Trigger> {
-  if (change.type !== undefined && change.type !== of.type) throw validationFailed("Type cannot be changed");
-  requireValidSettings(services.config, actor, { ...change, type: of.type }, { isNew: false });
-  const { cipher, db, clock } = services;
-  const now = clock.now();
+  const { id, pipelineId, type } = trigger;
+  if (change.type !== undefined && change.type !== type)
+    throw validationFailed({ field: "type", message: "Type cannot be changed" });
+  requireValidSettings(services.config, actor, { ...change, type }, { isNew: false });
+  const { cipher, db } = services;
   const changed = await db.transaction(async (tx) => {
-    const present = await lockTrigger(tx, of.pipelineId, of.id);
+    const present = await lockTrigger(tx, pipelineId, id);
     if (!present) throw notFound("pipeline trigger");
     if (change.verification && change.verification.secret === undefined && present.secretSealed === null)
-      throw validationFailed("Secret can't be blank");
+      throw validationFailed({ field: "verification.secret", message: "Secret can't be blank" });
     const columns = columnsOf(cipher, change);
-    const updated = await updateIfPresent(tx, of.id, {
-      ...columns,
-      updatedAt: now,
-      updatedById: actor.userId,
-    });
+    const stamp = { updatedAt: tx.now, updatedById: actor.userId };
+    const updated = await updateIfPresent(tx, id, { ...columns, ...stamp });
     if (!updated) throw notFound("pipeline trigger");
-    await auditTrigger(tx, actor, updated, actionOf(present, updated, columns), now);
+    await auditTrigger(tx, actor, updated, updateAction(present, updated, columns));
     return updated;
   });
   publishTriggerChange(services, changed);
   return changed;
 }
 
-/** What the audit log calls a change: `enabled` and `disabled` when it is nothing else. */
-function actionOf(before: Trigger, after: Trigger, columns: object): string {
+/** The audit action of a change: `enabled` or `disabled` if it changes nothing else. */
+function updateAction(before: Trigger, after: Trigger, columns: object): string {
   const isSwitched = before.enabled !== after.enabled && Object.keys(columns).length === 1;
   if (!isSwitched) return "updated";
   return after.enabled ? "enabled" : "disabled";
 }
 
 /**
- * Delete a trigger. Its URL answers 404 from now on; deliveries that were accepted before are still built.
+ * Deletes a trigger. Its URL answers 404; deliveries that it accepted are still built.
  * @throws Refusal 404
  */
 export async function deleteTrigger(services: Services, actor: Actor, { id }: Trigger): Promise<Trigger> {
   const deleted = await services.db.transaction((tx) =>
-    deleteIfPresent(tx, { services, actor, id, action: "deleted" }),
+    deleteIfPresent(tx, actor, { id, action: "deleted" }),
   );
   publishTriggerChange(services, deleted);
   return deleted;
 }
 
-/** Who has it or the list that it is in open looks again. */
+/** Tells open pages of the trigger, and lists with it, to reload. */
 export function publishTriggerChange({ events }: Services, trigger: Trigger | undefined): void {
   if (trigger) events.publish([`trigger:${trigger.id}`, `pipeline:${trigger.pipelineId}`]);
 }
@@ -69,17 +67,13 @@ export function publishTriggerChange({ events }: Services, trigger: Trigger | un
 /** @throws Refusal 404 */
 export async function deleteIfPresent(
   tx: Tx,
-  of: { services: Services; actor: Actor; id: string; action: string },
+  actor: Actor,
+  { id, action }: { id: string; action: "deleted" | "replaced" },
 ): Promise<Trigger> {
-  const { services, actor, id, action } = of;
-  const now = services.clock.now();
-  const deleted = await updateIfPresent(tx, id, {
-    deletedAt: now,
-    updatedAt: now,
-    updatedById: actor.userId,
-  });
+  const stamp = { updatedAt: tx.now, updatedById: actor.userId };
+  const deleted = await updateIfPresent(tx, id, { deletedAt: tx.now, ...stamp });
   if (!deleted) throw notFound("pipeline trigger");
-  await auditTrigger(tx, actor, deleted, action, now);
+  await auditTrigger(tx, actor, deleted, action);
   return deleted;
 }
 
@@ -97,12 +91,7 @@ export async function requireDelivery(db: Db, trigger: Trigger, id: string): Pro
   return delivery;
 }
 
-export function auditTrigger(
-  tx: Tx,
-  actor: Actor,
-  { id, label }: Trigger,
-  action: string,
-  now: Date,
-): Promise<void> {
+/** @param action past tense, as in `audit` */
+export function auditTrigger(tx: Tx, actor: Actor, { id, label }: Trigger, action: string): Promise<void> {
   return audit(tx, actor, action, { type: "trigger", id, name: label });
 }

@@ -1,27 +1,27 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { DeliveryRefusal } from "./deliveries/refusals.ts";
 
-/** What builds are like when the trigger does not say (spec §2.6). */
+/** Used where a trigger sets no value of its own. */
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
-/** What a sender of this type is like. The names of the types and headers are part of the wire contract. */
+/** A type of sender. Its name and headers are wire names. */
 export interface TriggerType {
   name: string;
-  /** What people read. */
+  /** Shown on pages. */
   title: string;
-  /** Header that carries the sender's own id of a delivery. */
+  /** Header with the sender's own id of a delivery. */
   deliveryIdHeader?: string;
   /** Header that names the event. */
   eventHeader?: string;
-  /** The event of a delivery that is sent to try the trigger. */
+  /** Event of a test delivery. */
   sampleEvent?: string;
-  /** Its payload. */
+  /** Payload of a test delivery. */
   sample: object;
-  /** Present when deliveries can be signed (spec §5 rule 4). */
+  /** Absent if deliveries of this type cannot be signed. */
   signature?: { header: string; prefix: string };
 }
 
-/** The three types of spec §2.6; the issue tracker's is named by configuration. */
+/** The three types of trigger. The configuration names the issue tracker's. */
 export function triggerTypes(issueTracker: string): TriggerType[] {
   return [
     {
@@ -64,31 +64,31 @@ export function findTriggerType(issueTracker: string, name: string): TriggerType
   return triggerTypes(issueTracker).find((type) => type.name === name);
 }
 
-/** The headers, in lower case, whose values people may see: those that name the event and the delivery. */
+/** Lower-case names of the headers whose values pages show: those of the event and the delivery id. */
 export function visibleHeaders(issueTracker: string, name: string): Set<string> {
   const type = findTriggerType(issueTracker, name);
-  const shown = [type?.eventHeader, type?.deliveryIdHeader];
-  return new Set(shown.flatMap((header) => header?.toLowerCase() ?? []));
+  const names = [type?.eventHeader, type?.deliveryIdHeader];
+  return new Set(names.flatMap((header) => header?.toLowerCase() ?? []));
 }
 
 /**
- * Deliveries of a trigger with a secret must be signed with it.
- * @param given the value of a header
+ * Verifies the signature of a delivery, if its trigger has a secret.
+ * @param headerOf returns the value of a header
  * @throws DeliveryRefusal 401
  */
 export function requireSignature(
   { type: { signature }, secret }: { type: TriggerType; secret: string | undefined },
-  given: (header: string) => string | null | undefined,
+  headerOf: (name: string) => string | null | undefined,
   body: Buffer,
 ): void {
   if (secret === undefined || !signature) return;
-  if (!isSignedBy(secret, body, given(signature.header) ?? "", signature.prefix))
+  if (!isSignedBy(secret, body, headerOf(signature.header) ?? "", signature.prefix))
     throw new DeliveryRefusal("invalid_signature");
 }
 
-/** Whether the header's value is the HMAC-SHA256 of exactly these bytes. Takes the same time for any wrong value. */
-function isSignedBy(secret: string, body: Buffer, given: string, prefix: string): boolean {
-  const hex = given.slice(prefix.length);
-  if (!given.startsWith(prefix) || !/^[0-9a-f]{64}$/i.test(hex)) return false;
+/** Returns true if the value is the HMAC-SHA256 of these bytes. Compares in constant time. */
+function isSignedBy(secret: string, body: Buffer, value: string, prefix: string): boolean {
+  const hex = value.slice(prefix.length);
+  if (!value.startsWith(prefix) || !/^[0-9a-f]{64}$/i.test(hex)) return false;
   return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(hex, "hex"));
 }
