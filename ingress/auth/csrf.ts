@@ -5,15 +5,15 @@ import type { Config } from "../../shared/runtime/config.ts";
 import type { Visitor } from "./session.ts";
 
 /**
- * Was this form sent from one of our own pages, by the browser that it was shown to? The token says so; what the
- * browser adds by itself, and no page can forge, must agree.
+ * Refuses a form that another site sent (CSRF). Checks the form's token against the visitor's, and the headers that
+ * a browser sets and no page can forge.
  * @throws Refusal 403
  */
-export function refuseForeignForm(config: Config, event: H3Event, visitor: Visitor, given: string): void {
+export function refuseForeignForm(config: Config, event: H3Event, visitor: Visitor, formToken: string): void {
   const expected = Buffer.from(visitor.csrfToken);
-  const presented = Buffer.from(given);
-  const isOurs = presented.length === expected.length && timingSafeEqual(presented, expected);
-  if (isOurs && isFromOurPages(config, event)) return;
+  const presented = Buffer.from(formToken);
+  const isSame = presented.length === expected.length && timingSafeEqual(presented, expected);
+  if (isSame && isFromOurPages(config, event)) return;
   throw new Refusal(403, "This form is out of date. Go back, load the page again and send it once more.");
 }
 
@@ -21,7 +21,7 @@ function isFromOurPages({ appUrl, authUrl }: Config, event: H3Event): boolean {
   const site = event.req.headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin" || site === "none";
   const origin = event.req.headers.get("origin");
-  if (origin === null) return true; // no browser that cares sends neither
+  if (origin === null) return true; // every current browser sends one of the two headers
   if (origin === appUrl || origin === authUrl) return true;
   return URL.parse(origin)?.host === event.req.headers.get("host");
 }

@@ -10,9 +10,10 @@ import { limitApiRequests } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 
 /**
- * Who calls a REST endpoint, and may they. Checked in the order of the contract: 401, rate limit, 404 of the
- * organization where the path names one, scope 403.
- * @param scope undefined: any token will do
+ * Authenticates and authorizes the caller of a REST endpoint. Checks in this order: token, rate limit, the path's
+ * organization, scope.
+ * @param scope undefined: any token may call
+ * @throws Refusal 401, 429, 404, 403
  */
 export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
   const caller = await requireTokenHolder(services, event);
@@ -23,10 +24,13 @@ export async function requireCaller(services: Services, event: H3Event, scope?: 
   return caller;
 }
 
-/** Who calls the agent API: the holder of a job's token. */
+/**
+ * Authenticates the caller of the agent API by a job's token.
+ * @throws Refusal 401
+ */
 export async function requireJob(services: Services, event: H3Event): Promise<JobPrincipal> {
-  const given = /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
-  const principal = given ? await findJobPrincipal(services, given) : undefined;
+  const token = /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
+  const principal = token ? await findJobPrincipal(services, token) : undefined;
   if (principal) return principal;
   throw new Refusal(401, "Authentication required. Please supply a valid job token", {
     headers: { "WWW-Authenticate": `Token realm="${services.config.serviceName}"` },
@@ -34,9 +38,9 @@ export async function requireJob(services: Services, event: H3Event): Promise<Jo
 }
 
 async function requireTokenHolder(services: Services, event: H3Event): Promise<TokenHolder> {
-  const given = /^Bearer +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
-  if (!given) throw unauthenticated(services, "");
-  const holder = await authenticate(services, given);
+  const token = /^Bearer +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
+  if (!token) throw unauthenticated(services, "");
+  const holder = await authenticate(services, token);
   if (!holder) throw unauthenticated(services, ', error="invalid_token"');
   services.usage.record(holder.token.id, {
     at: services.clock.now(),

@@ -9,10 +9,10 @@ import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits.ts";
 import type { Form } from "./form.ts";
 
-/** Form parameters that authenticate a client. */
+/** The form parameters that authenticate a client. */
 export const clientParameters = ["client_id", "client_secret"];
 
-/** What a request says of its client: in the form, or by HTTP Basic, never both. */
+/** A client's credentials, from the form or from HTTP Basic, never both. */
 interface Credentials {
   id: string;
   secret: string | undefined;
@@ -20,9 +20,8 @@ interface Credentials {
 }
 
 /**
- * The client that makes an OAuth request (RFC 6749 §2.3): a public one names itself, a confidential one proves
- * itself. Failures are limited by client and IP address. A right secret passes all the same: nobody guesses 256
- * bits, and clients with many devices behind one address poll at the same time.
+ * Authenticates the client of an OAuth request (RFC 6749 §2.3). A public client needs no secret. Failures are limited
+ * by client and IP address.
  * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
  */
 export async function requireClient(services: Services, event: H3Event, form: Form): Promise<Application> {
@@ -30,16 +29,16 @@ export async function requireClient(services: Services, event: H3Event, form: Fo
   const application = await findEnabledApplication(services, credentials.id);
   if (application?.secretHash === null) {
     if (!credentials.isBasic) return application;
-    // Some clients try Basic first on every poll, with nothing as the secret: that is no attack.
+    // Some clients try Basic with an empty secret first on every poll: this is no attack, so it is not counted.
     if (!credentials.secret) throw badClient(credentials);
   }
-  // Nobody guesses 256 bits, so whoever proves itself need not wait for those who fail in its name.
+  // Before the limit: nobody guesses 256 bits, and others' failures must not lock out a client with the right secret.
   if (application && isSecretOf(application, credentials.secret)) return application;
   await limitClientFailures(services, application?.id, clientIp(event));
   throw badClient(credentials);
 }
 
-/** The same, for what only clients with a secret may ask. */
+/** Like `requireClient`, but refuses public clients. */
 export async function requireConfidentialClient(
   services: Services,
   event: H3Event,
@@ -51,19 +50,19 @@ export async function requireConfidentialClient(
 }
 
 function readCredentials(event: H3Event, form: Form): Credentials {
-  const inForm = form.get("client_id");
+  const formId = form.get("client_id");
   const header = event.req.headers.get("authorization");
   if (header !== null) {
     const basic = readBasic(header);
     if (form.has("client_secret")) throw new OAuthRefusal("two_credentials");
-    if (!basic || (inForm !== undefined && inForm !== basic.id)) throw badClient({ isBasic: true });
+    if (!basic || (formId !== undefined && formId !== basic.id)) throw badClient({ isBasic: true });
     return { ...basic, isBasic: true };
   }
-  if (inForm === undefined) throw new OAuthRefusal("missing_client_id");
-  return { id: inForm, secret: form.get("client_secret"), isBasic: false };
+  if (formId === undefined) throw new OAuthRefusal("missing_client_id");
+  return { id: formId, secret: form.get("client_secret"), isBasic: false };
 }
 
-/** RFC 6749 §2.3.1: both parts are form-encoded before they are put together. */
+/** Reads HTTP Basic credentials. Both parts are form-encoded (RFC 6749 §2.3.1). */
 function readBasic(header: string): { id: string; secret: string } | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header)?.[1];
   if (!encoded) return undefined;
@@ -83,7 +82,7 @@ function isSecretOf(application: Application, secret: string | undefined): boole
   return timingSafeEqual(Buffer.from(hashToken(secret)), Buffer.from(application.secretHash));
 }
 
-/** WWW-Authenticate only for who used the header: elsewhere it breaks clients (RFC 6749 §5.2). */
+/** Sends WWW-Authenticate only if the client used HTTP Basic: it breaks other clients (RFC 6749 §5.2). */
 function badClient({ isBasic }: Pick<Credentials, "isBasic">): OAuthRefusal {
   return new OAuthRefusal(
     "bad_client",

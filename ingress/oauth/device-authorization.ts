@@ -14,7 +14,7 @@ import { readScopes } from "./scope.ts";
 
 const parameters = [...clientParameters, "scope", "organization", "organization_uuid"];
 
-/** POST /oauth/device_authorization: codes for a device to show and to poll with (spec §4.1, RFC 8628 §3.1). */
+/** POST /oauth/device_authorization: issues a device code and a user code (RFC 8628 §3.1). */
 export function deviceAuthorization(services: Services, bodies: Bodies) {
   const { config } = services;
   return defineHandler(async (event) => {

@@ -5,19 +5,19 @@ import type { Bodies } from "../http/body.ts";
 const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 const maxBytes = 64 * 1024;
 
-/** The parameters of a form body that are known, each given once and with a value. */
+/** The known parameters of a form body. None is empty. */
 export type Form = Map<string, string>;
 
 /**
- * Read the body of an OAuth request (RFC 6749 §3.2): parameters without a value count as absent, unknown ones are
- * ignored, known ones may not be repeated. The query string is never read.
+ * Reads the body of an OAuth request (RFC 6749 §3.2): ignores empty and unknown parameters, and refuses repeated
+ * ones. Never reads the query string.
  * @throws OAuthRefusal invalid_request
  */
 export async function readOAuthForm(event: H3Event, bodies: Bodies, known: string[]): Promise<Form> {
   if (!formType.test(event.req.headers.get("content-type") ?? "")) throw new OAuthRefusal("not_a_form");
-  using held = await bodies.read(event, maxBytes, () => new OAuthRefusal("body_too_large"));
+  using body = await bodies.read(event, maxBytes, () => new OAuthRefusal("body_too_large"));
   const form: Form = new Map();
-  for (const [name, value] of new URLSearchParams(held.bytes.toString("utf8"))) {
+  for (const [name, value] of new URLSearchParams(body.bytes.toString("utf8"))) {
     if (value === "" || !known.includes(name)) continue;
     if (form.has(name)) throw new OAuthRefusal("repeated_parameter");
     form.set(name, value);

@@ -7,7 +7,7 @@ import type { Bodies } from "../http/body.ts";
 import { clientParameters, requireConfidentialClient } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
 
-/** POST /oauth/introspect: what a token of the asking client is worth (RFC 7662). */
+/** POST /oauth/introspect: describes a token of the client (RFC 7662). */
 export function introspect(services: Services, bodies: Bodies) {
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, [...clientParameters, "token"]);

@@ -6,7 +6,7 @@ import type { Bodies } from "../http/body.ts";
 import { clientParameters, requireClient } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
 
-/** POST /oauth/revoke: end a token (RFC 7009). 200 for unknown ones too: what the client wants is so. */
+/** POST /oauth/revoke: revokes a token. Answers 200 for an unknown token too (RFC 7009 §2.2). */
 export function revoke(services: Services, bodies: Bodies) {
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, [...clientParameters, "token"]);

@@ -1,4 +1,4 @@
-/** The scopes of a `scope` parameter (RFC 6749 §3.3): separated by spaces, each counted once. */
+/** Splits a `scope` parameter at spaces, without duplicates (RFC 6749 §3.3). */
 export function readScopes(text: string): string[] {
   return [...new Set(text.split(" ").filter((scope) => scope !== ""))];
 }

@@ -13,7 +13,7 @@ import { readScopes } from "./scope.ts";
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 const parameters = [...clientParameters, "grant_type", "device_code", "refresh_token", "scope"];
 
-/** POST /oauth/token: the poll of a device (spec §4.2, RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
+/** POST /oauth/token: a poll of a device (RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
 export function token(services: Services, bodies: Bodies) {
   return catchOAuthRefusals(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
@@ -45,7 +45,7 @@ function requireParameter(form: Form, name: string, reason: OAuthReason): string
   return value;
 }
 
-/** Spec §2.2. What does not apply is left out: `undefined` makes no member in JSON. */
+/** The response (RFC 6749 §5.1). JSON omits undefined members. */
 function present({ accessToken, expiresInSeconds, refreshToken, scopes }: IssuedTokens) {
   return {
     access_token: accessToken,

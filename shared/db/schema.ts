@@ -153,7 +153,7 @@ export function defineSchema(kit: Kit) {
       scopes: json<string[]>().notNull(),
       state: text().$type<DeviceCodeState>().notNull(),
       /** The organization to preselect, as the client asked. */
-      hintedOrganizationId: uuid("hinted_organization_id"),
+      preselectedOrganizationId: uuid("hinted_organization_id"),
       requestIp: text("request_ip").notNull(),
       requestUserAgent: text("request_user_agent"),
       createdAt: time("created_at").notNull(),

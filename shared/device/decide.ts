@@ -14,33 +14,32 @@ import {
 import { rememberedMs, stateAt } from "./device-code.ts";
 import type { DeviceCode } from "./store.ts";
 
-/** A user with the code that they entered. Nobody else sees or decides it. */
+/** A user, and the code that they entered. No other user may see or decide it. */
 export interface Claim {
   userId: string;
   /** As `readUserCode` gives it. */
   userCode: string;
 }
 
-/** A device's request, as the user who claimed it sees it. */
+/** A device's request, for the user who claimed it. */
 export interface DeviceRequest {
   code: DeviceCode;
   application: Application;
-  /** Whether it can still be decided; otherwise what it has come to. */
   state: DeviceCode["state"];
 }
 
-/** Where a user could authorize a request, and what of it would be granted there. */
+/** An organization in which a user may authorize a request. */
 export interface OrganizationChoice {
   organization: Organization;
   granted: string[];
-  /** What a member of this role cannot hold, so that it would be left out. */
+  /** Scopes that the user's role does not allow. */
   dropped: string[];
 }
 
 /**
- * Enter a code: from now on the request is this user's to decide.
- * @param cameByLink whether the code was in an address instead of typed
- * @returns false when it is unknown, expired, decided, or another user's
+ * Claims a code for the user who entered it.
+ * @param cameByLink true if the code was part of the address, false if the user typed it
+ * @returns false if the code is unknown, expired, decided, or claimed by another user
  */
 export async function claimUserCode(
   { db, clock, cipher }: Services,
@@ -53,8 +52,8 @@ export async function claimUserCode(
 }
 
 /**
- * The request that the user has claimed under this code, for a day after it expired. A disabled application's can
- * only have expired.
+ * Returns the request that the user claimed, until a day after its expiry. A pending request of a disabled
+ * application counts as expired.
  */
 export async function findDeviceRequest(
   { db, clock, cipher }: Services,
@@ -64,11 +63,11 @@ export async function findDeviceRequest(
   const now = clock.now();
   if (!found || now.getTime() - found.code.expiresAt.getTime() >= rememberedMs) return undefined;
   const state = stateAt(found.code, now);
-  const isOff = found.application.disabledAt !== null && state === "pending";
-  return { ...found, state: isOff ? "expired" : state };
+  const isDisabled = found.application.disabledAt !== null && state === "pending";
+  return { ...found, state: isDisabled ? "expired" : state };
 }
 
-/** The user's organizations, with what each would grant of the scopes. */
+/** Returns the user's organizations, with the scopes that each would grant. */
 export async function listChoices(
   { db }: Services,
   userId: string,
@@ -82,9 +81,9 @@ export async function listChoices(
 }
 
 /**
- * Approve a request in one of the user's organizations. What the user cannot hold there is left out.
- * @returns false when the request can no longer be decided
- * @throws Refusal 422 when the user may not, or nothing would remain
+ * Approves a request in one of the user's organizations, without the scopes that the user's role does not allow.
+ * @returns false if the request can no longer be decided
+ * @throws Refusal 422 if the user is not a member, or no scope remains
  */
 export async function approve(
   { db, clock }: Services,
@@ -95,10 +94,10 @@ export async function approve(
   const now = clock.now();
   return db.transaction(async (tx) => {
     const role = await lockActiveRole(tx, organizationId, userId);
-    if (!role) throw notAllowed("You are not a member of that organization");
+    if (!role) throw refuseApproval("You are not a member of that organization");
     const grantedScopes = grantableScopes(code.scopes, role);
     if (grantedScopes.length === 0)
-      throw notAllowed("Your role in that organization allows nothing of what is asked for");
+      throw refuseApproval("Your role in that organization allows nothing of what is asked for");
     const decision = { id: code.id, userId, now };
     return approveIfPending(tx, decision, {
       organizationId,
@@ -109,16 +108,16 @@ export async function approve(
   });
 }
 
-/** Deny a request. False when it can no longer be decided. */
+/** Denies a request. Returns false if it can no longer be decided. */
 export function deny({ db, clock }: Services, id: string, userId: string): Promise<boolean> {
   return db.transaction((tx) => denyIfPending(tx, { id, userId, now: clock.now() }));
 }
 
-/** Give a request up, so that another user can enter its code. */
+/** Releases a claimed request, so that another user can enter its code. */
 export function release({ db, clock }: Services, id: string, userId: string): Promise<boolean> {
   return db.transaction((tx) => releaseIfPending(tx, { id, userId, now: clock.now() }));
 }
 
-function notAllowed(reason: string): Refusal {
-  return new Refusal(422, reason);
+function refuseApproval(message: string): Refusal {
+  return new Refusal(422, message, { problems: [{ field: "organization", message }] });
 }

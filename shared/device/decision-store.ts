@@ -3,9 +3,9 @@ import type { Db, Tx } from "../db/database.ts";
 import type { DeviceCode } from "./store.ts";
 
 /**
- * pending → pending: from now on only this user may see and decide it. Undefined when there is no such code that
- * is pending, or another user was first.
+ * pending → pending. From now on only this user may see and decide the code.
  * @param macs of the user code, under the current and the previous key
+ * @returns undefined if no such code is pending, or another user was first
  */
 export async function claimIfPending(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function claimIfPending(
   return claimed;
 }
 
-/** What the user claimed under this user code, whatever has become of it, with the application; the newest. */
+/** Returns the newest code that the user claimed, in any state, with its application. */
 export async function findClaimed(db: Db, macs: string[], userId: string) {
   const { deviceCodes, applications } = db.tables;
   const [found] = await db
@@ -41,14 +41,13 @@ export async function findClaimed(db: Db, macs: string[], userId: string) {
   return found;
 }
 
-/** What a user decides about, and when. */
 interface Decision {
   id: string;
   userId: string;
   now: Date;
 }
 
-/** pending → approved. False when it has been decided otherwise, or has expired. */
+/** pending → approved. Returns false if the code was decided otherwise, or has expired. */
 export async function approveIfPending(
   tx: Tx,
   decision: Decision,
@@ -62,7 +61,7 @@ export async function denyIfPending(tx: Tx, decision: Decision): Promise<boolean
   return changeIfPending(tx, decision, { state: "denied", decidedAt: decision.now });
 }
 
-/** pending → pending, for whoever enters the code next. */
+/** pending → pending. Another user may claim the code. */
 export async function releaseIfPending(tx: Tx, decision: Decision): Promise<boolean> {
   return changeIfPending(tx, decision, { claimedById: null });
 }

@@ -3,6 +3,7 @@ import { findOrganization, findOrganizationById } from "../accounts/organization
 import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
+import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import { isId, newId } from "../ids.ts";
 import { type Application, findApplication } from "../oauth/application-store.ts";
 import { createGrant, type IssuedTokens } from "../oauth/grants.ts";
@@ -18,13 +19,12 @@ import {
 } from "./store.ts";
 import { newUserCode } from "./user-code.ts";
 
-const secondMs = 1000;
-/** How long after expiry a poll still learns what became of the code; then it is unknown. */
-export const rememberedMs = 24 * 3600 * secondMs;
-/** An approval in the last moment is worth a poll or two more. */
-export const redeemableMs = 60 * secondMs;
-/** With 20^8 user codes a second try is rare; a third means that something else is wrong. */
-const maxTries = 5;
+/** For a day after expiry a poll still gets the state of the code; later the code is unknown. */
+export const rememberedMs = dayMs;
+/** Time after expiry in which an approved code can still be redeemed: the user may approve at the last moment. */
+export const redeemableMs = minuteMs;
+/** Even a second attempt is rare: there are 20^8 user codes. */
+const maxAttempts = 5;
 
 export interface DeviceAuthorization {
   deviceCode: string;
@@ -34,14 +34,14 @@ export interface DeviceAuthorization {
 }
 
 /**
- * New codes for a device that wants to be signed in (spec §4.1).
- * @param from.organization slug of the organization to preselect, or `organizationId`, which wins; unknown ones
- * are ignored
+ * Issues codes to a device (ingress/README.md, "Device authorization").
+ * @param request.organization slug of the organization to preselect. `organizationId` takes precedence. Unknown
+ * ones are ignored.
  */
 export async function authorizeDevice(
   services: Services,
   application: Application,
-  from: {
+  request: {
     scopes: string[];
     organization: string | undefined;
     organizationId: string | undefined;
@@ -52,49 +52,45 @@ export async function authorizeDevice(
   const { db, clock, cipher, config } = services;
   const now = clock.now();
   const deviceCode = issueToken("deviceCode");
-  const hintedOrganizationId = await findHinted(services, from);
+  const code = {
+    deviceCodeHash: hashToken(deviceCode),
+    applicationId: application.id,
+    scopes: request.scopes,
+    preselectedOrganizationId: await findPreselectedId(services, request),
+    requestIp: request.ip,
+    requestUserAgent: request.userAgent,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + config.deviceCodeSeconds * secondMs),
+  };
 
-  for (let tried = 0; tried < maxTries; tried++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const userCode = newUserCode();
-    const code: NewDeviceCode = {
-      id: newId(now),
-      deviceCodeHash: hashToken(deviceCode),
-      userCodeMac: cipher.macs(userCode)[0] as string,
-      applicationId: application.id,
-      scopes: from.scopes,
-      hintedOrganizationId,
-      requestIp: from.ip,
-      requestUserAgent: from.userAgent,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + config.deviceCodeSeconds * secondMs),
-    };
-    if (await db.transaction((tx) => insertIfUserCodeIsFree(tx, code))) {
-      const { deviceCodeSeconds, pollIntervalSeconds } = config;
-      return {
-        deviceCode,
-        userCode,
-        expiresInSeconds: deviceCodeSeconds,
-        intervalSeconds: pollIntervalSeconds,
-      };
+    const userCodeMac = cipher.macs(userCode)[0] as string;
+    const row: NewDeviceCode = { ...code, id: newId(now), userCodeMac };
+    if (await db.transaction((tx) => insertIfUserCodeIsFree(tx, row))) {
+      const { deviceCodeSeconds: expiresInSeconds, pollIntervalSeconds: intervalSeconds } = config;
+      return { deviceCode, userCode, expiresInSeconds, intervalSeconds };
     }
   }
   throw new Error("No free user code was found.");
 }
 
-async function findHinted(
+async function findPreselectedId(
   { db }: Services,
-  hint: { organization: string | undefined; organizationId: string | undefined },
+  {
+    organization: slug,
+    organizationId,
+  }: { organization: string | undefined; organizationId: string | undefined },
 ): Promise<string | null> {
-  const id = hint.organizationId?.toLowerCase();
+  const id = organizationId?.toLowerCase();
   const byId = id !== undefined && isId(id) ? await findOrganizationById(db, id) : undefined;
-  const slug = hint.organization;
   const found = byId ?? (slug && !slug.includes("\0") ? await findOrganization(db, slug) : undefined);
   return found?.id ?? null;
 }
 
 /**
- * A poll of the token endpoint (spec §3.1, RFC 8628 §3.4): the tokens if the user has approved.
- * @throws OAuthRefusal for every other state
+ * Returns the tokens if the user has approved. The token endpoint calls it on each poll (RFC 8628 §3.4).
+ * @throws OAuthRefusal in every other state
  */
 export async function pollDeviceCode(
   services: Services,
@@ -121,7 +117,7 @@ export async function pollDeviceCode(
   }
 }
 
-/** The state that time has brought a code to, whether or not a sweep has written it down. */
+/** Returns the state at a time, also if the row is not updated yet. */
 export function stateAt(code: DeviceCode, now: Date): DeviceCode["state"] {
   const pastMs = now.getTime() - code.expiresAt.getTime();
   if (pastMs >= rememberedMs) return "used";
@@ -139,7 +135,7 @@ function isTooSoon({ pacing, config }: Services, code: DeviceCode, now: Date): P
   });
 }
 
-/** Code, grant and tokens in one transaction. The loser of a race finds the code used. */
+/** Redeems the code and creates the grant in one transaction. The loser of a race finds the code used. */
 async function redeem(
   { db, clock }: Services,
   application: Application,
@@ -148,22 +144,22 @@ async function redeem(
   const now = clock.now();
   const outcome = await db.transaction(async (tx) => {
     const redeemed = await redeemIfApproved(tx, code.id, new Date(now.getTime() - redeemableMs));
-    return redeemed ? grantTo(tx, application, redeemed, now) : "used";
+    return redeemed ? grantIfAllowed(tx, application, redeemed, now) : "used";
   });
   if (outcome === "used") throw new OAuthRefusal("bad_device_code");
   if (outcome === "denied") throw new OAuthRefusal("denied");
   return outcome;
 }
 
-/** Everything that may have changed since the approval is looked at again. */
-async function grantTo(
+/** Creates the grant. Checks again what may have changed since the approval: application, membership, role. */
+async function grantIfAllowed(
   tx: Tx,
   { clientId }: Application,
   code: DeviceCode,
   now: Date,
 ): Promise<IssuedTokens | "denied"> {
   const application = await findApplication(tx, clientId);
-  if (!application || application.disabledAt) throw new OAuthRefusal("bad_client"); // the approval stands
+  if (!application || application.disabledAt) throw new OAuthRefusal("bad_client"); // rolls back: the approval stays
   if (!code.claimedById || !code.organizationId) throw new Error(`Device code ${code.id} has no approval.`);
 
   const role = await lockActiveRole(tx, code.organizationId, code.claimedById);

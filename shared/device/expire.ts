@@ -4,8 +4,9 @@ import { redeemableMs, rememberedMs } from "./device-code.ts";
 import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
 
 /**
- * Write down what time has done to device codes, and forget those that no poll needs to know of any more. Nothing
- * depends on it: whoever reads a code looks at its times too.
+ * Expires overdue device codes and purges old ones. Correctness does not depend on it: readers of a code check its
+ * times too.
+ * @returns the numbers of codes
  */
 export async function expireDeviceCodes({
   db,

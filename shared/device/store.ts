@@ -4,22 +4,22 @@ import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 /**
- * The states of a device code (spec §3.1). Each transition is one statement with the old state in its WHERE, so
- * of any number of them at once one wins.
+ * The states of a device code. Each transition is one statement with the old state in its WHERE, so exactly one of
+ * several simultaneous transitions wins.
  *
- * | from     | what happens                    | to       |
- * | (none)   | a client asks for a code        | pending  |
- * | pending  | its user approves before expiry | approved |
- * | pending  | its user denies before expiry   | denied   |
- * | pending, approved | time passes            | expired  |
- * | approved | the first poll                  | used     |
- * | approved | the first poll, but the user may not any more | denied |
+ * | from              | event                                          | to       |
+ * | (none)            | a client requests a code                       | pending  |
+ * | pending           | the user approves before expiry                | approved |
+ * | pending           | the user denies before expiry                  | denied   |
+ * | pending, approved | time passes                                    | expired  |
+ * | approved          | the first poll                                 | used     |
+ * | approved          | the first poll, after the user lost the rights | denied   |
  *
- * Only a pending code can be claimed by a user, and given up again.
+ * A user claims a pending code and may release it again.
  */
 export type DeviceCode = Tables["deviceCodes"]["$inferSelect"];
 
-/** What is known of a code before its user has seen it. */
+/** A code that no user has seen yet. */
 export type NewDeviceCode = Pick<
   DeviceCode,
   | "id"
@@ -27,7 +27,7 @@ export type NewDeviceCode = Pick<
   | "userCodeMac"
   | "applicationId"
   | "scopes"
-  | "hintedOrganizationId"
+  | "preselectedOrganizationId"
   | "requestIp"
   | "requestUserAgent"
   | "createdAt"
@@ -44,7 +44,7 @@ const insertPending = prepared<NewDeviceCode, { id: string }, Tx>((tx) =>
       applicationId: sql.placeholder("applicationId"),
       scopes: sql.placeholder("scopes"),
       state: "pending",
-      hintedOrganizationId: sql.placeholder("hintedOrganizationId"),
+      preselectedOrganizationId: sql.placeholder("preselectedOrganizationId"),
       requestIp: sql.placeholder("requestIp"),
       requestUserAgent: sql.placeholder("requestUserAgent"),
       createdAt: sql.placeholder("createdAt"),
@@ -61,7 +61,7 @@ const insertPending = prepared<NewDeviceCode, { id: string }, Tx>((tx) =>
     .returning({ id: tx.tables.deviceCodes.id }),
 );
 
-/** (none) → pending. False when a pending code of another device has the same user code. */
+/** (none) → pending. Returns false if another pending code has the same user code. */
 export async function insertIfUserCodeIsFree(tx: Tx, code: NewDeviceCode): Promise<boolean> {
   return (await insertPending(tx, code)).length > 0;
 }
@@ -102,13 +102,13 @@ export async function redeemIfApproved(
   return (await redeem(tx, { id, expiredBefore }))[0];
 }
 
-/** used → denied, within the transaction that redeemed it: its user may not authorize this any more. */
+/** used → denied. Call in the transaction that redeemed the code, if the user has lost the rights. */
 export async function denyRedeemed(tx: Tx, id: string): Promise<void> {
   const { deviceCodes } = tx.tables;
   await tx.update(deviceCodes).set({ state: "denied" }).where(eq(deviceCodes.id, id));
 }
 
-/** pending → expired past its time, approved → expired when nobody has come for it; at most `limit` of them. */
+/** Expires at most `limit` codes: pending ones past their time, approved ones that nobody redeemed. */
 export async function expireIfOverdue(
   tx: Tx,
   before: { pending: Date; approved: Date },
@@ -123,12 +123,12 @@ export async function expireIfOverdue(
   const changed = await tx
     .update(deviceCodes)
     .set({ state: "expired" })
-    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // again: it may be approved in between
+    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // again: it may have been approved in between
     .returning({ id: deviceCodes.id });
   return changed.length;
 }
 
-/** Codes that expired before a time, at most `limit`. Returns how many went. */
+/** Deletes at most `limit` codes that expired before `time`. Returns the number deleted. */
 export async function deleteExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { deviceCodes } = tx.tables;
   const old = tx
@@ -136,9 +136,9 @@ export async function deleteExpiredBefore(tx: Tx, time: Date, limit: number): Pr
     .from(deviceCodes)
     .where(lt(deviceCodes.expiresAt, time))
     .limit(limit);
-  const gone = await tx
+  const deleted = await tx
     .delete(deviceCodes)
     .where(inArray(deviceCodes.id, old))
     .returning({ id: deviceCodes.id });
-  return gone.length;
+  return deleted.length;
 }

@@ -1,23 +1,23 @@
 import { customAlphabet } from "nanoid";
 
-/** Consonants only: nothing reads like a word, or like another letter (RFC 8628 §6.1). */
+/** Consonants only: codes spell no words, and no two letters look alike (RFC 8628 §6.1). */
 const alphabet = "BCDFGHJKLMNPQRSTVWXZ";
 const length = 8;
 const random = customAlphabet(alphabet, length);
-const others = new RegExp(`[^${alphabet}]`, "g");
+const otherCharacters = new RegExp(`[^${alphabet}]`, "g");
 
-/** A new user code: 8 letters, 34.5 bits. */
+/** Returns a new user code: 8 letters, 34.5 bits. */
 export function newUserCode(): string {
   return random();
 }
 
-/** What a person typed, as the code that they mean; undefined when it cannot be one. */
+/** Reads a typed code, ignoring case and foreign characters. Returns undefined if the length is wrong. */
 export function readUserCode(text: string): string | undefined {
-  const letters = text.slice(0, 100).toUpperCase().replace(others, "");
+  const letters = text.slice(0, 100).toUpperCase().replace(otherCharacters, "");
   return letters.length === length ? letters : undefined;
 }
 
-/** As it is shown: XXXX-XXXX. */
+/** Formats a code for display: XXXX-XXXX. */
 export function showUserCode(code: string): string {
   return `${code.slice(0, length / 2)}-${code.slice(length / 2)}`;
 }

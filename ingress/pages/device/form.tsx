@@ -125,6 +125,7 @@ function Choice({ choice, chosen }: { choice: OrganizationChoice; chosen: string
 /** The organization that the client hinted at, if the user belongs to it; the only one, if there is just one. */
 function preselected({ code, choices }: Review): string | undefined {
   const ids = choices.map(({ organization }) => organization.id);
-  if (code.hintedOrganizationId && ids.includes(code.hintedOrganizationId)) return code.hintedOrganizationId;
+  if (code.preselectedOrganizationId && ids.includes(code.preselectedOrganizationId))
+    return code.preselectedOrganizationId;
   return ids.length === 1 ? ids[0] : undefined;
 }

@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
-import { findKnownVisitor, type Visitor } from "../../auth/session.ts";
+import { findSignedInVisitor, type Visitor } from "../../auth/session.ts";
 
 /** What the header of a page shows. It is stored on the event, so that an error page has it too. */
 export interface PageContext {
@@ -21,6 +21,6 @@ export function pageContextOf({ context }: H3Event): PageContext {
 export async function loadErrorPageContext(services: Services, event: H3Event): Promise<PageContext> {
   const context = pageContextOf(event);
   if (context.visitor) return context;
-  const visitor = await findKnownVisitor(services, event).catch(() => undefined);
+  const visitor = await findSignedInVisitor(services, event).catch(() => undefined);
   return visitor ? { ...context, visitor } : context;
 }

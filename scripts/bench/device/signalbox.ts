@@ -94,7 +94,7 @@ async function makeCodes(
       applicationId: seed.applicationId,
       scopes: client.scopes,
       state: progress,
-      hintedOrganizationId: null,
+      preselectedOrganizationId: null,
       requestIp: "127.0.0.1",
       requestUserAgent: null,
       createdAt: now,

@@ -97,7 +97,8 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
   describe("hints", () => {
     it("preselects the organization of a slug or a UUID; the UUID wins", async () => {
       const other = await setUpOrganization(world, "other");
-      const hinted = async (more: Record<string, string>) => (await requested(more)).hintedOrganizationId;
+      const hinted = async (more: Record<string, string>) =>
+        (await requested(more)).preselectedOrganizationId;
 
       assert.equal(await hinted({}), null);
       assert.equal(await hinted({ organization: "acme" }), acme.id);
@@ -109,7 +110,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
     it("falls back to the slug when the UUID names no organization", async () => {
       const unknown = { organization: "acme", organization_uuid: randomUUID() };
 
-      assert.equal((await requested(unknown)).hintedOrganizationId, acme.id);
+      assert.equal((await requested(unknown)).preselectedOrganizationId, acme.id);
     });
 
     it("ignores what names no organization, however odd", async () => {
@@ -125,7 +126,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       ];
       for (const hint of odd) {
         const code = await requested({ organization: hint, organization_uuid: hint });
-        assert.equal(code.hintedOrganizationId, null, JSON.stringify(hint.slice(0, 20)));
+        assert.equal(code.preselectedOrganizationId, null, JSON.stringify(hint.slice(0, 20)));
       }
     });
   });
