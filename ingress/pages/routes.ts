@@ -40,12 +40,13 @@ import {
   enableTrigger,
   redirectToTrigger,
   removeTrigger,
+  replaceTriggerForm,
+  replaceTriggerPage,
 } from "./triggers/actions.tsx";
 import { editTriggerPage, saveTrigger } from "./triggers/edit.tsx";
 import { filterPage, tryOrSaveFilter } from "./triggers/filter.tsx";
 import { triggersPage } from "./triggers/list.tsx";
 import { addTrigger, newTriggerPage } from "./triggers/new.tsx";
-import { replaceTriggerForm, replaceTriggerPage } from "./triggers/replace.tsx";
 import { sendDeliveryPage, sendTestDelivery } from "./triggers/send.tsx";
 import { triggerSetupPage } from "./triggers/setup.tsx";
 import { triggerPage } from "./triggers/show.tsx";

@@ -1,12 +1,18 @@
+import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
+import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { replaceTrigger } from "../../../shared/triggers/create.ts";
+import { findTrigger } from "../../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { pipelinePath } from "../pipelines/load.ts";
+import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import { confirmation } from "../ui/confirmation.tsx";
+import { readFormId } from "../ui/form-id.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
+import { alreadyCreatedPage, createdPage } from "./created.tsx";
 import { loadTrigger, triggerPath } from "./load.ts";
 
 /** POST …/enable */
@@ -14,7 +20,7 @@ export function enableTrigger(services: Services, bodies: Bodies) {
   return switchTrigger(services, bodies, true);
 }
 
-/** POST …/disable: deliveries are refused at once, with 403. */
+/** POST …/disable */
 export function disableTrigger(services: Services, bodies: Bodies) {
   return switchTrigger(services, bodies, false);
 }
@@ -23,17 +29,52 @@ function switchTrigger(services: Services, bodies: Bodies, enabled: boolean) {
   return memberAction(services, bodies, async (request) => {
     const { trigger } = await loadTrigger(services, request);
     const path = triggerPath(request, trigger);
-    if (trigger.enabled === enabled) return path; // somebody was faster, or it was a double click
+    if (trigger.enabled === enabled) return path; // a double click
     await updateTrigger(services, request.actor, trigger, { enabled });
     return withNotice(path, enabled ? "trigger_enabled" : "trigger_disabled");
   });
 }
 
-/** GET of an address that takes a form only: who signs in after sending one comes back to here. */
+/** GET …/enable and …/disable: a visitor whose session ended returns here after signing in. */
 export function redirectToTrigger(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);
     return seeOther(triggerPath(request, trigger));
+  });
+}
+
+/** GET …/replace */
+export function replaceTriggerPage(services: Services) {
+  return memberPage(services, async (request) => {
+    const { trigger } = await loadTrigger(services, request);
+    return confirmation(request.visitor, {
+      title: `Replace the trigger ${trigger.label}?`,
+      within: { organization: request.organization, section: "pipelines" },
+      text: "The URL of a trigger cannot be changed. So this makes a copy of the trigger that has a new URL, which is shown once, and deletes this one: its URL answers 404 at once, and its deliveries are no longer listed. The settings, the environment variables and the secret stay as they are. Give the new URL to the sender right away.",
+      button: "Replace",
+      path: triggerPath(request, trigger, patterns.replaceTriggerPage),
+      id: newId(services.clock.now()),
+      back: triggerPath(request, trigger),
+    });
+  });
+}
+
+/** POST …/replace {id}: only this answer shows the new URL. */
+export function replaceTriggerForm(services: Services, bodies: Bodies) {
+  const { db } = services;
+  return memberAction(services, bodies, async (request, form) => {
+    const pipeline = await loadPipeline(services, request);
+    const id = readFormId(services, form);
+    const [old, copy] = await Promise.all(
+      [request.parameter("trigger"), id].map((each) =>
+        isId(each) ? findTrigger(db, pipeline.id, each) : undefined,
+      ),
+    );
+    if (copy) return alreadyCreatedPage(request, copy);
+    if (!old) throw notFound("pipeline trigger");
+    const replaced = await replaceTrigger(services, request.actor, pipeline, old, id);
+    if (!replaced) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
+    return createdPage(services, request, replaced, "Trigger replaced");
   });
 }
 

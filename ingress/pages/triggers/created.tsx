@@ -2,16 +2,15 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { findTriggerType, type TriggerType } from "../../../shared/triggers/types.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import { pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { curlCommand } from "./curl-command.ts";
 import { triggerPath } from "./load.ts";
 
-/** A trigger's URL, which is never shown again, and what to do with it. It answers the form that made the trigger. */
-export function showCreated(
+/** The answer to the form that created a trigger: its URL, which is never shown again. */
+export function createdPage(
   { config }: Services,
   request: MemberRequest,
   { trigger, token }: CreatedTrigger,
@@ -69,7 +68,7 @@ export function showCreated(
   };
 }
 
-/** Text to take along. The button works with JavaScript; without it the text can be selected. */
+/** Text to copy. Without JavaScript the button stays hidden and the user selects the text. */
 function CopyField({ id, label, rows, value }: { id: string; label: string; rows: number; value: string }) {
   return (
     <div class="field copied">
@@ -88,10 +87,10 @@ function CopyField({ id, label, rows, value }: { id: string; label: string; rows
 }
 
 /**
- * The answer to a form that was sent before.
- * @param trigger what it made, if that is still there
+ * The answer to a form that is sent again.
+ * @param trigger the trigger it created, unless deleted
  */
-export function createdOnce(request: MemberRequest, trigger: Trigger | undefined): PageContent {
+export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | undefined): PageContent {
   return {
     title: "Already created",
     status: 409,
@@ -122,4 +121,39 @@ export function createdOnce(request: MemberRequest, trigger: Trigger | undefined
       </div>
     ),
   };
+}
+
+/**
+ * A shell command that sends a delivery. For a verified trigger it computes the signature; the user types the secret
+ * into its first line.
+ */
+export function curlCommand(
+  { sample, eventHeader, sampleEvent, signature }: TriggerType,
+  { url, isVerified }: { url: string; isVerified: boolean },
+): string {
+  const body = quote(JSON.stringify(sample));
+  const headers = [
+    quote("Content-Type: application/json"),
+    ...(eventHeader && sampleEvent ? [quote(`${eventHeader}: ${sampleEvent}`)] : []),
+  ];
+  if (!isVerified || !signature) return curl(url, headers, body);
+  return [
+    `SECRET=${quote("the secret of this trigger")}`,
+    `BODY=${body}`,
+    `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac "$SECRET" -r | cut -d ' ' -f 1)`,
+    curl(url, [...headers, `"${signature.header}: ${signature.prefix}$SIGNATURE"`], '"$BODY"'),
+  ].join("\n");
+}
+
+function curl(url: string, headers: string[], body: string): string {
+  return [
+    `curl -X POST ${quote(url)}`,
+    ...headers.map((header) => `-H ${header}`),
+    `--data-raw ${body}`,
+  ].join(" \\\n  ");
+}
+
+/** Quotes text for a shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,211 +1,239 @@
-import type { TriggerType } from "../../../shared/triggers/types.ts";
-import { Check, Field, TextArea } from "../ui/form.tsx";
-import type { TriggerDraft } from "./draft.ts";
-import type { WrongField } from "./form-error.tsx";
+import { type Problem, validationFailed } from "../../../shared/refusal.ts";
+import type { NewTrigger, TriggerChange } from "../../../shared/triggers/input.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
+import { buildDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
+import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
+import { Check, Field, FormError } from "../ui/form.tsx";
+import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
+import {
+  checkFilter,
+  checkSecret,
+  EnvironmentChoice,
+  EnvironmentField,
+  FilterField,
+  readEnvironment,
+  TypeField,
+  VerificationField,
+} from "./fields.tsx";
 
-/** Half of what a trigger can have: a form holds 64 KB, in which = and line breaks are written as three and six. */
-const maxEnvironmentCharacters = 32 * 1024;
-
-/** What sends to the trigger. */
-export function TypeField({ types, value }: { types: TriggerType[]; value: string }) {
-  return (
-    <fieldset class="types">
-      <legend>Type</legend>
-      {types.map(({ name, title, signature }) => (
-        <label class="check" key={name}>
-          <input
-            type="radio"
-            name="type"
-            value={name}
-            class={signature && "signs"}
-            checked={name === value}
-            required
-          />
-          <span>
-            {title}
-            <span class="quiet hint">
-              {signature ? `Webhooks of ${title}, which can be verified` : "Anything that can post JSON"}
-            </span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
+/** The form of a trigger, as it starts or as it was sent. */
+export interface TriggerDraft {
+  type: string;
+  label: string;
+  branch: string;
+  commit: string;
+  message: string;
+  enabled: boolean;
+  /** Lines of NAME=value. */
+  environment: string;
+  /** Editing only: whether `environment` replaces the saved variables. */
+  replacesEnvironment: boolean;
+  isVerified: boolean;
+  filter: string;
+  /** Never sent back to the browser. */
+  secret: string;
 }
 
-/** The name of the trigger, and what its builds are like. */
-export function BuildFields({ draft, wrong }: { draft: TriggerDraft; wrong: WrongField }) {
-  return (
-    <>
-      <Field
-        label="Description"
-        name="label"
-        value={draft.label}
-        maxLength={255}
-        required
-        isWrong={wrong === "label"}
-        hint="Its name in the list of triggers."
-      />
-      <Field
-        label="Branch"
-        name="branch"
-        value={draft.branch}
-        maxLength={1000}
-        isWrong={wrong === "branch"}
-        hint="main when empty."
-      />
-      <Field
-        label="Commit"
-        name="commit"
-        value={draft.commit}
-        maxLength={1000}
-        isWrong={wrong === "commit"}
-        hint="HEAD when empty."
-      />
-      <Field
-        label="Build message"
-        name="message"
-        value={draft.message}
-        maxLength={1000}
-        isWrong={wrong === "message"}
-        hint="Triggered build when empty. Nothing in a payload changes branch, commit or message."
-      />
-    </>
-  );
+/** The fields of one line. `member` is the name in the REST API. */
+const textFields = [
+  {
+    name: "label",
+    member: "label",
+    label: "Description",
+    maxLength: 255,
+    required: true,
+    hint: "Its name in the list of triggers.",
+  },
+  {
+    name: "branch",
+    member: "build.branch",
+    label: "Branch",
+    maxLength: 1000,
+    required: false,
+    hint: "main when empty.",
+  },
+  {
+    name: "commit",
+    member: "build.commit",
+    label: "Commit",
+    maxLength: 1000,
+    required: false,
+    hint: "HEAD when empty.",
+  },
+  {
+    name: "message",
+    member: "build.message",
+    label: "Build message",
+    maxLength: 1000,
+    required: false,
+    hint: "Triggered build when empty. Nothing in a payload changes branch, commit or message.",
+  },
+] as const;
+
+/** The field where the form marks a problem with a member of the REST API. */
+export const fieldNames: FieldNames = {
+  ...Object.fromEntries(textFields.map(({ member, name }) => [member, name])),
+  "build.environment": "environment",
+  filter: "filter",
+  "filter.expression": "filter",
+  "verification.secret": "secret",
+};
+
+export const emptyDraft: TriggerDraft = {
+  type: "",
+  label: "",
+  ...buildDefaults,
+  enabled: true,
+  environment: "",
+  replacesEnvironment: false,
+  isVerified: false,
+  filter: "",
+  secret: "",
+};
+
+/** The form that edits a saved trigger, without its secrets. */
+export function toDraft(trigger: Trigger): TriggerDraft {
+  return {
+    ...emptyDraft,
+    type: trigger.type,
+    label: trigger.label,
+    branch: trigger.buildBranch ?? buildDefaults.branch,
+    commit: trigger.buildCommit ?? buildDefaults.commit,
+    message: trigger.buildMessage ?? buildDefaults.message,
+    enabled: trigger.enabled,
+    isVerified: trigger.secretSealed !== null,
+    filter: trigger.filter ?? "",
+  };
 }
 
-export function EnabledField({ checked }: { checked: boolean }) {
-  return (
-    <Check label="Enabled" name="enabled" checked={checked} hint="A disabled trigger refuses deliveries." />
-  );
+export function readDraft(form: URLSearchParams): TriggerDraft {
+  const field = (name: string) => form.get(name) ?? "";
+  return {
+    type: field("type"),
+    label: field("label").trim(),
+    branch: field("branch").trim(),
+    commit: field("commit").trim(),
+    message: field("message").trim(),
+    enabled: form.has("enabled"),
+    environment: field("environment"),
+    replacesEnvironment: field("environment_choice") === "replace",
+    isVerified: form.has("verify"),
+    filter: field("filter").trim(),
+    secret: field("secret"),
+  };
 }
 
-export function EnvironmentField({
-  label = "Environment variables",
-  value,
-  wrong,
-}: {
-  label?: string;
-  value: string;
-  wrong: WrongField;
-}) {
-  return (
-    <TextArea
-      label={label}
-      name="environment"
-      value={value}
-      maxLength={maxEnvironmentCharacters}
-      isWrong={wrong === "environment"}
-      rows={4}
-      class="code"
-      autocomplete="off"
-      spellcheck={false}
-      hint={
-        <>
-          One <code>NAME=value</code> per line, set for every build. Blank lines and lines that start with #
-          are left out. Values are not shown again.
-        </>
-      }
-    />
-  );
-}
-
-/** The variables of a trigger that there is: their names, and whether others take their place. */
-export function ChangedEnvironmentField({
-  names,
-  draft,
-  wrong,
-}: {
-  names: string[];
-  draft: TriggerDraft;
-  wrong: WrongField;
-}) {
-  return (
-    <fieldset class="environment">
-      <legend>Environment variables</legend>
-      <p>
-        {names.length === 0
-          ? "None are set."
-          : names.map((name, index) => (
-              <>
-                {index > 0 && ", "}
-                <code>{name}</code>
-              </>
-            ))}
-      </p>
-      <label class="check">
-        <input type="radio" name="environment_choice" value="keep" checked={!draft.replacesEnvironment} />
-        Keep as they are
-      </label>
-      <label class="check">
-        <input type="radio" name="environment_choice" value="replace" checked={draft.replacesEnvironment} />
-        Replace all
-      </label>
-      <div class="replacement">
-        <EnvironmentField label="New variables" value={draft.environment} wrong={wrong} />
-      </div>
-    </fieldset>
-  );
+/** @throws Refusal 422 */
+export function toNewTrigger(draft: TriggerDraft): NewTrigger {
+  const { environment, problems } = readEnvironment(draft.environment);
+  requireNone([
+    ...(draft.type === "" ? [{ field: "type", message: "Type must be chosen" }] : []),
+    ...checkTexts(draft),
+    ...problems,
+    ...checkSecret(draft, draft.isVerified),
+  ]);
+  return {
+    ...toSettings(draft),
+    type: draft.type,
+    environment,
+    filter: draft.filter || null,
+    secret: draft.isVerified ? draft.secret : null,
+  };
 }
 
 /**
- * @param of the titles of the types that sign what they send
- * @param secretHint of the secret that there is: undefined when there is none
+ * The change that the form makes to a saved trigger.
+ * @throws Refusal 422
  */
-export function VerificationField({
-  of,
-  draft,
-  wrong,
-  secretHint,
-}: {
-  of: string[];
-  draft: TriggerDraft;
-  wrong: WrongField;
-  secretHint?: string | undefined;
-}) {
-  const isNew = secretHint === undefined;
-  return (
-    <fieldset class="verification">
-      <legend>Verification</legend>
-      <Check
-        label="Verify deliveries"
-        name="verify"
-        checked={draft.isVerified}
-        hint={`Take only what ${of.join(" or ")} signed with the secret.`}
-      />
-      <Field
-        label={isNew ? "Secret" : "New secret"}
-        name="secret"
-        type="password"
-        autocomplete="new-password"
-        maxLength={1000}
-        isWrong={wrong === "secret"}
-        hint={isNew ? "The one that the sender signs with." : `Empty: the present one stays${secretHint}.`}
-      />
-    </fieldset>
-  );
+export function toChange(draft: TriggerDraft, trigger: Trigger): TriggerChange {
+  const { environment, problems } = readEnvironment(draft.replacesEnvironment ? draft.environment : "");
+  const needsSecret = draft.isVerified && trigger.secretSealed === null;
+  requireNone([...checkTexts(draft), ...problems, ...checkSecret(draft, needsSecret)]);
+  // An unchanged filter is not sent: an organization that lost the feature may keep it. Browsers change line breaks.
+  const isSameFilter = draft.filter === (trigger.filter ?? "").replaceAll("\r\n", "\n").trim();
+  return {
+    ...toSettings(draft),
+    ...(draft.replacesEnvironment ? { environment } : {}),
+    ...(isSameFilter ? {} : { filter: draft.filter || null }),
+    verification: draft.isVerified ? (draft.secret ? { secret: draft.secret } : {}) : null,
+  };
 }
 
-export function FilterField({ value, wrong }: { value: string; wrong: WrongField }) {
+/** Null stands for the default. */
+function toSettings({ label, enabled, branch, commit, message }: TriggerDraft) {
+  const orNull = (value: string, usual: string) => (value === "" || value === usual ? null : value);
+  return {
+    label,
+    enabled,
+    branch: orNull(branch, buildDefaults.branch),
+    commit: orNull(commit, buildDefaults.commit),
+    message: orNull(message, buildDefaults.message),
+  };
+}
+
+function requireNone(problems: Problem[]): void {
+  if (problems.length > 0) throw validationFailed(...problems);
+}
+
+function checkTexts(draft: TriggerDraft): Problem[] {
+  const problems = textFields.flatMap(({ name, member, label, maxLength, required }) =>
+    problemsOf(required ? requiredText(label, maxLength) : text(label, maxLength), draft[name], member),
+  );
+  return [...problems, ...checkFilter(draft.filter)];
+}
+
+/**
+ * All fields of a new or a saved trigger, below the problems with what was sent.
+ * @param types the types to choose from, or the saved trigger's own
+ * @param saved what a saved trigger has: the names of its variables, and the end of its secret if it has one
+ */
+export function TriggerFields({
+  draft,
+  problems = [],
+  types,
+  saved,
+  canFilter,
+}: {
+  draft: TriggerDraft;
+  problems?: FormProblems | undefined;
+  types: TriggerType[];
+  saved?: { variables: string[]; secretEnd: string | undefined };
+  canFilter: boolean;
+}) {
+  const signingTypes = types.filter(({ signature }) => signature).map(({ title }) => title);
+  const environment = { value: draft.environment, problems };
   return (
-    <TextArea
-      label="Filter"
-      name="filter"
-      value={value}
-      maxLength={256}
-      isWrong={wrong === "filter"}
-      rows={2}
-      class="code"
-      autocomplete="off"
-      spellcheck={false}
-      hint={
-        <>
-          A <abbr title="Common Expression Language">CEL</abbr> expression: only deliveries for which it is
-          true make a build. Empty: all do. For example{" "}
-          <code>webhook.headers.HTTP_X_GITHUB_EVENT == "push"</code> or{" "}
-          <code>webhook.payload.ref == "refs/heads/main"</code>
-        </>
-      }
-    />
+    <>
+      {problems.length > 0 && (
+        <FormError problems={problems}>
+          {asSentence(problems)}
+          {draft.secret && " The secret was not kept: please type it again."}
+        </FormError>
+      )}
+      {!saved && <TypeField types={types} value={draft.type} />}
+      {textFields.map(({ member, ...field }) => (
+        <Field key={member} {...field} value={draft[field.name]} problems={problems} />
+      ))}
+      {saved ? (
+        <EnvironmentChoice names={saved.variables} isReplaced={draft.replacesEnvironment} {...environment} />
+      ) : (
+        <EnvironmentField {...environment} />
+      )}
+      {signingTypes.length > 0 && (
+        <VerificationField
+          types={signingTypes}
+          isVerified={draft.isVerified}
+          secretEnd={saved?.secretEnd}
+          problems={problems}
+        />
+      )}
+      {canFilter && <FilterField value={draft.filter} problems={problems} />}
+      <Check
+        label="Enabled"
+        name="enabled"
+        checked={draft.enabled}
+        hint="A disabled trigger refuses deliveries."
+      />
+    </>
   );
 }

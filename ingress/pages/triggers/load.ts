@@ -1,10 +1,25 @@
+import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
+import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
+import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
+import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
+import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+
+/** The parameters of the trigger page that turn the pages of its deliveries. */
+export const deliveryCursors = { older: "after", newer: "before" };
+const deliveriesPerPage = 20;
+const maxAuditEntries = 10;
 
 export interface LoadedTrigger {
   pipeline: Pipeline;
@@ -15,6 +30,50 @@ export interface LoadedTrigger {
 export async function loadTrigger(services: Services, request: MemberRequest): Promise<LoadedTrigger> {
   const pipeline = await loadPipeline(services, request);
   return { pipeline, trigger: await requireTrigger(services.db, pipeline, request.parameter("trigger")) };
+}
+
+export type EditedTrigger = Awaited<ReturnType<typeof loadEditedTrigger>>;
+
+/** The trigger with its type, the names of its variables, and the end of its secret if it has one. */
+export async function loadEditedTrigger(services: Services, request: MemberRequest) {
+  const { config, cipher } = services;
+  const loaded = await loadTrigger(services, request);
+  const { trigger } = loaded;
+  return {
+    ...loaded,
+    type: findTriggerType(config.issueTracker, trigger.type),
+    variables: Object.keys(environmentOf(cipher, trigger)),
+    secretEnd: trigger.secretSealed === null ? undefined : lastTwoOf(cipher.open(trigger.secretSealed)),
+  };
+}
+
+export type TriggerPageData = Awaited<ReturnType<typeof loadTriggerPage>>;
+
+/** @throws Refusal 404 */
+export async function loadTriggerPage(services: Services, request: MemberRequest) {
+  const { db, clock, config, cipher } = services;
+  const { organization } = request;
+  const { pipeline, trigger } = await loadTrigger(services, request);
+  const subjects = { types: ["trigger"], ids: [trigger.id] };
+  return {
+    pipeline,
+    trigger,
+    /** Undefined for an issue tracker that is no longer configured. */
+    type: findTriggerType(config.issueTracker, trigger.type),
+    variables: Object.keys(environmentOf(cipher, trigger)),
+    users: await listUsersById(db, [trigger.createdById]),
+    ...(await loadDeliveries(services, request, trigger)),
+    limit: await deliveriesUsed(services, organization),
+    refusals: await listRefusalCounts(db, trigger.id, refusalsKeptSince(clock.now())),
+    auditEntries: await listAuditEvents(db, { organizationId: organization.id, subjects }, maxAuditEntries),
+  };
+}
+
+async function loadDeliveries({ db }: Services, { event }: MemberRequest, { id }: Trigger) {
+  const asked = readIdPage(event, deliveryCursors, deliveriesPerPage);
+  const page = splitPage(asked, await listDeliveriesPage(db, id, asked), (delivery) => delivery.id);
+  const ids = page.rows.map((delivery) => delivery.id);
+  return { page, deliveries: page.rows, builds: await listBuildsOfDeliveries(db, ids) };
 }
 
 /** The path of a trigger of the request's pipeline, or of another page below it. */

@@ -11,69 +11,61 @@ import { CsrfField } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { tryForm } from "../ui/problems.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { PublicPreview } from "../ui/tables.tsx";
-import { createdOnce, showCreated } from "./created.tsx";
-import { emptyDraft, readDraft, type TriggerDraft, toNewTrigger } from "./draft.ts";
+import { alreadyCreatedPage, createdPage } from "./created.tsx";
 import {
-  BuildFields,
-  EnabledField,
-  EnvironmentField,
-  FilterField,
-  TypeField,
-  VerificationField,
+  emptyDraft,
+  fieldNames,
+  readDraft,
+  type TriggerDraft,
+  TriggerFields,
+  toNewTrigger,
 } from "./form.tsx";
-import { TriggerFormError, wrongField } from "./form-error.tsx";
 
 /** GET …/triggers/new */
 export function newTriggerPage(services: Services) {
   const { db, clock } = services;
   return memberPage(services, async (request) => {
     const pipeline = await loadPipeline(services, request);
-    const present = await listTriggersOfPipeline(db, pipeline.id);
-    const form = { id: newId(clock.now()), draft: emptyDraft };
-    return present.length >= maxTriggersPerPipeline
-      ? noRoom(request, pipeline)
-      : show(services, request, { pipeline, ...form });
+    const triggers = await listTriggersOfPipeline(db, pipeline.id);
+    if (triggers.length >= maxTriggersPerPipeline) return limitReachedPage(request, pipeline);
+    return newPage(services, request, { pipeline, id: newId(clock.now()), draft: emptyDraft });
   });
 }
 
-/** POST there: the answer shows the URL, this once. */
+/** POST …/new: only this answer shows the URL. */
 export function addTrigger(services: Services, bodies: Bodies) {
   const { db } = services;
   return memberAction(services, bodies, async (request, form) => {
     const pipeline = await loadPipeline(services, request);
     const draft = readDraft(form);
     const id = readFormId(services, form);
-    const read = toNewTrigger(draft);
-    const outcome =
-      "problem" in read
-        ? read
-        : await tryForm(() => createTrigger(services, request.actor, pipeline, read.input, id));
-    if ("problem" in outcome)
-      return show(services, request, { pipeline, id, draft, problem: outcome.problem });
-    if (!outcome.done) return createdOnce(request, await findTrigger(db, pipeline.id, id));
-    return showCreated(services, request, outcome.done, "Trigger created");
+    const outcome = await tryForm(
+      async () => createTrigger(services, request.actor, pipeline, toNewTrigger(draft), id),
+      fieldNames,
+    );
+    if ("problems" in outcome)
+      return newPage(services, request, { pipeline, id, draft, problems: outcome.problems });
+    if (!outcome.done) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
+    return createdPage(services, request, outcome.done, "Trigger created");
   });
 }
 
 interface NewTriggerForm {
   pipeline: Pipeline;
-  /** The id that the trigger gets: the form makes one, however often it is sent. */
+  /** The new trigger's id. A form that is sent twice creates one trigger. */
   id: string;
   draft: TriggerDraft;
-  problem?: string;
+  problems?: FormProblems;
 }
 
-function show({ config }: Services, request: MemberRequest, form: NewTriggerForm): PageContent {
-  const { pipeline, id, draft, problem } = form;
+function newPage({ config }: Services, request: MemberRequest, form: NewTriggerForm): PageContent {
+  const { pipeline, id, draft, problems } = form;
   const { organization, visitor } = request;
-  const wrong = wrongField(problem);
-  const types = triggerTypes(config.issueTracker);
-  const signing = types.filter(({ signature }) => signature).map(({ title }) => title);
   return {
     title: "New trigger",
-    status: problem ? 422 : 200,
+    status: problems ? 422 : 200,
     script: "once.js",
     within: { organization, section: "pipelines" },
     content: (
@@ -85,15 +77,12 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
         <form method="post" action={pipelinePath(request, patterns.newTriggerPage)}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="id" value={id} />
-          {problem && <TriggerFormError problem={problem} draft={draft} />}
-          <TypeField types={types} value={draft.type} />
-          <BuildFields draft={draft} wrong={wrong} />
-          <EnvironmentField value={draft.environment} wrong={wrong} />
-          <VerificationField of={signing} draft={draft} wrong={wrong} />
-          {organization.features.includes("webhook_filtering") && (
-            <FilterField value={draft.filter} wrong={wrong} />
-          )}
-          <EnabledField checked={draft.enabled} />
+          <TriggerFields
+            draft={draft}
+            problems={problems}
+            types={triggerTypes(config.issueTracker)}
+            canFilter={organization.features.includes("webhook_filtering")}
+          />
           <p class="actions">
             <button type="submit">Create trigger</button>
             <a class="button secondary" href={pipelinePath(request, patterns.triggersPage)}>
@@ -106,7 +95,7 @@ function show({ config }: Services, request: MemberRequest, form: NewTriggerForm
   };
 }
 
-function noRoom(request: MemberRequest, pipeline: Pipeline): PageContent {
+function limitReachedPage(request: MemberRequest, pipeline: Pipeline): PageContent {
   return {
     title: "New trigger",
     within: { organization: request.organization, section: "pipelines" },

@@ -2,8 +2,9 @@ import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-c
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
 
-/** What was wrong, and what whoever looks after the sender can do about it. */
-const words: Record<RefusalCause, [what: string, remedy: string]> = {
+const maxRows = 50;
+
+const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {
   wrong_method: ["Not sent with POST", "Set the sender’s method to POST."],
   invalid_token: ["The URL was cut off or changed", "Copy the whole URL."],
   not_found: ["No trigger had the URL", "Copy the whole URL."],
@@ -27,18 +28,18 @@ const hourFormat = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** What the trigger did not accept lately, by hour and cause: it leaves no delivery. */
-export function Refused({ counts, most }: { counts: RefusalCount[]; most: number }) {
+/** Counts of refused requests by hour and cause. A refused request leaves no delivery. */
+export function Refused({ counts }: { counts: RefusalCount[] }) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">
       <h2 id="refused">Refused in the last 7 days</h2>
       <Table caption="Refused deliveries" columns={["Cause", "Hour", "How many"]}>
-        {counts.slice(0, most).map(({ hour, cause, count }) => (
+        {counts.slice(0, maxRows).map(({ hour, cause, count }) => (
           <tr key={`${hour.getTime()} ${cause}`}>
             <th scope="row" class="described">
-              {words[cause][0]}
-              <span>{words[cause][1]}</span>
+              {causeWords[cause][0]}
+              <span>{causeWords[cause][1]}</span>
             </th>
             <td>
               <time dateTime={hour.toISOString()}>{hourFormat.format(hour)} UTC</time>
@@ -47,7 +48,7 @@ export function Refused({ counts, most }: { counts: RefusalCount[]; most: number
           </tr>
         ))}
       </Table>
-      {counts.length > most && <p class="quiet">And {counts.length - most} older entries.</p>}
+      {counts.length > maxRows && <p class="quiet">And {counts.length - maxRows} older entries.</p>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import type { TriggerType } from "../../../shared/triggers/types.ts";
 import { Table } from "../ui/tables.tsx";
-import { curlCommand } from "./curl-command.ts";
+import { curlCommand } from "./created.tsx";
 
 /** What the set-up of a sender depends on. */
 export interface SetUp {
