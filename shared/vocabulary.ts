@@ -1,4 +1,4 @@
-// The closed vocabularies of the domain, and the values that columns hold. A leaf: it imports nothing.
+// The closed vocabularies of the domain. A leaf: it imports nothing.
 
 export type Role = "admin" | "member";
 export type Feature = "windows_hosted_agents" | "custom_agent_images" | "webhook_filtering";
@@ -9,7 +9,7 @@ export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed
 export const unfinishedJobStates: JobState[] = ["scheduled", "assigned", "running"];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
-/** Why a delivery was not accepted. */
+/** The reason why a delivery was not accepted. */
 export type RefusalCause =
   | "wrong_method"
   | "invalid_token"
@@ -34,5 +34,5 @@ export interface Step {
   agents?: { queue?: string };
 }
 
-/** A request header as it is kept: null where the value is a secret, which is never stored. */
+/** A request header as stored. Null replaces a secret value, which is never stored. */
 export type StoredHeader = [name: string, value: string | null];

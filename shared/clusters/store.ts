@@ -73,11 +73,7 @@ export async function insertCluster(tx: Tx, cluster: Cluster): Promise<void> {
   await tx.insert(tx.tables.clusters).values(cluster);
 }
 
-export async function updateCluster(
-  tx: Tx,
-  id: string,
-  change: Partial<Pick<Cluster, "name" | "description" | "emoji" | "color" | "defaultQueueId">>,
-): Promise<void> {
+export async function updateCluster(tx: Tx, id: string, change: Partial<Cluster>): Promise<void> {
   const { clusters } = tx.tables;
   await tx
     .update(clusters)
@@ -91,7 +87,7 @@ export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefin
   return findClusterById(tx, id);
 }
 
-/** Count one queue more, if the cluster has room for it. */
+/** Adds one to the cluster's queue count, unless the limit is reached. */
 export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: number): Promise<boolean> {
   const { clusters } = tx.tables;
   const taken = await tx

@@ -8,65 +8,64 @@ import type { Services } from "../runtime/services.ts";
 import {
   assignIfWaiting,
   clearPausedQueue,
-  findOldestWaiting,
-  listQueuesToMatch,
-  listUnmatchedJobs,
+  findOldestWaitingJob,
+  listOutdatedJobs,
+  listQueuesToFanOut,
   lockBuilds,
   lockQueueIfDispatching,
   setPausedQueue,
   setPauseIfWaiting,
 } from "./store.ts";
 
-/** Jobs, and so builds at most, that one transaction of a fan-out changes. */
-export const jobsAtOnce = 200;
-/** Between two of them: whoever waits for SQLite's write lock tries again at intervals of up to 10 ms. */
+/** The maximum of jobs, and so of builds, that one transaction of a fan-out changes. */
+export const jobsPerTransaction = 200;
+/** The pause between two transactions. Other processes retry SQLite's write lock every 10 ms or less. */
 const restMs = 10;
 
 /**
- * Hand out the job that has waited longest on a queue. Never one of a queue that is paused: from the moment that a
- * pause is answered none is assigned (spec §3.2).
- * @returns undefined when nothing waits, or the queue is paused or gone
+ * Assigns the job that has waited longest on a queue. Once a pause is committed, it assigns none.
+ * @returns undefined if no job waits, or the queue is paused or deleted
  */
 export async function assignNextJob({ db, clock }: Services, queueId: string): Promise<Job | undefined> {
   return db.transaction(async (tx) => {
     if (!(await lockQueueIfDispatching(tx, queueId))) return undefined;
-    const oldest = await findOldestWaiting(tx, queueId);
+    const oldest = await findOldestWaitingJob(tx, queueId);
     if (!oldest) return undefined;
     const [build] = await lockBuilds(tx, [oldest.buildId]);
     const job = await assignIfWaiting(tx, oldest.id, clock.now());
-    // Just resumed: a fan-out looks only at jobs that wait, so it would not let go this one's build.
+    // Just resumed: a fan-out reads only waiting jobs, so it would leave this job's build marked as paused.
     if (build?.pausedQueueId === queueId) await clearPausedQueue(tx, [build.id], queueId);
     return job;
   });
 }
 
 /**
- * Make the waiting jobs of a queue, and their builds, carry its pause or drop it. It reads what the queue is now,
- * not what it was when somebody asked: runs that are late, repeated or out of order all lead to the same.
+ * Marks the waiting jobs of a queue, and their builds, as paused, or clears the mark. It follows the queue's present
+ * state, so runs that are late, repeated or out of order end in the same state.
  */
 export async function fanOutDispatchPause({ db, events }: Services, queueId: string): Promise<void> {
   let after: string | undefined;
   do {
     const from = after;
-    const matched = await db.transaction((tx) => matchJobs(tx, queueId, from));
-    events.publish(matched.buildIds.map((id): Topic => `build:${id}`));
-    after = matched.lastJobId;
+    const marked = await db.transaction((tx) => markNextJobs(tx, queueId, from));
+    events.publish(marked.buildIds.map((id): Topic => `build:${id}`));
+    after = marked.lastJobId;
     if (after) await sleep(restMs);
   } while (after);
   events.publish([`queue:${queueId}`]);
 }
 
 /**
- * The next waiting jobs of the queue, and their builds, in one transaction.
- * @returns lastJobId when there may be more
+ * Marks the next waiting jobs of the queue and their builds.
+ * @returns lastJobId if there may be more
  */
-async function matchJobs(
+async function markNextJobs(
   tx: Tx,
   queueId: string,
   afterId: string | undefined,
 ): Promise<{ buildIds: string[]; lastJobId: string | undefined }> {
   const queue = await findQueueById(tx, queueId);
-  const jobs = queue ? await listUnmatchedJobs(tx, queue, afterId, jobsAtOnce) : [];
+  const jobs = queue ? await listOutdatedJobs(tx, queue, afterId, jobsPerTransaction) : [];
   if (!queue || jobs.length === 0) return { buildIds: [], lastJobId: undefined };
 
   const jobIds = jobs.map(({ id }) => id);
@@ -75,10 +74,10 @@ async function matchJobs(
   const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
   if (queue.dispatchPausedAt) await setPausedQueue(tx, stillWaiting, queue.id);
   else await clearPausedQueue(tx, buildIds, queue.id);
-  return { buildIds, lastJobId: jobIds[jobsAtOnce - 1] };
+  return { buildIds, lastJobId: jobIds[jobsPerTransaction - 1] };
 }
 
-/** Send a fan-out where one may have been lost, or a build came while one ran. */
+/** Requeues fan-outs: one may be lost, or a build may have arrived while one ran. */
 export async function requeueDispatchPauses({ db, jobs }: Services): Promise<void> {
-  for (const queueId of await listQueuesToMatch(db)) await jobs.send(fanOutJob, { queueId });
+  for (const queueId of await listQueuesToFanOut(db)) await jobs.send(fanOutJob, { queueId });
 }

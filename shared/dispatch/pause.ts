@@ -16,8 +16,8 @@ import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 // | paused  | resume | running | clears the user, the time and the note    |
 // | running | resume | running | refused                                   |
 //
-// From the commit of a pause on, `assignNextJob` assigns no job of the queue: it reads the queue's row. A background
-// job then marks the waiting jobs and their builds (fan-out.ts).
+// Once a pause is committed, `assignNextJob` assigns no job of the queue, because it reads the queue's row. A
+// background job then marks the waiting jobs and their builds as paused (fan-out.ts).
 
 /**
  * running → paused.

@@ -41,8 +41,7 @@ export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<b
   return locked.length > 0;
 }
 
-/** The job that has waited longest on a queue. */
-export async function findOldestWaiting(tx: Tx, queueId: string) {
+export async function findOldestWaitingJob(tx: Tx, queueId: string) {
   const { jobs } = tx.tables;
   const [oldest] = await tx
     .select({ id: jobs.id, buildId: jobs.buildId })
@@ -77,8 +76,8 @@ export async function lockBuilds(tx: Tx, buildIds: string[]) {
     .where(inArray(builds.id, buildIds));
 }
 
-/** Waiting jobs of a queue that do not carry its present pause, or one that has ended: the next after an id. */
-export async function listUnmatchedJobs(tx: Tx, queue: Queue, afterId: string | undefined, limit: number) {
+/** The waiting jobs of a queue, after an id, whose pause mark differs from the queue's pause. */
+export async function listOutdatedJobs(tx: Tx, queue: Queue, afterId: string | undefined, limit: number) {
   const { jobs } = tx.tables;
   const { dispatchPausedAt } = queue;
   return tx
@@ -98,7 +97,7 @@ export async function listUnmatchedJobs(tx: Tx, queue: Queue, afterId: string | 
     .limit(limit);
 }
 
-/** Returns the builds of those that still waited. */
+/** Returns the builds of the jobs that still waited. */
 export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<string[]> {
   const { jobs } = tx.tables;
   const changed = await tx
@@ -109,7 +108,7 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
   return changed.map(({ buildId }) => buildId);
 }
 
-/** Builds that no pause holds back yet. */
+/** Marks the builds that no queue pauses yet. */
 export async function setPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
   const { builds } = tx.tables;
   await tx
@@ -118,7 +117,7 @@ export async function setPausedQueue(tx: Tx, buildIds: string[], queueId: string
     .where(and(inArray(builds.id, buildIds), isNull(builds.pausedQueueId)));
 }
 
-/** Builds that this queue held back go on, or are held back by another one that a job of theirs waits on. */
+/** Clears the mark of this queue. If another paused queue has a waiting job of the build, it takes its place. */
 export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
   const { builds, jobs } = tx.tables;
   const others = await tx
@@ -131,15 +130,13 @@ export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: stri
     .update(builds)
     .set({ pausedQueueId: null })
     .where(and(inArray(builds.id, buildIds), eq(builds.pausedQueueId, queueId)));
-  for (const [otherId, held] of Map.groupBy(others, (other) => other.queueId))
-    await setPausedQueue(
-      tx,
-      held.map(({ buildId }) => buildId),
-      otherId,
-    );
+  for (const [otherId, jobsOfOther] of Map.groupBy(others, (other) => other.queueId)) {
+    const otherBuildIds = jobsOfOther.map(({ buildId }) => buildId);
+    await setPausedQueue(tx, otherBuildIds, otherId);
+  }
 }
 
-/** How many jobs wait on each of these queues, and how many run, each up to a limit: nobody reads further. */
+/** Counts the waiting and the running jobs of each queue, each up to a limit. */
 export async function countJobsOfQueues(
   db: Db,
   queueIds: string[],
@@ -166,9 +163,9 @@ export async function countJobsOfQueues(
 }
 
 /**
- * Builds that a paused queue holds back, the oldest first, and how many there are besides.
- * @param maxJobs of how many of its jobs they are counted
- * @returns isAll: whether no job was left out of the counting
+ * Lists the builds that a paused queue keeps waiting, oldest first.
+ * @param maxJobs the maximum of paused jobs that are read
+ * @returns more: the number of builds beyond `limit`; isAll: true if no paused job was left out
  */
 export async function listPausedBuilds(
   db: Db,
@@ -176,24 +173,24 @@ export async function listPausedBuilds(
   { limit, maxJobs }: { limit: number; maxJobs: number },
 ) {
   const { jobs, builds, pipelines } = db.tables;
-  const held = await db
+  const paused = await db
     .select({ id: jobs.buildId })
     .from(jobs)
     .where(and(eq(jobs.queueId, queueId), isNotNull(jobs.dispatchPausedAt)))
     .orderBy(asc(jobs.id))
     .limit(maxJobs);
-  const ids = [...new Set(held.map(({ id }) => id))];
+  const ids = [...new Set(paused.map(({ id }) => id))];
   const listed = await db
     .select({ build: builds, pipeline: pipelines })
     .from(builds)
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
     .where(inArray(builds.id, ids.slice(0, limit)))
     .orderBy(asc(builds.id));
-  return { builds: listed, more: Math.max(0, ids.length - limit), isAll: held.length < maxJobs };
+  return { builds: listed, more: Math.max(0, ids.length - limit), isAll: paused.length < maxJobs };
 }
 
-/** Queues that are paused, or have jobs that still carry a pause: where a fan-out may have something to do. */
-export async function listQueuesToMatch(db: Db): Promise<string[]> {
+/** Queues that are paused, or have jobs marked as paused: a fan-out may have work there. */
+export async function listQueuesToFanOut(db: Db): Promise<string[]> {
   const { queues, jobs } = db.tables;
   const paused = await db
     .select({ id: queues.id })

@@ -91,7 +91,7 @@ export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undef
 export async function updatePipelineIfPresent(
   tx: Tx,
   id: string,
-  change: Partial<Pick<Pipeline, "name" | "steps" | "defaultBranch" | "clusterId" | "deletedAt">>,
+  change: Partial<Pipeline>,
 ): Promise<Pipeline | undefined> {
   const { pipelines } = tx.tables;
   const [updated] = await tx

@@ -93,12 +93,12 @@ export async function updateQueueIfPresent(
 
 export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Promise<boolean> {
   const { clusters, queues } = tx.tables;
-  const gone = await tx
+  const deleted = await tx
     .update(queues)
     .set({ deletedAt: now })
     .where(and(eq(queues.id, queue.id), isNull(queues.deletedAt)))
     .returning({ id: queues.id });
-  if (gone.length === 0) return false;
+  if (deleted.length === 0) return false;
   await tx
     .update(clusters)
     .set({ queueCount: sql`${clusters.queueCount} - 1` })

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { jobsAtOnce } from "../../../shared/dispatch/fan-out.ts";
+import { jobsPerTransaction } from "../../../shared/dispatch/fan-out.ts";
 import { formatComparison } from "../comparison.ts";
 import { describeMachine } from "../machine.ts";
 import { positive, wholeNumber } from "../options.ts";
@@ -62,7 +62,7 @@ function measure(options: Options, postgres: string | undefined): Promise<string
 function legend({ seconds, rounds }: Options): string {
   return (
     `Medians of ${rounds} rounds: ${seconds} s a turn of requests, one at a time; the fan-out in ` +
-    `${Math.min(rounds, maxFanOutRounds)}, beside 100 webhooks a second,\nat most ${jobsAtOnce} jobs and their builds ` +
+    `${Math.min(rounds, maxFanOutRounds)}, beside 100 webhooks a second,\nat most ${jobsPerTransaction} jobs and their builds ` +
     "in a transaction. ÷ is large as a ratio to small, within each round, then\nthe median; in brackets what it should be."
   );
 }
