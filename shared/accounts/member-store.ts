@@ -5,25 +5,17 @@ import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
 
-const roleOfMember = prepared<{ organizationId: string; userId: string }, { role: Role }>((db) => {
-  const { members } = db.tables;
-  return db
-    .select({ role: members.role })
-    .from(members)
-    .where(
-      and(
-        eq(members.organizationId, sql.placeholder("organizationId")),
-        eq(members.userId, sql.placeholder("userId")),
-      ),
-    );
-});
-
 export async function findRole(
   db: Db | Tx,
   organizationId: string,
   userId: string,
 ): Promise<Role | undefined> {
-  return (await roleOfMember(db, { organizationId, userId }))[0]?.role;
+  const { members } = db.tables;
+  const [found] = await db
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
+  return found?.role;
 }
 
 const userById = prepared<{ id: string }, User>((db) => {
@@ -45,10 +37,9 @@ export async function lockActiveRole(
 ): Promise<Role | undefined> {
   const { members } = tx.tables;
   const isMember = and(eq(members.organizationId, organizationId), eq(members.userId, userId));
-  await tx.lock(members, isMember, "exclusive");
-  const role = await findRole(tx, organizationId, userId);
+  const [member] = await tx.lock(members, isMember, "exclusive");
   const [user] = await userById(tx, { id: userId });
-  return user && user.deactivatedAt === null ? role : undefined;
+  return user && user.deactivatedAt === null ? member?.role : undefined;
 }
 
 /** Returns a user's organizations by name, with the user's role in each. */

@@ -51,12 +51,8 @@ export async function lockIfPasswordIs(
   { id, passwordHash }: Pick<User, "id" | "passwordHash">,
 ): Promise<boolean> {
   const { users } = tx.tables;
-  await tx.lock(users, eq(users.id, id), "exclusive");
-  const locked = await tx
-    .select({ id: users.id })
-    .from(users)
-    .where(and(eq(users.id, id), eq(users.passwordHash, passwordHash ?? "")));
-  return locked.length > 0;
+  const isSame = and(eq(users.id, id), eq(users.passwordHash, passwordHash ?? ""));
+  return (await tx.lock(users, isSame, "exclusive")).length > 0;
 }
 
 /** @returns false if the user is deactivated already */

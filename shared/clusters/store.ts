@@ -83,8 +83,9 @@ export async function updateCluster(tx: Tx, id: string, change: Partial<Cluster>
 
 /** Locks the cluster: its queues, pipelines and default change in one transaction at a time. Undefined if deleted. */
 export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefined> {
-  await tx.lock(tx.tables.clusters, eq(tx.tables.clusters.id, id), "exclusive");
-  return findClusterById(tx, id);
+  const { clusters } = tx.tables;
+  const [locked] = await tx.lock(clusters, and(eq(clusters.id, id), isNull(clusters.deletedAt)), "exclusive");
+  return locked;
 }
 
 /** Adds one to the cluster's queue count, unless the limit is reached. */

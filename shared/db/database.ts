@@ -13,11 +13,15 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   /** Insert many rows in the fastest way that the dialect has. Every column must be given, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
   /**
-   * Locks rows until the transaction ends, in the order of their primary key: FOR NO KEY UPDATE, or FOR SHARE, which
-   * does not exclude other shared locks. No-op on SQLite, where a transaction is the only writer from its start.
-   * Select the rows after the lock: only then are they the newest. Reads elsewhere do not wait.
+   * Locks rows, in the order of their primary key, until the transaction ends. Returns them as they are once locked.
+   * FOR NO KEY UPDATE, or FOR SHARE, which does not exclude other shared locks. Reads elsewhere do not wait.
+   * On SQLite a plain select: a transaction is the only writer from its start.
    */
-  lock(table: SQLiteTable, where: SQL | undefined, strength: "exclusive" | "shared"): Promise<void>;
+  lock<T extends SQLiteTable>(
+    table: T,
+    where: SQL | undefined,
+    strength: "exclusive" | "shared",
+  ): Promise<T["$inferSelect"][]>;
 }
 
 /** The database: reads go straight to it, every write goes through a transaction. */

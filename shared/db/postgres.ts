@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SQL, sql } from "drizzle-orm";
+import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
@@ -110,8 +110,12 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
     },
     async lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
       // One order for all: two transactions that lock several rows would otherwise deadlock.
-      const rows = queries.select({ locked: sql`1` }).from(table).where(where);
-      await rows.orderBy(...primaryKeyOf(table)).for(strength === "shared" ? "share" : "no key update");
+      const rows = queries
+        .select()
+        .from(table)
+        .where(where)
+        .orderBy(...primaryKeyOf(table));
+      return rows.for(strength === "shared" ? "share" : "no key update");
     },
     select: queries.select.bind(queries),
     insert: queries.insert.bind(queries),

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Client from "better-sqlite3";
-import { getTableColumns, getTableName } from "drizzle-orm";
+import { getTableColumns, getTableName, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
@@ -43,7 +43,7 @@ export function openSqlite(
     update: writes.update.bind(writes),
     delete: writes.delete.bind(writes),
     insertMany: rowByRow(writer),
-    lock: async () => {},
+    lock: (table: SQLiteTable, where: SQL | undefined) => writes.select().from(table).where(where),
   } as unknown as Tx;
 
   const transactions = sqliteTransactions(writer, { ...options, tx });

@@ -33,12 +33,12 @@ export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefi
 /** Locks the queue, so that no pause comes in between. False if the queue is paused or deleted. */
 export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;
-  await tx.lock(queues, eq(queues.id, queueId), "exclusive");
-  const locked = await tx
-    .select({ id: queues.id })
-    .from(queues)
-    .where(and(eq(queues.id, queueId), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt)));
-  return locked.length > 0;
+  const isDispatching = and(
+    eq(queues.id, queueId),
+    isNull(queues.dispatchPausedAt),
+    isNull(queues.deletedAt),
+  );
+  return (await tx.lock(queues, isDispatching, "exclusive")).length > 0;
 }
 
 export async function findOldestWaitingJob(tx: Tx, queueId: string) {
@@ -69,11 +69,7 @@ export async function assignIfWaiting(tx: Tx, id: string, now: Date): Promise<Jo
  */
 export async function lockBuilds(tx: Tx, buildIds: string[]) {
   const { builds } = tx.tables;
-  await tx.lock(builds, inArray(builds.id, buildIds), "exclusive");
-  return tx
-    .select({ id: builds.id, pausedQueueId: builds.pausedQueueId })
-    .from(builds)
-    .where(inArray(builds.id, buildIds));
+  return tx.lock(builds, inArray(builds.id, buildIds), "exclusive");
 }
 
 /** The waiting jobs of a queue, after an id, whose pause mark differs from the queue's pause. */

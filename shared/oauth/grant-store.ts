@@ -12,8 +12,7 @@ export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
 /** Locks the grant: a refresh and a revocation of it wait for each other. */
 export async function lockGrant(tx: Tx, id: string): Promise<Grant | undefined> {
   const { grants } = tx.tables;
-  await tx.lock(grants, eq(grants.id, id), "exclusive");
-  const [locked] = await tx.select().from(grants).where(eq(grants.id, id));
+  const [locked] = await tx.lock(grants, eq(grants.id, id), "exclusive");
   return locked;
 }
 

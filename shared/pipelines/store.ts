@@ -60,8 +60,8 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
 /** Locks these pipelines, and their clusters: steps, and the queues that steps run on, stay until the commit. */
 export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
   const { pipelines, clusters } = tx.tables;
-  await tx.lock(pipelines, inArray(pipelines.id, ids), "exclusive");
-  const found = await listPipelinesById(tx, ids);
+  const present = and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt));
+  const found = await tx.lock(pipelines, present, "exclusive");
   const clusterIds = [...new Set(found.map(({ clusterId }) => clusterId))];
   if (clusterIds.length > 0) await tx.lock(clusters, inArray(clusters.id, clusterIds), "shared");
   return found;
@@ -82,8 +82,12 @@ export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> 
 
 /** Locks the pipeline: what belongs to it changes in one transaction at a time. Undefined if deleted. */
 export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undefined> {
-  await tx.lock(tx.tables.pipelines, eq(tx.tables.pipelines.id, id), "exclusive");
-  const [locked] = await listPipelinesById(tx, [id]);
+  const { pipelines } = tx.tables;
+  const [locked] = await tx.lock(
+    pipelines,
+    and(eq(pipelines.id, id), isNull(pipelines.deletedAt)),
+    "exclusive",
+  );
   return locked;
 }
 

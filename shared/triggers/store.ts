@@ -47,8 +47,9 @@ export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): 
 
 /** Locks the trigger, so that a change is checked against the newest one. Undefined if deleted. */
 export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
-  await tx.lock(tx.tables.triggers, eq(tx.tables.triggers.id, id), "exclusive");
-  return findTrigger(tx, pipelineId, id);
+  const { triggers } = tx.tables;
+  const isPresent = and(eq(triggers.id, id), eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt));
+  return (await tx.lock(triggers, isPresent, "exclusive"))[0];
 }
 
 /** A trigger of any organization, with its pipeline and organization. */

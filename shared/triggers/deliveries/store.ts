@@ -52,8 +52,9 @@ export async function findDelivery(
 
 /** Locks the delivery: rebuilds of it are numbered one at a time. */
 export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promise<Delivery | undefined> {
-  await tx.lock(tx.tables.deliveries, eq(tx.tables.deliveries.id, id), "exclusive");
-  return findDelivery(tx, triggerId, id);
+  const { deliveries } = tx.tables;
+  const isOfTrigger = and(eq(deliveries.id, id), eq(deliveries.triggerId, triggerId));
+  return (await tx.lock(deliveries, isOfTrigger, "exclusive"))[0];
 }
 
 /** The waiting ones of these deliveries whose trigger has a filter. */
