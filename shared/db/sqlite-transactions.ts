@@ -1,33 +1,31 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type Client from "better-sqlite3";
+import { secondMs } from "../durations.ts";
+import { createBatcher, gatherWhileGrowing } from "../runtime/batcher.ts";
 import { type Tx, translateError } from "./database.ts";
 import type { DatabaseOptions } from "./open.ts";
 import { insideTransaction } from "./transaction-guard.ts";
 
 export interface SqliteTransactions {
-  /** All of the work or none of it. */
+  /** Runs all of the work or none of it. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Something that cannot be part of a transaction, while there is none. */
+  /** Runs work that cannot be part of a transaction, while there is none. */
   between<T>(work: () => T): Promise<T>;
-  /** When all that was asked for so far is done. */
+  /** Resolves when no transaction waits or runs. */
   idle(): Promise<void>;
 }
 
-interface Waiting {
-  work: (tx: Tx) => Promise<unknown>;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-}
+type Work = (tx: Tx) => Promise<unknown>;
+/** Returns the value of a transaction, or throws its error. */
+type Outcome = () => unknown;
 
-/** Other processes wait for the lock meanwhile. */
-const maxInOneCommit = 50;
-/** How many turns of the event loop a group may grow, while more keep coming. */
-const gatheringTurns = 4;
+/** Other processes wait for the lock during a commit. */
+const maxGroup = 50;
 
 /**
- * One transaction after the other. Those that wait at the same time share one commit, which costs as much as a dozen
- * rows: each is a savepoint that fails by itself, and none is done before all are on disk. One alone waits for nobody.
- * A lock that another process holds is tried again from a timer, at random intervals, until `timeoutMs`.
+ * Runs one transaction after the other. Those that wait at the same time share one commit, which costs as much as a
+ * dozen rows: each is a savepoint that fails by itself, and none resolves before all are on disk. A lone transaction
+ * starts at once. A lock of another process is tried again from a timer, at random intervals, until `timeoutMs`.
  */
 export function sqliteTransactions(
   writer: Client.Database,
@@ -43,76 +41,67 @@ export function sqliteTransactions(
   };
 
   let last: Promise<unknown> = Promise.resolve();
-  const oneAfterTheOther = <T>(work: () => Promise<T>): Promise<T> => {
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
     // A transaction's own awaits are microtasks only: without a turn between them, timers and sockets starve.
     last = result.then(nextTurn, nextTurn);
     return result;
   };
 
-  const runInSavepoint = async ({ work, resolve, reject }: Waiting): Promise<() => void> => {
+  const runInSavepoint = async (work: Work): Promise<Outcome> => {
     statement.savepoint.run();
     try {
       const value = await insideTransaction(() => work(tx));
       statement.release.run();
-      return () => resolve(value);
+      return () => value;
     } catch (error) {
-      if (!writer.inTransaction) throw error; // SQLite has undone everything: there is no room, for instance
+      if (!writer.inTransaction) throw error; // SQLite has undone everything: the disk is full, for instance
       statement.undo.run();
       statement.release.run();
-      return () => reject(translateError(error));
+      return failure(error);
     }
   };
 
-  const commitTogether = async (group: Waiting[]): Promise<void> => {
-    const answers: (() => void)[] = [];
-    let heldSince: number | undefined;
+  const commitTogether = async (group: Work[]): Promise<Outcome[]> => {
+    const outcomes: Outcome[] = [];
+    let lockedAt: number | undefined;
     try {
       await untilNotBusy(() => statement.begin.run(), timeoutMs);
-      heldSince = performance.now();
-      for (const each of group) answers.push(await runInSavepoint(each));
+      lockedAt = performance.now();
+      for (const work of group) outcomes.push(await runInSavepoint(work));
       statement.commit.run();
+      return outcomes;
     } catch (error) {
-      for (const { reject } of group) reject(translateError(error));
       if (writer.inTransaction) statement.rollback.run();
-      return;
+      return group.map(() => failure(error));
     } finally {
-      if (heldSince !== undefined) onLockReleased?.((performance.now() - heldSince) / 1000);
+      if (lockedAt !== undefined) onLockReleased?.((performance.now() - lockedAt) / secondMs);
     }
-    for (const answer of answers) answer();
   };
 
-  const waiting: Waiting[] = [];
-  let isRunning = false;
-  let running: Promise<void> = Promise.resolve();
-  const gather = async () => {
-    for (let turn = 0, before = 1; turn < gatheringTurns && waiting.length > before; turn++) {
-      before = waiting.length;
-      await nextTurn();
-    }
-  };
-  const run = async () => {
-    isRunning = true;
-    while (waiting.length > 0) {
-      await oneAfterTheOther(async () => {
-        await gather();
-        await commitTogether(waiting.splice(0, maxInOneCommit));
-      });
-    }
-    isRunning = false;
-  };
+  const batcher = createBatcher<Work, Outcome>({
+    flush: (group) => inTurn(() => commitTogether(group)),
+    async gather(countWaiting) {
+      await last;
+      await gatherWhileGrowing(countWaiting, 1);
+    },
+    maxItems: maxGroup,
+  });
 
   return {
-    transaction: <T>(work: (tx: Tx) => Promise<T>) =>
-      new Promise<T>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as Waiting["resolve"], reject });
-        if (!isRunning) running = run();
-      }),
-    between: (work) => oneAfterTheOther(async () => work()),
+    transaction: async <T>(work: (tx: Tx) => Promise<T>) => (await batcher.add(work))() as T,
+    between: (work) => inTurn(async () => work()),
     async idle() {
-      await running;
+      await batcher.idle();
       await last;
     },
+  };
+}
+
+function failure(error: unknown): Outcome {
+  const translated = translateError(error);
+  return () => {
+    throw translated;
   };
 }
 

@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
+import { secondMs } from "../durations.ts";
+import { createBatcher } from "../runtime/batcher.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-/** One poll of something that is polled at an interval, which grows when it is not kept. */
+/** One poll of a subject that has to be polled at intervals. */
 export interface Poll {
-  /** What is polled: an id, never a secret. */
+  /** An id, never a secret. */
   subject: string;
   now: Date;
   intervalMs: number;
@@ -17,74 +20,57 @@ export interface Poll {
 
 export interface Pacing {
   /**
-   * Whether a poll comes too soon after the one before it; then the interval has grown by 5 seconds, from this
-   * poll on (RFC 8628 §3.5). The first poll never is. Times are those of the callers' clocks: machines that
-   * share a Redis have clocks that agree to well within the half second that is forgiven.
+   * Returns true if the poll came too soon. Each early poll adds 5 seconds to the interval (RFC 8628 §3.5).
+   * Times come from the callers' clocks: a tolerance of half a second covers their differences.
    */
   isTooSoon(poll: Poll): Promise<boolean>;
 }
 
-const stepMs = 5000;
-const forgivenPart = 0.1;
-const forgivenMs = 500;
-const maxInMemory = 100_000;
+const stepMs = 5 * secondMs;
+const toleratedPart = 0.1;
+const toleratedMs = 500;
+const maxSubjects = 100_000;
 const script = readFileSync(join(import.meta.dirname, "pacing.lua"), "utf8");
 
-/** The script holds up everything else in Redis while it runs. */
-const maxAtOnce = 100;
+/** Redis serves nobody else while the script runs. */
+const maxBatch = 100;
 
 interface WithScript {
   pace(keys: number, ...keysAndArguments: (string | number)[]): Promise<(0 | 1)[]>;
 }
 
-interface Waiting {
-  poll: Poll;
-  resolve: (isTooSoon: boolean | Promise<boolean>) => void;
-}
-
-/**
- * Polls remembered in Redis, for all processes; while Redis is away, in the memory of this one. Those that arrive in
- * the same turn of the event loop make one trip.
- */
+/** Polls are remembered in Redis, for all processes; while Redis is away, in the memory of this one. */
 export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: Breaker }): Pacing {
   const { redis, keys, breaker } = options;
   redis.defineCommand("pace", { lua: script });
   const scripted = redis as unknown as WithScript;
   const fallback = memoryPacing();
-  const waiting: Waiting[] = [];
 
-  const flush = async () => {
-    const batch = waiting.splice(0, maxAtOnce);
-    if (waiting.length > 0) setImmediate(flush);
-    const subjects = batch.map(({ poll }) => keys.pacing(poll.subject));
-    const times = batch.flatMap(({ poll }) => [poll.now.getTime(), poll.intervalMs, poll.lifetimeMs]);
+  const flush = async (polls: Poll[]) => {
+    const subjects = polls.map((poll) => keys.pacing(poll.subject));
+    const times = polls.flatMap((poll) => [poll.now.getTime(), poll.intervalMs, poll.lifetimeMs]);
     const replies = await breaker.attempt(() =>
-      scripted.pace(batch.length, ...subjects, stepMs, forgivenPart, forgivenMs, ...times),
+      scripted.pace(polls.length, ...subjects, stepMs, toleratedPart, toleratedMs, ...times),
     );
-    for (const [index, { poll, resolve }] of batch.entries())
-      resolve(replies ? replies[index] === 1 : fallback.isTooSoon(poll));
+    if (replies) return replies.map((reply) => reply === 1);
+    return Promise.all(polls.map((poll) => fallback.isTooSoon(poll)));
   };
 
-  return {
-    isTooSoon: (poll) =>
-      new Promise((resolve) => {
-        if (waiting.length === 0) setImmediate(flush);
-        waiting.push({ poll, resolve });
-      }),
-  };
+  const batcher = createBatcher({ flush, gather: () => nextTurn(), maxItems: maxBatch, overlaps: true });
+  return { isTooSoon: batcher.add };
 }
 
-/** The same as `pacing.lua`, in this process's memory. */
+/** Does what `pacing.lua` does, in this process's memory. */
 export function memoryPacing(): Pacing {
-  const polls = new LRUCache<string, { at: number; intervalMs: number }>({ max: maxInMemory });
+  const polls = new LRUCache<string, { lastMs: number; intervalMs: number }>({ max: maxSubjects });
   return {
     async isTooSoon({ subject, now, intervalMs }) {
-      const at = now.getTime();
+      const nowMs = now.getTime();
       const last = polls.get(subject);
       const required = last?.intervalMs ?? intervalMs;
-      const forgiven = Math.max(required * forgivenPart, forgivenMs);
-      const isTooSoon = last !== undefined && at - last.at < required - forgiven;
-      polls.set(subject, { at, intervalMs: isTooSoon ? required + stepMs : required });
+      const toleranceMs = Math.max(required * toleratedPart, toleratedMs);
+      const isTooSoon = last !== undefined && nowMs - last.lastMs < required - toleranceMs;
+      polls.set(subject, { lastMs: nowMs, intervalMs: isTooSoon ? required + stepMs : required });
       return isTooSoon;
     },
   };

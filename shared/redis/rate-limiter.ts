@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
+import { createBatcher } from "../runtime/batcher.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -23,11 +25,11 @@ export interface RateLimitState {
 }
 
 export interface RateLimiter {
-  /** Take a slot. A refused call takes none. */
+  /** Takes a slot. A refused call takes none. */
   admit(window: RateLimit): Promise<RateLimitState>;
-  /** How the window stands, without taking a slot. */
+  /** Reads the window without taking a slot. */
   peek(window: RateLimit): Promise<RateLimitState>;
-  /** Return a slot that was taken for something that turned out not to count. */
+  /** Returns a slot, for a call that turned out not to count. */
   giveBack(window: RateLimit): Promise<void>;
 }
 
@@ -38,13 +40,7 @@ interface WithScript {
   slidingWindow(key: string, limit: number, bucketMs: number, change: number): Promise<Reply>;
 }
 
-/** Calls for the same window that arrive in the same turn of the event loop: one trip to Redis serves them all. */
-interface Batch {
-  window: RateLimit;
-  waiting: ((state: RateLimitState | Promise<RateLimitState>) => void)[];
-}
-
-/** What the call at `index` of a batch learns from the reply to the whole batch. */
+/** Divides the reply to a batch among its calls, in their order. */
 function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): RateLimitState {
   const takenAfterwards = Math.max(0, taken - 1 - index);
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
@@ -61,7 +57,6 @@ export function createRateLimiter(options: {
   const { redis, keys, breaker, fallback, onFallback } = options;
   redis.defineCommand("slidingWindow", { numberOfKeys: 1, lua: script });
   const scripted = redis as unknown as WithScript;
-  const batches = new Map<string, Batch>();
 
   const keyOf = ({ name, subject }: RateLimit) => keys.window(name, subject);
   const change = (window: RateLimit, by: number) =>
@@ -69,32 +64,35 @@ export function createRateLimiter(options: {
       scripted.slidingWindow(keyOf(window), window.limit, window.windowMs / bucketsPerWindow, by),
     );
 
-  const flush = async (key: string) => {
-    const { window, waiting } = batches.get(key) as Batch;
-    batches.delete(key);
-    const reply = await change(window, waiting.length);
-    for (const [index, resolve] of waiting.entries()) {
-      if (reply) resolve(stateOf(reply, index, window.limit));
-      else {
-        onFallback();
-        resolve(fallback.admit(window));
-      }
-    }
+  /** Takes as many slots of one window as there are calls, in one trip to Redis. */
+  const admitTogether = async (window: RateLimit, calls: number): Promise<RateLimitState[]> => {
+    const reply = await change(window, calls);
+    const states = Array.from({ length: calls }, (_, index) => {
+      if (reply) return stateOf(reply, index, window.limit);
+      onFallback();
+      return fallback.admit(window);
+    });
+    return Promise.all(states);
   };
 
+  const flush = async (windows: RateLimit[]) => {
+    const states: RateLimitState[] = [];
+    // The limit is part of the key: a caller that knows an older limit must not decide for others.
+    const groups = Map.groupBy(windows.keys(), (index) => {
+      const window = windows[index] as RateLimit;
+      return `${keyOf(window)} ${window.limit}`;
+    });
+    const admit = async (indexes: number[]) => {
+      const admitted = await admitTogether(windows[indexes[0] as number] as RateLimit, indexes.length);
+      for (const [position, index] of indexes.entries()) states[index] = admitted[position] as RateLimitState;
+    };
+    await Promise.all([...groups.values()].map(admit));
+    return states;
+  };
+  const batcher = createBatcher({ flush, gather: () => nextTurn(), overlaps: true });
+
   return {
-    admit: (window) =>
-      new Promise((resolve) => {
-        // The limit is part of the key here: who knows an older one must not decide for others.
-        const key = `${keyOf(window)} ${window.limit}`;
-        const batch = batches.get(key);
-        if (batch) {
-          batch.waiting.push(resolve);
-          return;
-        }
-        batches.set(key, { window, waiting: [resolve] });
-        setImmediate(flush, key);
-      }),
+    admit: batcher.add,
     async peek(window) {
       const reply = await change(window, 0);
       if (!reply) return fallback.peek(window);

@@ -2,12 +2,24 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseUnavailable } from "../db/database.ts";
 
 export interface Batcher<Item, Result> {
-  /** The item's own result, once the transaction that it was part of is committed. */
+  /** Resolves to the item's own result once its batch is flushed. */
   add(item: Item): Promise<Result>;
+  /** Resolves when nothing waits and no flush runs. */
+  idle(): Promise<void>;
 }
 
-/** A commit costs as much as a dozen rows, so a little patience under load pays. */
-const gatheringTurns = 4;
+export interface BatcherOptions<Item, Result> {
+  /** Handles a batch and returns a result for each item, in order. */
+  flush: (items: Item[]) => Promise<Result[]>;
+  /** Waits for more items before each flush. Default: `gatherWhileGrowing`. */
+  gather?: (countWaiting: () => number) => Promise<unknown>;
+  maxItems?: number;
+  /** The sum of the weights of a batch's items, for example their bytes. A heavier item goes alone. */
+  maxWeight?: number;
+  weigh?: (item: Item) => number;
+  /** Starts the next batch while earlier ones are being flushed. Default: one flush at a time. */
+  overlaps?: boolean;
+}
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -15,86 +27,162 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
+/** A commit costs as much as a dozen rows, so a few turns of patience under load pay. */
+const maxGatheringTurns = 4;
+
+/** Waits turns of the event loop while the count keeps growing beyond `from`. With 0, a lone item waits one turn. */
+export async function gatherWhileGrowing(countWaiting: () => number, from = 0): Promise<void> {
+  for (let turn = 0, before = from; turn < maxGatheringTurns && countWaiting() > before; turn++) {
+    before = countWaiting();
+    await nextTurn();
+  }
+}
+
 /**
- * Commit what arrives together in one transaction: while one group is being written the next one gathers, so
- * groups grow with the load and a lone item waits for nobody.
- *
- * @param options.commit writes a group and returns a result for each item, in order
- * @param options.weigh what an item counts against `maxWeight`, for example its bytes
+ * Flushes together items that arrive together: while one batch is flushed the next one gathers, so batches grow
+ * with the load. If a flush fails, its items are tried one by one, so that only the bad one fails. An unavailable
+ * database fails all who wait.
  */
-export function createBatcher<Item, Result>(options: {
-  commit: (items: Item[]) => Promise<Result[]>;
-  maxItems: number;
-  maxWeight: number;
-  weigh: (item: Item) => number;
-}): Batcher<Item, Result> {
-  const { commit, maxItems, maxWeight, weigh } = options;
+export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+  const { flush, gather = gatherWhileGrowing, overlaps = false } = options;
   const waiting: Waiting<Item, Result>[] = [];
+  const running = new Set<Promise<void>>();
   let isRunning = false;
 
-  /** A lone item waits one turn of the event loop; while more keep coming, the group may grow for a few. */
-  const gather = async () => {
-    for (let turn = 0, before = 0; turn < gatheringTurns && waiting.length > before; turn++) {
-      before = waiting.length;
-      await nextTurn();
-    }
-  };
-
-  const nextGroup = () => {
-    let weight = 0;
-    const fits = (entry: Waiting<Item, Result>, index: number) => {
-      weight += weigh(entry.item);
-      return index === 0 || (index < maxItems && weight <= maxWeight);
-    };
-    const end = waiting.findIndex((entry, index) => !fits(entry, index));
-    return waiting.splice(0, end === -1 ? waiting.length : end);
-  };
-
-  const commitAll = async (group: Waiting<Item, Result>[]) => {
-    const results = await commit(group.map((entry) => entry.item));
-    group.forEach((entry, index) => {
-      entry.resolve(results[index] as Result);
-    });
+  const flushAll = async (batch: Waiting<Item, Result>[]) => {
+    const results = await flush(batch.map((entry) => entry.item));
+    for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
   };
 
   const fail = (entries: Waiting<Item, Result>[], error: unknown) => {
     for (const entry of entries) entry.reject(error);
   };
 
-  const commitOneByOne = async (group: Waiting<Item, Result>[]) => {
-    for (const [at, entry] of group.entries()) {
+  const flushOneByOne = async (batch: Waiting<Item, Result>[]) => {
+    for (const [index, entry] of batch.entries()) {
       try {
-        await commitAll([entry]);
+        await flushAll([entry]);
       } catch (error) {
         if (error instanceof DatabaseUnavailable)
-          return fail([...group.slice(at), ...waiting.splice(0)], error);
+          return fail([...batch.slice(index), ...waiting.splice(0)], error);
         entry.reject(error);
       }
+    }
+  };
+
+  const settle = async (batch: Waiting<Item, Result>[]) => {
+    try {
+      await flushAll(batch);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) fail([...batch, ...waiting.splice(0)], error);
+      else if (batch.length === 1) fail(batch, error);
+      else await flushOneByOne(batch);
     }
   };
 
   const run = async () => {
     isRunning = true;
     while (waiting.length > 0) {
-      await gather();
-      const group = nextGroup();
-      try {
-        await commitAll(group);
-      } catch (error) {
-        // A database that is away fails everyone who waits for it. Anything else may be the fault of one item.
-        if (error instanceof DatabaseUnavailable) fail([...group, ...waiting.splice(0)], error);
-        else if (group.length === 1) group[0]?.reject(error);
-        else await commitOneByOne(group);
-      }
+      await gather(() => waiting.length);
+      const settled = settle(waiting.splice(0, batchSize(waiting, options)));
+      if (overlaps) track(settled);
+      else await settled;
     }
     isRunning = false;
+  };
+
+  const track = (task: Promise<void>) => {
+    running.add(task);
+    void task.finally(() => running.delete(task));
   };
 
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        if (!isRunning) void run();
+        if (!isRunning) track(run());
       }),
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+function batchSize<Item>(
+  waiting: { item: Item }[],
+  {
+    maxItems = Number.POSITIVE_INFINITY,
+    maxWeight,
+    weigh,
+  }: Pick<BatcherOptions<Item, unknown>, "maxItems" | "maxWeight" | "weigh">,
+): number {
+  if (maxWeight === undefined || weigh === undefined) return Math.min(waiting.length, maxItems);
+  let weight = 0;
+  const end = waiting.findIndex(({ item }, index) => {
+    weight += weigh(item);
+    return index > 0 && (index >= maxItems || weight > maxWeight);
+  });
+  return end === -1 ? waiting.length : end;
+}
+
+export interface PeriodicFlush<Item> {
+  add(key: string, item: Item): void;
+  flush(): Promise<void>;
+  /** Stops the timer after a last flush. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps the newest item of each key in memory and flushes all at intervals, one flush at a time. Items that could
+ * not be stored wait for the next flush.
+ */
+export function createPeriodicFlush<Item>(options: {
+  everyMs: number;
+  maxItems: number;
+  /** The item to drop when there is no room for another. */
+  whenFull: "drop oldest" | "drop new";
+  merge: (earlier: Item, later: Item) => Item;
+  /** @returns false if the items were not stored */
+  store: (items: Map<string, Item>) => Promise<boolean>;
+}): PeriodicFlush<Item> {
+  const { everyMs, maxItems, whenFull, merge, store } = options;
+  let items = new Map<string, Item>();
+
+  const add = (key: string, item: Item) => {
+    const earlier = items.get(key);
+    if (earlier === undefined && items.size >= maxItems) {
+      if (whenFull === "drop new") return;
+      const [oldest] = items.keys();
+      items.delete(oldest as string);
+    }
+    items.delete(key); // to be the newest
+    items.set(key, earlier === undefined ? item : merge(earlier, item));
+  };
+
+  const storeAll = async () => {
+    if (items.size === 0) return;
+    const taken = items;
+    items = new Map();
+    if (await store(taken)) return;
+    const added = items;
+    items = taken;
+    for (const [key, item] of added) add(key, item);
+  };
+
+  let last = Promise.resolve();
+  const flush = () => {
+    last = last.then(storeAll);
+    return last;
+  };
+  const timer = setInterval(flush, everyMs);
+  timer.unref();
+
+  return {
+    add,
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
   };
 }

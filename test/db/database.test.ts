@@ -287,7 +287,7 @@ describe("a group commit", () => {
   it("commits together what arrives together, and answers each item with its own result", async () => {
     const groups: number[][] = [];
     const group = createBatcher<number, number>({
-      commit: async (items) => {
+      flush: async (items) => {
         groups.push(items);
         await sleep(1);
         return items.map((item) => item * 2);
@@ -312,7 +312,7 @@ describe("a group commit", () => {
   it("keeps groups below the weight, and takes a heavier item alone", async () => {
     const groups: number[][] = [];
     const group = createBatcher<number, number>({
-      commit: async (items) => {
+      flush: async (items) => {
         groups.push(items);
         return items;
       },
@@ -327,7 +327,7 @@ describe("a group commit", () => {
   it("fails everyone who waits when the database goes away, also while it looks for the bad item", async () => {
     let tries = 0;
     const group = createBatcher<number, number>({
-      commit: async (items) => {
+      flush: async (items) => {
         tries++;
         if (items.length > 1) throw new Error("one of them");
         throw new DatabaseUnavailable("away");
@@ -344,7 +344,7 @@ describe("a group commit", () => {
 
   it("fails one bad item alone", async () => {
     const group = createBatcher<number, number>({
-      commit: async (items) => {
+      flush: async (items) => {
         if (items.includes(3)) throw new Error("three");
         return items;
       },

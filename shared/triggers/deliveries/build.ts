@@ -20,10 +20,8 @@ export function openDeliveryBuilder(
   filters: FilterEvaluator = openFilterEvaluator(),
 ): DeliveryBuilder {
   return createBatcher({
-    commit: (ids) => buildDeliveries(services, filters, ids),
+    flush: (ids) => buildDeliveries(services, filters, ids),
     maxItems: groupItems,
-    maxWeight: groupItems,
-    weigh: () => 1,
   });
 }
 

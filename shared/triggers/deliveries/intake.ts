@@ -40,7 +40,7 @@ const groupBytes = 8 * 1024 * 1024;
 export function openIntake(services: Services): Intake {
   const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
   const group = createBatcher<Arrival, Acceptance>({
-    commit: (arrivals) => commitArrivals(services, arrivals),
+    flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: groupItems,
     maxWeight: groupBytes,
     weigh: (arrival) => arrival.body.length,

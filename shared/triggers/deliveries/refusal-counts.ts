@@ -1,3 +1,4 @@
+import { createPeriodicFlush } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import { addRefusalCounts, deleteRefusalCountsBefore, type RefusalCount } from "./refusal-counts-store.ts";
@@ -20,43 +21,32 @@ export interface RefusalCounts {
 }
 
 export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
-  let noted = new Map<string, RefusalCount>();
-
-  const add = (row: RefusalCount) => {
-    const key = `${row.triggerId} ${row.hour.getTime()} ${row.cause}`;
-    const present = noted.get(key);
-    if (present) present.count += row.count;
-    else if (noted.size < maxInMemory) noted.set(key, row);
-  };
-  const write = async () => {
-    if (noted.size === 0) return;
-    const taken = noted;
-    noted = new Map();
-    // In one order: two processes that write the same rows must not wait for each other.
-    const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const store = async (counts: Map<string, RefusalCount>) => {
+    // One order for all processes: two that write the same rows would otherwise deadlock.
+    const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
     try {
       await db.transaction((tx) => addRefusalCounts(tx, rows));
+      return true;
     } catch (error) {
       log.debug({ err: error }, "counts of refused deliveries wait for the database");
-      rows.forEach(add);
+      return false;
     }
   };
-  // One after the other: who closes waits for what is on its way, and for what that could not write.
-  let written = Promise.resolve();
-  const flush = () => {
-    written = written.then(write);
-    return written;
-  };
-  const timer = setInterval(flush, flushEveryMs);
-  timer.unref();
+  const counts = createPeriodicFlush<RefusalCount>({
+    everyMs: flushEveryMs,
+    maxItems: maxInMemory,
+    whenFull: "drop new",
+    merge: (earlier, later) => ({ ...earlier, count: earlier.count + later.count }),
+    store,
+  });
 
   return {
-    count: (triggerId, cause) => add({ triggerId, hour: hourOf(clock.now()), cause, count: 1 }),
-    flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
+    count(triggerId, cause) {
+      const hour = hourOf(clock.now());
+      counts.add(`${triggerId} ${hour.getTime()} ${cause}`, { triggerId, hour, cause, count: 1 });
     },
+    flush: counts.flush,
+    close: counts.close,
   };
 }
 
