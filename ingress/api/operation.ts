@@ -3,11 +3,11 @@ import type { z } from "zod";
 import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
 import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import { type Problem, Refusal } from "../../shared/refusal.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { requireCaller } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
-import { readJson } from "../http/json-body.ts";
+import { type JsonBody, readJson } from "../http/json-body.ts";
 import { json, noContent } from "../http/respond.ts";
 import { pathParameter } from "../http/routing.ts";
 
@@ -43,13 +43,7 @@ export interface Operation<Body = unknown> {
   needsAdmin?: boolean;
   /** Parameters of the query, for the document. */
   query?: Record<string, z.ZodType>;
-  body?: {
-    schema: z.ZodType<Body>;
-    /** Whether nothing, or null, may be sent too. */
-    isOptional?: boolean;
-    /** The sentence for a body that is not as it should be, of its reasons. Default: `Validation failed: …`. */
-    refuse?: (...problems: Problem[]) => Refusal;
-  };
+  body?: JsonBody<Body>;
   success: { status: 200 | 201 | 204; schema?: z.ZodType; description: string };
   /** Why it may be refused with 422, for the document. */
   refusals?: string[];

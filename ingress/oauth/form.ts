@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Bodies } from "../http/body.ts";
+import { mediaType } from "../http/content-type.ts";
 
-const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 const maxBytes = 64 * 1024;
 
 /** The known parameters of a form body. None is empty. */
@@ -14,7 +14,8 @@ export type Form = Map<string, string>;
  * @throws OAuthRefusal invalid_request
  */
 export async function readOAuthForm(event: H3Event, bodies: Bodies, known: string[]): Promise<Form> {
-  if (!formType.test(event.req.headers.get("content-type") ?? "")) throw new OAuthRefusal("not_a_form");
+  if (mediaType(event.req.headers.get("content-type")) !== "application/x-www-form-urlencoded")
+    throw new OAuthRefusal("not_a_form");
   using body = await bodies.read(event, maxBytes, () => new OAuthRefusal("body_too_large"));
   const form: Form = new Map();
   for (const [name, value] of new URLSearchParams(body.bytes.toString("utf8"))) {

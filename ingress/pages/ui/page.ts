@@ -8,6 +8,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
+import { mediaType } from "../../http/content-type.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Section } from "./layout.tsx";
 import { pageContextOf } from "./page-context.ts";
@@ -40,7 +41,6 @@ export interface SignedInRequest extends PageRequest {
 /** What a form is answered with: a page, or the path of the page to go on to. */
 export type FormResult = PageContent | string;
 
-const formType = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 const maxFormBytes = 64 * 1024;
 
 /** A page for anybody. */
@@ -128,7 +128,7 @@ async function readForm(
   bodies: Bodies,
   { event, visitor }: PageRequest,
 ): Promise<URLSearchParams> {
-  if (!formType.test(event.req.headers.get("content-type") ?? ""))
+  if (mediaType(event.req.headers.get("content-type")) !== "application/x-www-form-urlencoded")
     throw new Refusal(415, "This address takes forms only.");
   using held = await bodies.read(event, maxFormBytes, () => new Refusal(413, "The form is too large."));
   const form = new URLSearchParams(held.bytes.toString("utf8"));
