@@ -1,42 +1,34 @@
-import { getRouterParam } from "h3";
 import { Fragment } from "preact";
-import { listOwnAccessTokens } from "../../../shared/accounts/access-token-store.ts";
 import { revokeAccessToken } from "../../../shared/accounts/access-tokens.ts";
-import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { signedInAction, signedInPage } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
-
-type OwnToken = Awaited<ReturnType<typeof listOwnAccessTokens>>[number];
+import { loadAccessToken, loadAccessTokens, type OwnToken, readId } from "./load.ts";
 
 /** GET /user/api-access-tokens */
 export function accessTokensPage(services: Services) {
-  const { db, clock } = services;
-  return signedInPage(services, async ({ user }) => {
-    const now = clock.now();
-    const tokens = await listOwnAccessTokens(db, user.id, now);
-    return { title: "API access tokens", content: <AccessTokens tokens={tokens} now={now} /> };
+  return signedInPage(services, async (request) => {
+    const tokens = await loadAccessTokens(services, request);
+    return {
+      title: "API access tokens",
+      content: <AccessTokens tokens={tokens} now={services.clock.now()} />,
+    };
   });
 }
 
 /** GET /user/api-access-tokens/:id/revoke */
 export function revokeAccessTokenPage(services: Services) {
-  const { db, clock } = services;
-  return signedInPage(services, async ({ event, user, visitor }) => {
-    const id = getRouterParam(event, "id") ?? "";
-    const tokens = await listOwnAccessTokens(db, user.id, clock.now());
-    const found = tokens.find(({ token }) => token.id === id);
-    if (!found) throw notFound("access token");
-    return confirmation(visitor, {
+  return signedInPage(services, async (request) => {
+    const ownToken = await loadAccessToken(services, request);
+    return confirmation(request.visitor, {
       title: "Revoke this token?",
-      text: `Whatever uses “${nameOf(found)}” is refused from now on.`,
+      text: `Whatever uses “${nameOf(ownToken)}” is refused from now on.`,
       button: "Revoke",
-      path: pathTo(patterns.revokeAccessToken, { id }),
+      path: pathTo(patterns.revokeAccessToken, { id: ownToken.token.id }),
       back: patterns.accessTokens,
     });
   });
@@ -44,10 +36,8 @@ export function revokeAccessTokenPage(services: Services) {
 
 /** POST /user/api-access-tokens/:id/revoke */
 export function revokeOwnAccessToken(services: Services, bodies: Bodies) {
-  return signedInAction(services, bodies, async ({ event, user }) => {
-    const id = getRouterParam(event, "id") ?? "";
-    if (!isId(id)) throw notFound("access token");
-    await revokeAccessToken(services, id, user.id);
+  return signedInAction(services, bodies, async (request) => {
+    await revokeAccessToken(services, readId(request, "access token"), request.user.id);
     return withNotice(patterns.accessTokens, "token_revoked");
   });
 }
@@ -66,8 +56,8 @@ function AccessTokens({ tokens, now }: { tokens: OwnToken[]; now: Date }) {
         <p class="empty">You have no tokens yet.</p>
       ) : (
         <ul class="entries">
-          {tokens.map((each) => (
-            <Entry key={each.token.id} each={each} now={now} />
+          {tokens.map((ownToken) => (
+            <Entry key={ownToken.token.id} ownToken={ownToken} now={now} />
           ))}
         </ul>
       )}
@@ -75,12 +65,12 @@ function AccessTokens({ tokens, now }: { tokens: OwnToken[]; now: Date }) {
   );
 }
 
-function Entry({ each, now }: { each: OwnToken; now: Date }) {
-  const { token, organization } = each;
+function Entry({ ownToken, now }: { ownToken: OwnToken; now: Date }) {
+  const { token, organization } = ownToken;
   return (
     <li class="entry">
       <div>
-        <h2>{nameOf(each)}</h2>
+        <h2>{nameOf(ownToken)}</h2>
         <p>
           In {organization.name}:{" "}
           {token.scopes.map((scope) => (
@@ -103,7 +93,7 @@ function Entry({ each, now }: { each: OwnToken; now: Date }) {
       </div>
       <p class="actions">
         <a class="button danger" href={pathTo(patterns.revokeAccessToken, { id: token.id })}>
-          Revoke<span class="hidden"> {nameOf(each)}</span>
+          Revoke<span class="hidden"> {nameOf(ownToken)}</span>
         </a>
       </p>
     </li>

@@ -1,38 +1,27 @@
-import { getRouterParam } from "h3";
-import { isId } from "../../../shared/ids.ts";
-import {
-  type ConnectedApp,
-  listConnectedApps,
-  requireConnectedApp,
-  revokeGrants,
-} from "../../../shared/oauth/grants.ts";
+import { type ConnectedApp, revokeGrants } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { type SignedInRequest, signedInAction, signedInPage } from "../ui/page.ts";
+import { signedInAction, signedInPage } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 import { Expiry } from "./connected-apps.tsx";
+import { loadApplication, loadConnectedApp, readId } from "./load.ts";
 import { ScopeList } from "./scope-list.tsx";
 
-/** GET /user/connected-apps/:id: everything about one grant (spec §1). */
+/** GET /user/connected-apps/:id: one grant. */
 export function connectedAppPage(services: Services) {
   return signedInPage(services, async (request) => {
-    const app = await requireConnectedApp(services, request.user.id, idOf(request));
+    const app = await loadConnectedApp(services, request);
     return { title: app.application.name, content: <Details app={app} now={services.clock.now()} /> };
   });
 }
 
-/** GET /user/connected-apps/:id/revoke: asks once. */
+/** GET /user/connected-apps/:id/revoke */
 export function revokeConnectedAppPage(services: Services) {
   return signedInPage(services, async (request) => {
-    const { application, organization, grant } = await requireConnectedApp(
-      services,
-      request.user.id,
-      idOf(request),
-    );
+    const { application, organization, grant } = await loadConnectedApp(services, request);
     return confirmation(request.visitor, {
       title: `Revoke ${application.name}?`,
       text: `It is signed out and can no longer act as you in ${organization.name}. Other sign-ins of it stay.`,
@@ -46,7 +35,7 @@ export function revokeConnectedAppPage(services: Services) {
 /** POST /user/connected-apps/:id/revoke */
 export function revokeConnectedApp(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request) => {
-    await revokeGrants(services, request.user.id, { id: idOf(request) });
+    await revokeGrants(services, request.user.id, { id: readId(request, "authorized application") });
     return withNotice(patterns.connectedApps, "access_revoked");
   });
 }
@@ -54,14 +43,10 @@ export function revokeConnectedApp(services: Services, bodies: Bodies) {
 /** GET /user/connected-apps/applications/:id/revoke */
 export function revokeApplicationPage(services: Services) {
   return signedInPage(services, async (request) => {
-    const apps = await listConnectedApps(services, request.user.id);
-    const of = apps.filter(({ application }) => application.id === idOf(request));
-    const [first] = of;
-    if (!first) throw notFound("authorized application");
-    const { application } = first;
+    const { application, grants } = await loadApplication(services, request);
     return confirmation(request.visitor, {
       title: `Revoke all access of ${application.name}?`,
-      text: `All ${of.length} of its sign-ins end, in every organization.`,
+      text: `All ${grants.length} of its sign-ins end, in every organization.`,
       button: "Revoke all",
       path: pathTo(patterns.revokeApplication, { id: application.id }),
       back: patterns.connectedApps,
@@ -72,7 +57,8 @@ export function revokeApplicationPage(services: Services) {
 /** POST /user/connected-apps/applications/:id/revoke */
 export function revokeApplication(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request) => {
-    await revokeGrants(services, request.user.id, { applicationId: idOf(request) });
+    const applicationId = readId(request, "authorized application");
+    await revokeGrants(services, request.user.id, { applicationId });
     return withNotice(patterns.connectedApps, "access_revoked");
   });
 }
@@ -123,10 +109,4 @@ function Details({ app, now }: { app: ConnectedApp; now: Date }) {
       </div>
     </>
   );
-}
-
-function idOf({ event }: SignedInRequest): string {
-  const id = getRouterParam(event, "id") ?? "";
-  if (!isId(id)) throw notFound("authorized application");
-  return id;
 }

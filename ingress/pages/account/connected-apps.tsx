@@ -5,10 +5,9 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { signedInPage } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 
-/** Permissions that an entry of the list spells out. */
-const maxNamed = 3;
+const maxNamedScopes = 3;
 
-/** GET /user/connected-apps: what the user has authorized (spec §1). */
+/** GET /user/connected-apps */
 export function connectedAppsPage(services: Services) {
   return signedInPage(services, async ({ user }) => {
     const apps = await listConnectedApps(services, user.id);
@@ -74,7 +73,7 @@ function Entry({ app, now, hasSiblings }: { app: ConnectedApp; now: Date; hasSib
   );
 }
 
-/** `No expiry`, or when. */
+/** `No expiry`, or `Expires in 29 days`. */
 export function Expiry({ app: { expiresAt }, now }: { app: ConnectedApp; now: Date }) {
   if (expiresAt === "never") return <>No expiry</>;
   return (
@@ -86,7 +85,7 @@ export function Expiry({ app: { expiresAt }, now }: { app: ConnectedApp; now: Da
 
 /** `Can see builds and their jobs, see your name and email address, and 3 more`. */
 function summary(scopes: string[]): string {
-  const named = scopes.filter(isScope).slice(0, maxNamed);
+  const named = scopes.filter(isScope).slice(0, maxNamedScopes);
   const words = named
     .map((scope) => scopeWords[scope])
     .map((text) => text.charAt(0).toLowerCase() + text.slice(1));

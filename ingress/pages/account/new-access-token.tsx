@@ -1,16 +1,17 @@
 import { createOwnAccessToken } from "../../../shared/accounts/access-tokens.ts";
-import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { scopes, scopeWords } from "../../../shared/accounts/scopes.ts";
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { Refusal } from "../../../shared/refusal.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, Field, FormError, Select } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
-import { type PageContent, type SignedInRequest, signedInAction, signedInPage } from "../ui/page.ts";
+import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { loadOrganizations } from "./load.ts";
 
 const lifetimes = [
   ["30", "30 days"],
@@ -20,7 +21,7 @@ const lifetimes = [
 ] as const;
 const defaultLifetime = "90";
 
-/** What the form holds, as it was sent or as it starts. */
+/** What the form holds, as sent or as it starts. */
 interface Draft {
   id: string;
   description: string;
@@ -32,36 +33,34 @@ interface Draft {
 /** GET /user/api-access-tokens/new */
 export function newAccessTokenPage(services: Services) {
   return signedInPage(services, async (request) => {
-    const organizations = await organizationsOf(services, request);
-    return newTokenForm(request.visitor, organizations, {
+    const organizations = await loadOrganizations(services, request);
+    const draft = {
       id: newId(services.clock.now()),
       description: "",
       organizationId: organizations.length === 1 ? (organizations[0]?.id ?? "") : "",
       scopes: [],
       days: defaultLifetime,
-    });
+    };
+    return newTokenForm(request.visitor, { organizations, draft });
   });
 }
 
-/** POST /user/api-access-tokens/new: the answer shows the token, this once. */
+/** POST /user/api-access-tokens/new. Only this answer shows the token. */
 export function createToken(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request, form) => {
     const draft = readDraft(form, services);
-    const refuse = async (problem: string) =>
-      newTokenForm(request.visitor, await organizationsOf(services, request), draft, problem);
-
-    if (!isId(draft.organizationId)) return refuse("Choose the organization that it is for.");
-    if (draft.scopes.length === 0) return refuse("Choose at least one thing that it may do.");
-    try {
-      const token = await createOwnAccessToken(services, request.user.id, {
-        ...draft,
-        expiresInHours: draft.days === "" ? undefined : Number(draft.days) * 24,
-      });
-      return token === undefined ? alreadyCreated() : created(draft, token);
-    } catch (error) {
-      if (error instanceof Refusal && error.status === 422) return refuse(`${error.message}.`);
-      throw error;
-    }
+    const outcome = await tryForm(
+      () =>
+        createOwnAccessToken(services, request.user.id, {
+          ...requireChoices(draft),
+          expiresInHours: draft.days === "" ? undefined : Number(draft.days) * 24,
+        }),
+      { description: "description" },
+    );
+    if ("done" in outcome)
+      return outcome.done === undefined ? alreadyCreated() : created(draft, outcome.done);
+    const organizations = await loadOrganizations(services, request);
+    return newTokenForm(request.visitor, { organizations, draft, problems: outcome.problems });
   });
 }
 
@@ -76,19 +75,24 @@ function readDraft(form: URLSearchParams, services: Services): Draft {
   };
 }
 
-async function organizationsOf({ db }: Services, { user }: SignedInRequest): Promise<Organization[]> {
-  return (await listMemberships(db, user.id)).map(({ organization }) => organization);
+/** @throws Refusal 422 */
+function requireChoices(draft: Draft): Draft {
+  if (!isId(draft.organizationId)) throw validationFailed("Choose the organization that it is for");
+  if (draft.scopes.length === 0) throw validationFailed("Choose at least one thing that it may do");
+  return draft;
 }
 
 function newTokenForm(
   visitor: Visitor,
-  organizations: Organization[],
-  draft: Draft,
-  problem?: string,
+  {
+    organizations,
+    draft,
+    problems,
+  }: { organizations: Organization[]; draft: Draft; problems?: FormProblems },
 ): PageContent {
   return {
     title: "New API access token",
-    status: problem ? 422 : 200,
+    status: problems ? 422 : 200,
     script: "once.js",
     content: (
       <>
@@ -99,13 +103,14 @@ function newTokenForm(
         <form method="post" action={patterns.newAccessToken}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="id" value={draft.id} />
-          {problem && <FormError>{problem}</FormError>}
+          <FormError problems={problems} />
           <Field
             label="Name"
             name="description"
             value={draft.description}
             maxLength={100}
             required
+            problems={problems}
             hint="What it is for, so that you know it later."
           />
           <Select

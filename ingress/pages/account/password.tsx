@@ -8,58 +8,55 @@ import { limitSignInFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
+import type { FormProblems } from "../ui/problems.ts";
 
 /** GET /user/password */
 export function passwordPage(services: Services) {
   return signedInPage(services, ({ visitor }) => passwordForm(visitor));
 }
 
-/** POST /user/password {present, wanted, again}. Guessing the present one counts as guessing at sign-in. */
+/** POST /user/password {present, wanted, again}. Guesses of the present password count as failed sign-ins. */
 export function savePassword(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
     const field = (name: string) => form.get(name) ?? "";
-    if (field("wanted") !== field("again"))
-      return passwordForm(visitor, {
-        text: "The new password and its repetition are not the same.",
-        field: "again",
-      });
+    if (field("wanted") !== field("again")) return passwordForm(visitor, [notRepeated]);
 
     const passwords = { current: field("present"), next: field("wanted") };
     const changed = await limitSignInFailures(services, user.email, clientIp(event), async () => {
       const outcome = await changePassword(services, user, passwords);
       return outcome === "wrong" ? undefined : outcome;
     });
-    if (!changed) return passwordForm(visitor, { text: "The current password is wrong.", field: "present" });
+    if (!changed) return passwordForm(visitor, [wrongPassword]);
     if ("problems" in changed)
-      return passwordForm(visitor, {
-        text: `${changed.problems.map(({ message }) => message).join(", ")}.`,
-        field: "wanted",
-      });
+      return passwordForm(
+        visitor,
+        changed.problems.map(({ message }) => ({ field: "wanted", message })),
+      );
 
     setSessionCookie(services.config, event, changed.token);
     return withNotice(patterns.home, "password_changed");
   });
 }
 
-function passwordForm(
-  visitor: Visitor,
-  problem?: { text: string; field: "present" | "wanted" | "again" },
-): PageContent {
+const notRepeated = { field: "again", message: "The new password and its repetition are not the same" };
+const wrongPassword = { field: "present", message: "The current password is wrong" };
+
+function passwordForm(visitor: Visitor, problems?: FormProblems): PageContent {
   return {
     title: "Change password",
-    status: problem ? 422 : 200,
+    status: problems ? 422 : 200,
     content: (
       <div class="narrow">
         <h1>Change password</h1>
         <form method="post" action={patterns.password}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="username" value={visitor.user?.email} autocomplete="username" />
-          {problem && <FormError inField>{problem.text}</FormError>}
+          <FormError problems={problems} />
           <Field
             label="Current password"
             name="present"
             type="password"
-            isWrong={problem?.field === "present"}
+            problems={problems}
             autocomplete="current-password"
             required
           />
@@ -67,7 +64,7 @@ function passwordForm(
             label="New password"
             name="wanted"
             type="password"
-            isWrong={problem?.field === "wanted"}
+            problems={problems}
             autocomplete="new-password"
             minLength={10}
             required
@@ -77,7 +74,7 @@ function passwordForm(
             label="New password once more"
             name="again"
             type="password"
-            isWrong={problem?.field === "again"}
+            problems={problems}
             autocomplete="new-password"
             required
           />

@@ -1,6 +1,6 @@
 import { isScope, scopeWords } from "../../../shared/accounts/scopes.ts";
 
-/** What scopes allow, in words, each with its name. */
+/** Scopes in words, each with its name. */
 export function ScopeList({ scopes }: { scopes: string[] }) {
   return (
     <ul class="scopes">

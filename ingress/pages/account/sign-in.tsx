@@ -8,6 +8,7 @@ import { limitSignInFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { action, type PageContent, page } from "../ui/page.ts";
+import type { FormProblems } from "../ui/problems.ts";
 import { localPath } from "../ui/return-path.ts";
 
 /** GET /sign-in[?to=<path>] */
@@ -18,7 +19,7 @@ export function signInPage(services: Services) {
   });
 }
 
-/** POST /sign-in {email, password, to}: a new session, whatever the browser had before. */
+/** POST /sign-in {email, password, to}. Always starts a new session. */
 export function signIn(services: Services, bodies: Bodies) {
   return action(services, bodies, async ({ event, visitor }, form) => {
     const email = form.get("email") ?? "";
@@ -27,7 +28,7 @@ export function signIn(services: Services, bodies: Bodies) {
       findUserByPassword(services, email, form.get("password") ?? ""),
     );
     const token = user && (await startSession(services, user, visitor.token));
-    if (!token) return signInForm(visitor, { to, email, isWrong: true });
+    if (!token) return signInForm(visitor, { to, email, problems: [wrongPassword] });
 
     setSessionCookie(services.config, event, token);
     return to;
@@ -42,13 +43,16 @@ export function signOut(services: Services, bodies: Bodies) {
   });
 }
 
+/** One message for an unknown address and a wrong password: an attacker must not learn which it was. */
+const wrongPassword = { field: "password", message: "The email address or password is wrong" };
+
 function signInForm(
   visitor: Visitor,
-  { to, email, isWrong = false }: { to: string; email: string; isWrong?: boolean },
+  { to, email, problems }: { to: string; email: string; problems?: FormProblems },
 ): PageContent {
   return {
     title: "Sign in",
-    status: isWrong ? 422 : 200,
+    status: problems ? 422 : 200,
     content: (
       <div class="narrow">
         <h1>Sign in</h1>
@@ -56,7 +60,7 @@ function signInForm(
         <form method="post" action={patterns.signIn}>
           <CsrfField visitor={visitor} />
           <input type="hidden" name="to" value={to} />
-          {isWrong && <FormError inField>The email address or password is wrong.</FormError>}
+          <FormError problems={problems} />
           <Field
             label="Email address"
             name="email"
@@ -64,7 +68,7 @@ function signInForm(
             value={email}
             autocomplete="username"
             required
-            autofocus={!isWrong}
+            autofocus={!problems}
           />
           <Field
             label="Password"
@@ -72,7 +76,7 @@ function signInForm(
             type="password"
             autocomplete="current-password"
             required
-            isWrong={isWrong}
+            problems={problems}
           />
           <p class="actions">
             <button type="submit">Sign in</button>

@@ -10,11 +10,11 @@ import { limitUserCodeFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 
-/** The one sentence for unknown, expired and handled codes, and for those of others: a guess learns nothing. */
+/** One message for unknown, expired, handled and foreign codes, so that a guess learns nothing. */
 export const notValid =
   "This code is not valid. Check it on your device, or start there again for a new one.";
 
-/** GET /oauth/device, and /oauth/device/:code with the code filled in. It looks nothing up and changes nothing. */
+/** GET /oauth/device, or /oauth/device/:code with the code filled in. Reads and changes no request. */
 export function enterCodePage(services: Services) {
   return signedInPage(services, ({ event, visitor }) => {
     const code = readUserCode(getRouterParam(event, "code", { decode: true }) ?? "");
@@ -22,7 +22,7 @@ export function enterCodePage(services: Services) {
   });
 }
 
-/** POST /oauth/device {user_code, came_by_link?}: claim the request behind the code, and go on to review it. */
+/** POST /oauth/device {user_code, came_by_link?}. Claims the request of the code and leads to its review. */
 export function enterCode(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
     const typed = form.get("user_code") ?? "";
@@ -36,6 +36,8 @@ export function enterCode(services: Services, bodies: Bodies) {
     return path ?? codePage(visitor, { code: typed.slice(0, 20), cameByLink, isWrong: true });
   });
 }
+
+const problem = { field: "user_code", message: notValid };
 
 interface CodeProps {
   code?: string | undefined;
@@ -65,13 +67,13 @@ function codePage(visitor: Visitor, props: CodeProps): PageContent {
   };
 }
 
-/** Where a code is entered, here and on the home page. */
+/** The form for a code, also on the home page. */
 export function CodeForm({ visitor, code, cameByLink, isWrong }: CodeProps & { visitor: Visitor }) {
   return (
     <form method="post" action={patterns.enterCode}>
       <CsrfField visitor={visitor} />
       {cameByLink && !isWrong && <input type="hidden" name="came_by_link" value="1" />}
-      {isWrong && <FormError inField>{notValid}</FormError>}
+      {isWrong && <FormError problems={[problem]}>{notValid}</FormError>}
       <Field
         label="Code"
         name="user_code"
@@ -83,7 +85,7 @@ export function CodeForm({ visitor, code, cameByLink, isWrong }: CodeProps & { v
         spellcheck={false}
         maxLength={20}
         required
-        isWrong={isWrong}
+        problems={isWrong ? [problem] : undefined}
       />
       <p class="actions">
         <button type="submit">Continue</button>

@@ -5,28 +5,28 @@ import { ScopeList } from "../account/scope-list.tsx";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
-import type { Review } from "./review.tsx";
+import type { Review } from "./load.ts";
 
-/** What was sent and could not be accepted. */
-interface Sent {
+/** A decision that was refused. */
+interface Refused {
   organizationId: string;
   problem: string;
 }
 
-/** Who asks for what, and the decision: to deny is as easy as to authorize. */
-export function reviewForm(visitor: Visitor, review: Review, now: Date, sent?: Sent): PageContent {
+/** The request and its decision. Denying is as easy as authorizing. */
+export function reviewForm(visitor: Visitor, review: Review, now: Date, refused?: Refused): PageContent {
   const { application, code, choices, userCode } = review;
-  const chosen = sent?.organizationId || preselected(review);
+  const chosen = refused?.organizationId || preselect(review);
   const canAuthorize = choices.some(({ granted }) => granted.length > 0);
   return {
     title: `Authorize ${application.name}?`,
-    status: sent ? 422 : 200,
+    status: refused ? 422 : 200,
     content: (
       <div class="narrow">
         <h1>
           Authorize <span class="named">{application.name}</span>?
         </h1>
-        {sent && <FormError>{sent.problem}</FormError>}
+        <FormError>{refused?.problem}</FormError>
         <p>
           It asks to act as <strong>{visitor.user?.email}</strong>. Your device must show this code:
         </p>
@@ -122,8 +122,8 @@ function Choice({ choice, chosen }: { choice: OrganizationChoice; chosen: string
   );
 }
 
-/** The organization that the client hinted at, if the user belongs to it; the only one, if there is just one. */
-function preselected({ code, choices }: Review): string | undefined {
+/** The organization that the client hinted at if the user belongs to it, or else the only one. */
+function preselect({ code, choices }: Review): string | undefined {
   const ids = choices.map(({ organization }) => organization.id);
   if (code.preselectedOrganizationId && ids.includes(code.preselectedOrganizationId))
     return code.preselectedOrganizationId;

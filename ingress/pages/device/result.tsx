@@ -3,7 +3,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { PageContent } from "../ui/page.ts";
 import { notValid } from "./enter-code.tsx";
 
-/** What the user who decided a request sees then, and whenever they look again. */
+/** The state of a request, for the user who decided it. */
 export function deviceOutcome(request: DeviceRequest): PageContent {
   const name = request.application.name;
   switch (request.state) {
@@ -28,10 +28,10 @@ export function deviceOutcome(request: DeviceRequest): PageContent {
   }
 }
 
-/** Back and resubmit: the first decision stands. */
+/** Shown when a form is sent again: the first decision stands. */
 export function alreadyHandled(request: DeviceRequest): PageContent {
   const { application, state } = request;
-  const said = {
+  const sentence = {
     approved: `It was authorized for ${application.name}.`,
     used: `It was authorized for ${application.name}.`,
     denied: "It was denied.",
@@ -39,7 +39,7 @@ export function alreadyHandled(request: DeviceRequest): PageContent {
     pending: "It can be decided no more.",
   }[state];
   return {
-    ...outcome("This request was already handled", "wait", [said, "You can close this page."]),
+    ...outcome("This request was already handled", "wait", [sentence, "You can close this page."]),
     status: 409,
   };
 }

@@ -1,0 +1,69 @@
+import { getRouterParam } from "h3";
+import { listOwnAccessTokens } from "../../../shared/accounts/access-token-store.ts";
+import { listMemberships } from "../../../shared/accounts/member-store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { isId } from "../../../shared/ids.ts";
+import { type ConnectedApp, listConnectedApps, requireConnectedApp } from "../../../shared/oauth/grants.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { SignedInRequest } from "../ui/page.ts";
+
+export type OwnToken = Awaited<ReturnType<typeof loadAccessTokens>>[number];
+
+/** The visitor's own API access tokens. */
+export function loadAccessTokens({ db, clock }: Services, { user }: SignedInRequest) {
+  return listOwnAccessTokens(db, user.id, clock.now());
+}
+
+/**
+ * The access token that the address names.
+ * @throws Refusal 404
+ */
+export async function loadAccessToken(services: Services, request: SignedInRequest): Promise<OwnToken> {
+  const id = readId(request, "access token");
+  const found = (await loadAccessTokens(services, request)).find(({ token }) => token.id === id);
+  if (!found) throw notFound("access token");
+  return found;
+}
+
+/**
+ * The connected app whose grant the address names.
+ * @throws Refusal 404
+ */
+export async function loadConnectedApp(services: Services, request: SignedInRequest): Promise<ConnectedApp> {
+  return requireConnectedApp(services, request.user.id, readId(request, "authorized application"));
+}
+
+/**
+ * All grants of the application that the address names.
+ * @throws Refusal 404
+ */
+export async function loadApplication(services: Services, request: SignedInRequest) {
+  const id = readId(request, "authorized application");
+  const apps = await listConnectedApps(services, request.user.id);
+  const grants = apps.filter(({ application }) => application.id === id);
+  const [first] = grants;
+  if (!first) throw notFound("authorized application");
+  return { application: first.application, grants };
+}
+
+/** The organizations that the visitor belongs to. */
+export async function loadOrganizations(
+  { db }: Services,
+  { user }: SignedInRequest,
+): Promise<Organization[]> {
+  return (await listMemberships(db, user.id)).map(({ organization }) => organization);
+}
+
+/**
+ * The id in the address.
+ * @throws Refusal 404
+ */
+export function readId(
+  { event }: SignedInRequest,
+  resource: "access token" | "authorized application",
+): string {
+  const id = getRouterParam(event, "id") ?? "";
+  if (!isId(id)) throw notFound(resource);
+  return id;
+}
