@@ -19,7 +19,7 @@ import { selectTests } from "./servers/select-tests.ts";
 const testOptions = [
   "--test-reporter=spec",
   "--test-concurrency=4",
-  "--test-timeout=240000",
+  "--test-timeout=300000",
   // A test that timed out leaves connections open; its file would never end.
   "--test-force-exit",
 ];

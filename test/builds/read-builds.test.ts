@@ -9,14 +9,14 @@ import { createBuilds } from "../../shared/builds/create.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { allBuilds } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { get, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describeOnBothDatabases("GET builds and pipelines", (database) => {
+describeWithDatabase("GET builds and pipelines", (database) => {
   let world: World;
   let acme: TestOrganization;
   let other: TestOrganization;
@@ -408,7 +408,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
   });
 });
 
-describeOnBothDatabases("the REST rate limit", (database) => {
+describeWithDatabase("the REST rate limit", (database) => {
   it("refuses what exceeds it, a token for itself, and says when to come back", async () => {
     const world = await startWorld(database, { API_REQUESTS_PER_MINUTE: "5" });
     const acme = await setUpOrganization(world);

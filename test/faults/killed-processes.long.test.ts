@@ -10,11 +10,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 /** Every delivery that was answered 201 has exactly one build; no build is of a delivery that nobody knows. */
 async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> {
-  await eventually(
-    `${accepted.length} builds`,
-    async () => (await countBuilds(world)) >= accepted.length,
-    50_000,
-  );
+  await eventually(`${accepted.length} builds`, async () => (await countBuilds(world)) >= accepted.length);
   const builtIds = (await allBuilds(world)).map((build) => build.deliveryId);
   assert.equal(new Set(builtIds).size, builtIds.length);
   const missing = accepted.filter((id) => !builtIds.includes(id));
@@ -24,7 +20,6 @@ async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> 
 describeOnBothDatabases("every 201 has exactly one build", (database) => {
   it("when the worker is killed in the middle of its work, and Redis flushed", {
     skip: redisServerMissing,
-    timeout: 120_000,
   }, async () => {
     const redis = await startRedis();
     const world = await startWorld(database, { REDIS_URL: redis.url });
@@ -51,7 +46,7 @@ describeOnBothDatabases("every 201 has exactly one build", (database) => {
     await redis.close();
   });
 
-  it("when the ingress is killed after the commit", { timeout: 120_000 }, async () => {
+  it("when the ingress is killed after the commit", async () => {
     const world = await startWorld(database);
     const { path } = await (await setUpOrganization(world)).trigger();
     const settings = {

@@ -8,7 +8,7 @@ import {
 } from "playwright-core";
 import { findChromium } from "../servers/chromium.ts";
 
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 const found = findChromium(process.env);
 const program = "program" in found ? found.program : undefined;
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import { type Api, base, openApi, unique } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 
-describeOnBothDatabases("GET …/queues", (database) => {
+describeWithDatabase("GET …/queues", (database) => {
   let api: Api;
   let path: string;
   let keys: string[];
@@ -84,7 +84,7 @@ describeOnBothDatabases("GET …/queues", (database) => {
   });
 });
 
-describeOnBothDatabases("DELETE …/queues/{id}", (database) => {
+describeWithDatabase("DELETE …/queues/{id}", (database) => {
   let api: Api;
 
   before(async () => {

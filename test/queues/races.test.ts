@@ -5,7 +5,7 @@ import { and, eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { type Api, buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
-import type { Answer } from "../helpers/http.ts";
+import { type Answer, untilNotBusy } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
 
 describeOnBothDatabases("changes at the same time, through two processes", (database) => {
@@ -22,20 +22,12 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     await api.close();
   });
 
-  /** A caller who is told to come back, because all is busy, does. */
-  async function patiently(send: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
-      const answer = await send();
-      if (answer.status !== 503) return answer;
-      await sleep(100);
-    }
-  }
   /** The same request many times at once, to both processes in turn. */
   const together = (times: number, method: string, path: string, body?: (index: number) => unknown) =>
     Promise.all(
       Array.from({ length: times }, (_, index) => {
         const url = index % 2 ? second.url : api.world.url;
-        return patiently(() => api.send(method, path, { url, ...(body ? { body: body(index) } : {}) }));
+        return untilNotBusy(() => api.send(method, path, { url, ...(body ? { body: body(index) } : {}) }));
       }),
     );
   const tally = (answers: Answer[]) => {
@@ -225,7 +217,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
 
       await Promise.all([
         api.build(id),
-        patiently(() => api.send("PATCH", `/pipelines/${slug}`, { body })),
+        untilNotBusy(() => api.send("PATCH", `/pipelines/${slug}`, { body })),
         together(2, "DELETE", `/clusters/${cluster.id}`),
       ]);
 

@@ -130,11 +130,9 @@ describe("a sliding window in Redis", { skip }, () => {
 
   it("admits again when the reset that it named has come", async () => {
     const short = window(2, 600);
-    await windows.admit(short);
-    await windows.admit(short);
 
-    const refused = await windows.admit(short);
-    assert.equal(refused.admitted, false);
+    let refused = await windows.admit(short);
+    while (refused.admitted) refused = await windows.admit(short);
     assert.ok(refused.resetMs > 0 && refused.resetMs <= 610);
     await redis.call("CLIENT", "PAUSE", "0");
     const deadline = performance.now() + refused.resetMs + 50;

@@ -18,7 +18,7 @@ const program = `
 
 function startLogging(stdout: "pipe" | number) {
   const args = ["--import", "tsx", "--input-type=module", "--eval", program];
-  const child = spawn(process.execPath, args, { stdio: ["pipe", stdout, "pipe"], timeout: 5_000 });
+  const child = spawn(process.execPath, args, { stdio: ["pipe", stdout, "pipe"] });
   const ready = once(child.stderr as NodeJS.ReadableStream, "data");
   return { child, ready };
 }

@@ -46,9 +46,7 @@ describeWithDatabase("the operator's command", (database) => {
     return stderr.trim();
   };
 
-  it("sets up an installation whose webhooks become builds that can be read", {
-    timeout: 90_000,
-  }, async () => {
+  it("sets up an installation whose webhooks become builds that can be read", async () => {
     const org = await admin(
       "org",
       "create",
@@ -261,9 +259,7 @@ describeWithDatabase("the operator's command", (database) => {
     for (const [at, [expected]] of cases.entries()) assert.match(sentences[at] ?? "", expected);
   });
 
-  it("stops at ten triggers a pipeline, also when twelve are created at once", {
-    timeout: 60_000,
-  }, async () => {
+  it("stops at ten triggers a pipeline, also when twelve are created at once", async () => {
     const hook = [
       "trigger",
       "create",

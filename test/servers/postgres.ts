@@ -107,7 +107,7 @@ function server(bin: string, dir: string, port: number): Program {
     full_page_writes: "off",
     synchronous_commit: "off",
     shared_buffers: "32MB",
-    max_connections: 200,
+    max_connections: 400,
     lc_messages: "C", // `ready` is English
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sign } from "@octokit/webhooks-methods";
 import { ordinarySettings } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
-import type { Answer } from "../helpers/http.ts";
+import { type Answer, untilNotBusy } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
@@ -25,18 +24,10 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     await api.close();
   });
 
-  /** A caller who is told to come back, because all is busy, does. */
-  async function patiently(send: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
-      const answer = await send();
-      if (answer.status !== 503) return answer;
-      await sleep(100);
-    }
-  }
   /** The same call many times at once, to both processes in turn. */
   const together = (times: number, call: (url: string) => Promise<Answer>) =>
     Promise.all(
-      Array.from({ length: times }, (_, at) => patiently(() => call(at % 2 ? second.url : api.world.url))),
+      Array.from({ length: times }, (_, at) => untilNotBusy(() => call(at % 2 ? second.url : api.world.url))),
     );
   const tally = (answers: Answer[]) => {
     const byAnswer = Map.groupBy(answers, ({ status, body }) => `${status} ${body?.message ?? ""}`);
@@ -91,7 +82,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
 
     const answers = await Promise.all(
       changes.map((body, at) =>
-        patiently(() => api.send("PATCH", path, { body, url: at % 2 ? second.url : api.world.url })),
+        untilNotBusy(() => api.send("PATCH", path, { body, url: at % 2 ? second.url : api.world.url })),
       ),
     );
 

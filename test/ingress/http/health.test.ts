@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Client } from "pg";
-import { describeOnBothDatabases, sqlite } from "../../helpers/databases.ts";
+import { describeWithDatabase, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 import { startWorld } from "../../helpers/world.ts";
 
-describeOnBothDatabases("GET /healthz and /readyz", (database) => {
+describeWithDatabase("GET /healthz and /readyz", (database) => {
   it("answer 200 with every part named when all is well", async () => {
     const world = await startWorld(database);
 

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sqlite } from "../../helpers/databases.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
@@ -94,13 +93,13 @@ describe("the ingress on the open internet", () => {
     );
   });
 
-  /** What a socket is answered, when each part is written after an answer, or a while, has come of the last. */
+  /** Writes each part after the answer to the one before; returns all that was answered. */
   const exchange = async (...parts: string[]) => {
     const socket = await open();
     const answered = text(socket);
-    for (const part of parts) {
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) await Promise.race([once(socket, "data"), once(socket, "close")]);
       socket.write(part);
-      await Promise.race([once(socket, "data"), once(socket, "close"), sleep(100)]);
     }
     return answered;
   };

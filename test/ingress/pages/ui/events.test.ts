@@ -92,14 +92,15 @@ describeWithDatabase("GET /events", (database) => {
     const ada = await pages.visitor(pages.ada);
     const address = addressIn((await ada.get(pages.paths.queue)).text);
     await request(pages.url + address, { method: "HEAD", headers: { cookie: ada.cookie } });
-    await eventually("the HEAD is let go of", async () => held === 0, 3000);
+    await eventually("the HEAD is let go of", async () => held === 0);
     events.subscribe = subscribe;
   });
 });
 
 describe("when the server stops", () => {
   it("open streams and unused connections end at once, and hold nothing up", async () => {
-    const pages = await startQueuePages(sqlite);
+    // Waiting for the deadline would take longer than a test may.
+    const pages = await startQueuePages(sqlite, { SHUTDOWN_SECONDS: "600" });
     const ada = await pages.visitor(pages.ada);
     const html = (await ada.get(pages.paths.queue)).text;
     const address = /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&");
@@ -110,11 +111,8 @@ describe("when the server stops", () => {
     const unused = connect(Number(new URL(pages.url).port), "127.0.0.1"); // as browsers do ahead of need
     await Promise.all([once(unused, "connect"), (await pages.visitor()).get("/healthz")]);
 
-    const began = performance.now();
     await pages.close();
-    const tookMs = performance.now() - began;
 
     assert.deepEqual(new Set(await ended), new Set(["retry: 3000\n\n"]));
-    assert.ok(tookMs < 2000, `took ${tookMs} ms`);
   });
 });

@@ -179,14 +179,16 @@ describeInBrowser("a page that is open", () => {
   });
 
   it("listens only while it is in sight, and catches up", async () => {
-    const page = await window(pages.paths.queue);
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+    const firstLook = page.waitForResponse((response) => response.request().resourceType() === "fetch");
+    await page.goto(pages.paths.queue);
+    await firstLook;
     const show = (isHidden: boolean) =>
       page.evaluate((hidden) => {
         Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
         document.dispatchEvent(new Event("visibilitychange"));
       }, isHidden);
 
-    await sleep(lookMs); // until it has looked at what came before
     await show(true);
     await pause("While away");
     await sleep(lookMs);

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { eventually } from "../helpers/http.ts";
 
 const run = promisify(execFile);
 const copied = ["Procfile", "package.json", "tsconfig.json", "ingress", "workers", "shared", "scripts"];
@@ -145,16 +145,14 @@ describe("npm start", { skip }, () => {
 
 /** The compilers that tsx runs beside each process notice a little later that it has ended. */
 async function untilGroupIsGone(id: number): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (Date.now() < deadline) {
+  await eventually("the end of every process", async () => {
     try {
       process.kill(-id, 0);
+      return false;
     } catch {
-      return;
+      return true;
     }
-    await sleep(20);
-  }
-  assert.fail("a process is left");
+  });
 }
 
 function isExecutable(file: string): boolean {
