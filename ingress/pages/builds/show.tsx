@@ -13,7 +13,7 @@ import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
-import { tryForm } from "../ui/problems.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { type BuildPageData, buildPath, loadBuild, loadBuildPage } from "./load.ts";
@@ -31,7 +31,7 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
     const pipeline = await loadPipeline(services, request);
     const number = parseBuildNumber(request.parameter("number"));
     const outcome = await tryForm(() => cancelBuild(services, request.actor, pipeline, number));
-    if ("problem" in outcome) return show(services, request, outcome.problem);
+    if ("problems" in outcome) return show(services, request, outcome.problems);
     return withNotice(buildPath(request), "build_canceled");
   });
 }
@@ -51,7 +51,11 @@ export function payloadFile(services: Services) {
   });
 }
 
-async function show(services: Services, request: MemberRequest, problem?: string): Promise<PageContent> {
+async function show(
+  services: Services,
+  request: MemberRequest,
+  problems?: FormProblems,
+): Promise<PageContent> {
   const { organization, visitor } = request;
   const data = await loadBuildPage(services, request);
   const { details, queues, pausedQueues, users, payload } = data;
@@ -61,10 +65,10 @@ async function show(services: Services, request: MemberRequest, problem?: string
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `${pipeline.name} #${build.number}`,
-    status: problem ? 422 : 200,
+    status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
     // No live updates after a failed form: its address has no GET page to reload.
-    ...(problem ? {} : { events: eventsPath(services, visitor, topics) }),
+    ...(problems ? {} : { events: eventsPath(services, visitor, topics) }),
     content: (
       <>
         <p class="back">
@@ -80,7 +84,7 @@ async function show(services: Services, request: MemberRequest, problem?: string
             </PostButton>
           )}
         </div>
-        {problem && <FormError>{problem}</FormError>}
+        {problems && <FormError problems={problems} />}
         <p class="lead">{build.message}</p>
         <PausedQueues queues={pausedQueues} users={users} org={org} now={now} />
         <Facts data={data} org={org} now={now} />

@@ -13,7 +13,7 @@ import { CsrfField, FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { tryForm } from "../ui/problems.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
 import { deliveryPath, loadDelivery, loadDeliveryPage } from "./load.ts";
@@ -29,7 +29,7 @@ export function buildAgain(services: Services, bodies: Bodies) {
     const loaded = await loadDelivery(services, request);
     const expected = Number(form.get("rebuild") ?? Number.NaN);
     const outcome = await tryForm(() => rebuildDelivery(services, request.actor, loaded, expected));
-    if ("problem" in outcome) return show(services, request, outcome.problem);
+    if ("problems" in outcome) return show(services, request, outcome.problems);
     return pathTo(patterns.buildPage, {
       org: request.organization.slug,
       slug: loaded.pipeline.slug,
@@ -55,7 +55,11 @@ export function deliveryPayloadFile(services: Services) {
   });
 }
 
-async function show(services: Services, request: MemberRequest, problem?: string): Promise<PageContent> {
+async function show(
+  services: Services,
+  request: MemberRequest,
+  problems?: FormProblems,
+): Promise<PageContent> {
   const { clock, config } = services;
   const { organization, visitor } = request;
   const data = await loadDeliveryPage(services, request);
@@ -66,10 +70,10 @@ async function show(services: Services, request: MemberRequest, problem?: string
   const canTry = payload !== undefined && organization.features.includes("webhook_filtering");
   return {
     title: "Delivery",
-    status: problem ? 422 : 200,
+    status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
     // No live updates after a failed form: its address has no GET page to reload.
-    ...(problem ? {} : { events: eventsPath(services, visitor, [`trigger:${trigger.id}`]) }),
+    ...(problems ? {} : { events: eventsPath(services, visitor, [`trigger:${trigger.id}`]) }),
     content: (
       <>
         <p class="back">
@@ -94,7 +98,7 @@ async function show(services: Services, request: MemberRequest, problem?: string
             )}
           </div>
         </div>
-        {problem && <FormError>{problem}</FormError>}
+        {problems && <FormError problems={problems} />}
         <Facts delivery={delivery} builds={builds} parameters={parameters} now={clock.now()} />
         {payload ? (
           <>

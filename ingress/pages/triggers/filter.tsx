@@ -1,86 +1,98 @@
 import { patterns } from "../../../shared/paths.ts";
-import { Refusal } from "../../../shared/refusal.ts";
+import { Refusal, validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { testFilter } from "../../../shared/triggers/filter/deliveries.ts";
 import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { asSentence, tryForm } from "../ui/problems.ts";
-import { type LoadedTrigger, loadTrigger, triggerPath } from "./load.ts";
+import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
+import { checkFilter } from "./fields.tsx";
+import { loadDeliveriesToTry, loadTrigger, triggerPath } from "./load.ts";
 
-const maxDeliveries = 20;
+const fieldNames: FieldNames = { filter: "expression", "filter.expression": "expression" };
 
-interface Draft {
+interface FilterDraft {
   expression: string;
   deliveryId: string;
-  problem?: string | undefined;
-  outcome?: FilterOutcome | undefined;
+}
+
+interface FilterForm extends FilterDraft {
+  problems?: FormProblems;
+  outcome?: FilterOutcome;
 }
 
 /** GET …/triggers/:trigger/filter?delivery=… */
 export function filterPage(services: Services) {
   return memberPage(services, async (request) => {
-    const at = await loadTrigger(services, request);
+    const { trigger } = await loadTrigger(services, request);
     const deliveryId = request.event.url.searchParams.get("delivery") ?? "";
-    return show(services, request, at, { expression: at.trigger.filter ?? "", deliveryId });
+    return show(services, request, trigger, { expression: trigger.filter ?? "", deliveryId });
   });
 }
 
-/** POST there {expression, delivery, action: try or save} */
+/** POST …/filter {expression, delivery, action: try or save} */
 export function tryOrSaveFilter(services: Services, filters: FilterEvaluator, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
-    const at = await loadTrigger(services, request);
-    const draft = {
-      expression: (form.get("expression") ?? "").trim(),
-      deliveryId: form.get("delivery") ?? "",
-    };
-    const isSaving = form.get("action") === "save";
-    const problems =
-      isSaving && draft.expression === "" ? [] : problemsOf(filterExpression, draft.expression, "filter");
-    if (problems.length > 0) return show(services, request, at, { ...draft, problem: asSentence(problems) });
-    if (!isSaving) return show(services, request, at, await tryIt(services, filters, at, draft));
-
-    const change = { filter: draft.expression || null };
-    const saved = await tryForm(() => updateTrigger(services, request.actor, at.trigger, change));
-    if ("problem" in saved) return show(services, request, at, { ...draft, problem: saved.problem });
-    return triggerPath(request, at.trigger);
+    const { trigger } = await loadTrigger(services, request);
+    const expression = (form.get("expression") ?? "").trim();
+    const draft = { expression, deliveryId: form.get("delivery") ?? "" };
+    if (form.get("action") !== "save") {
+      const result = await tryFilter(services, filters, trigger, draft);
+      return show(services, request, trigger, { ...draft, ...result });
+    }
+    const saved = await tryForm(() => saveFilter(services, request, trigger, expression), fieldNames);
+    if ("done" in saved) return triggerPath(request, trigger);
+    return show(services, request, trigger, { ...draft, problems: saved.problems });
   });
 }
 
-async function tryIt(
+/** @throws Refusal 404, 422 */
+async function saveFilter(
+  services: Services,
+  { actor }: MemberRequest,
+  trigger: Trigger,
+  expression: string,
+) {
+  const problems = checkFilter(expression);
+  if (problems.length > 0) throw validationFailed(...problems);
+  return updateTrigger(services, actor, trigger, { filter: expression || null });
+}
+
+async function tryFilter(
   services: Services,
   filters: FilterEvaluator,
-  { trigger }: LoadedTrigger,
-  draft: Draft,
-): Promise<Draft> {
+  trigger: Trigger,
+  draft: FilterDraft,
+): Promise<Pick<FilterForm, "problems" | "outcome">> {
+  const problems = problemsOf(filterExpression, draft.expression, "expression");
+  if (problems.length > 0) return { problems };
   try {
-    return { ...draft, outcome: await testFilter(services, filters, trigger, draft) };
+    return { outcome: await testFilter(services, filters, trigger, draft) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status >= 500) throw error;
-    return { ...draft, problem: asSentence([error.message]) };
+    return { problems: [{ field: "", message: error.message }] };
   }
 }
 
 async function show(
-  { db }: Services,
+  services: Services,
   request: MemberRequest,
-  { trigger }: LoadedTrigger,
-  draft: Draft,
+  trigger: Trigger,
+  { expression, deliveryId, problems, outcome }: FilterForm,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
-  if (!organization.features.includes("webhook_filtering"))
-    throw new Refusal(403, "Filters are not available to this organization.");
-  const deliveries = await listDeliveriesPage(db, trigger.id, { limit: maxDeliveries });
+  const deliveries = await loadDeliveriesToTry(services, request, trigger);
   return {
     title: "Filter",
-    status: draft.problem ? 422 : 200,
+    status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
     content: (
       <div class="narrow">
@@ -94,12 +106,13 @@ async function show(
         </p>
         <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
           <CsrfField visitor={visitor} />
-          {draft.problem && <FormError>{draft.problem}</FormError>}
-          {draft.outcome && <Outcome outcome={draft.outcome} />}
+          {problems && <FormError problems={problems} />}
+          {outcome && <Outcome outcome={outcome} />}
           <TextArea
             label="Expression"
             name="expression"
-            value={draft.expression}
+            value={expression}
+            problems={problems}
             maxLength={256}
             hint="CEL, 256 bytes at most. Empty: every delivery builds."
           />
@@ -107,8 +120,8 @@ async function show(
             <Select
               label="Delivery"
               name="delivery"
-              value={draft.deliveryId}
-              options={optionsOf(deliveries, draft.deliveryId)}
+              value={deliveryId}
+              options={toOptions(deliveries, deliveryId)}
             />
           )}
           <p class="actions">
@@ -131,8 +144,8 @@ async function show(
   };
 }
 
-/** The latest ones, and the one that was asked for if it is older. */
-function optionsOf(deliveries: Delivery[], chosen: string) {
+/** The latest deliveries, and first the chosen one if it is older. */
+function toOptions(deliveries: Delivery[], chosen: string) {
   const shown = deliveries.map(({ id, receivedAt, externalId }) => {
     const time = receivedAt.toISOString().slice(0, 19).replace("T", " ");
     return [id, externalId ? `${time} UTC, ${externalId}` : `${time} UTC`] as const;

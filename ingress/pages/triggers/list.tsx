@@ -12,7 +12,7 @@ import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { triggerPath } from "./load.ts";
 
-/** GET /organizations/:org/pipelines/:slug/triggers, newest first */
+/** GET /organizations/:org/pipelines/:slug/triggers */
 export function triggersPage(services: Services) {
   const { db, config, clock } = services;
   return memberPage(services, async (request) => {

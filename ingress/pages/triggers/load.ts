@@ -3,6 +3,7 @@ import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
@@ -20,6 +21,7 @@ import type { MemberRequest } from "../ui/member-page.ts";
 export const deliveryCursors = { older: "after", newer: "before" };
 const deliveriesPerPage = 20;
 const maxAuditEntries = 10;
+const maxDeliveriesToTry = 20;
 
 export interface LoadedTrigger {
   pipeline: Pipeline;
@@ -74,6 +76,16 @@ async function loadDeliveries({ db }: Services, { event }: MemberRequest, { id }
   const page = splitPage(asked, await listDeliveriesPage(db, id, asked), (delivery) => delivery.id);
   const ids = page.rows.map((delivery) => delivery.id);
   return { page, deliveries: page.rows, builds: await listBuildsOfDeliveries(db, ids) };
+}
+
+/**
+ * The latest deliveries, to try a filter on.
+ * @throws Refusal 403 without the feature
+ */
+export function loadDeliveriesToTry({ db }: Services, { organization }: MemberRequest, { id }: Trigger) {
+  if (!organization.features.includes("webhook_filtering"))
+    throw new Refusal(403, "Filters are not available to this organization.");
+  return listDeliveriesPage(db, id, { limit: maxDeliveriesToTry });
 }
 
 /** The path of a trigger of the request's pipeline, or of another page below it. */

@@ -1,7 +1,8 @@
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { deliveryPath } from "../deliveries/load.ts";
@@ -9,38 +10,39 @@ import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence } from "../ui/problems.ts";
-import { type LoadedTrigger, loadTrigger, triggerPath } from "./load.ts";
+import { loadTrigger, triggerPath } from "./load.ts";
 
 const maxPayloadBytesInRequest = 64 * 1024;
 
-interface Draft {
+interface SendForm {
   event: string;
   payload: string;
+  refusal?: Refusal;
 }
 
 /** GET …/triggers/:trigger/send */
 export function sendDeliveryPage(services: Services) {
   return memberPage(services, async (request) => {
-    const at = await loadTrigger(services, request);
-    const type = findTriggerType(services.config.issueTracker, at.trigger.type);
+    const { trigger } = await loadTrigger(services, request);
+    const type = findTriggerType(services.config.issueTracker, trigger.type);
     const payload = JSON.stringify(type?.sample ?? {}, undefined, 2);
-    return show(services, request, at, { event: type?.sampleEvent ?? "", payload });
+    return show(services, request, trigger, { event: type?.sampleEvent ?? "", payload });
   });
 }
 
-/** POST there {payload, event}: leads to the delivery, and from there to its build. */
+/** POST …/send {payload, event}: redirects to the delivery. */
 export function sendTestDelivery(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
-    const at = await loadTrigger(services, request);
+    const { trigger } = await loadTrigger(services, request);
     const { organization } = request;
     const draft = { event: (form.get("event") ?? "").trim(), payload: form.get("payload") ?? "" };
-    const sent = { body: Buffer.from(draft.payload), event: draft.event || undefined };
+    const content = { body: Buffer.from(draft.payload), event: draft.event || undefined };
     try {
-      const id = await sendDelivery(services, { trigger: at.trigger, organization }, sent);
-      return deliveryPath(request, { trigger: at.trigger, delivery: { id } });
+      const id = await sendDelivery(services, { trigger, organization }, content);
+      return deliveryPath(request, { trigger, delivery: { id } });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500) throw error;
-      return show(services, request, at, draft, error);
+      return show(services, request, trigger, { ...draft, refusal: error });
     }
   });
 }
@@ -48,17 +50,12 @@ export function sendTestDelivery(services: Services, bodies: Bodies) {
 function show(
   { config }: Services,
   request: MemberRequest,
-  { pipeline, trigger }: LoadedTrigger,
-  draft: Draft,
-  refusal?: Refusal,
+  trigger: Trigger,
+  { event, payload, refusal }: SendForm,
 ): PageContent {
   const { organization, visitor } = request;
   const type = findTriggerType(config.issueTracker, trigger.type);
-  const back = pathTo(patterns.triggerPage, {
-    org: organization.slug,
-    slug: pipeline.slug,
-    trigger: trigger.id,
-  });
+  const back = triggerPath(request, trigger);
   return {
     title: "Send a test delivery",
     status: refusal?.status ?? 200,
@@ -70,8 +67,9 @@ function show(
         </p>
         <h1>Send a test delivery</h1>
         <p>
-          It goes through all that a delivery of the sender goes through{signs(trigger.secretSealed)}, counts
-          towards the hourly limit, and makes a real build.
+          It goes through all that a delivery of the sender goes through
+          {trigger.secretSealed === null ? "" : ", is signed with the trigger’s secret"}, counts towards the
+          hourly limit, and makes a real build.
         </p>
         <form method="post" action={triggerPath(request, trigger, patterns.sendDeliveryPage)}>
           <CsrfField visitor={visitor} />
@@ -80,7 +78,7 @@ function show(
             <Field
               label="Event"
               name="event"
-              value={draft.event}
+              value={event}
               maxLength={100}
               hint={`What ${type.eventHeader} says.`}
             />
@@ -88,7 +86,7 @@ function show(
           <TextArea
             label="Payload"
             name="payload"
-            value={draft.payload}
+            value={payload}
             maxLength={maxPayloadBytesInRequest}
             rows={14}
             hint="Any JSON."
@@ -103,8 +101,4 @@ function show(
       </div>
     ),
   };
-}
-
-function signs(secretSealed: string | null): string {
-  return secretSealed === null ? "" : ", is signed with the trigger’s secret";
 }

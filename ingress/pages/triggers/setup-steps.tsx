@@ -3,15 +3,14 @@ import type { TriggerType } from "../../../shared/triggers/types.ts";
 import { Table } from "../ui/tables.tsx";
 import { curlCommand } from "./created.tsx";
 
-/** What the set-up of a sender depends on. */
-export interface SetUp {
+export interface Setup {
   trigger: Trigger;
   type: TriggerType | undefined;
   editPath: string;
   deliveriesPerHour: string;
 }
 
-export function GitHubSteps({ trigger, editPath }: SetUp) {
+export function GitHubSteps({ trigger, editPath }: Setup) {
   return (
     <section aria-labelledby="steps">
       <h2 id="steps">At GitHub</h2>
@@ -50,7 +49,7 @@ export function GitHubSteps({ trigger, editPath }: SetUp) {
   );
 }
 
-export function TrackerSteps({ trigger, type, editPath }: SetUp) {
+export function TrackerSteps({ trigger, type, editPath }: Setup) {
   return (
     <section aria-labelledby="steps">
       <h2 id="steps">At {type?.title}</h2>
@@ -84,7 +83,7 @@ export function TrackerSteps({ trigger, type, editPath }: SetUp) {
   );
 }
 
-export function ProgramSteps({ type, deliveriesPerHour }: SetUp) {
+export function ProgramSteps({ type, deliveriesPerHour }: Setup) {
   return (
     <>
       <section aria-labelledby="steps">

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
@@ -6,9 +5,9 @@ import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { loadTrigger, triggerPath } from "./load.ts";
-import { GitHubSteps, ProgramSteps, type SetUp, TrackerSteps } from "./setup-steps.tsx";
+import { GitHubSteps, ProgramSteps, type Setup, TrackerSteps } from "./setup-steps.tsx";
 
-/** GET …/triggers/:trigger/setup: what to do at the sender. */
+/** GET …/triggers/:trigger/setup: instructions for the sender. */
 export function triggerSetupPage(services: Services) {
   const { config } = services;
   return memberPage(services, async (request) => {
@@ -16,7 +15,7 @@ export function triggerSetupPage(services: Services) {
     const { trigger } = await loadTrigger(services, request);
     const type = findTriggerType(config.issueTracker, trigger.type);
     const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
-    const setUp: SetUp = {
+    const setup: Setup = {
       trigger,
       type,
       editPath: path(patterns.editTriggerPage),
@@ -38,13 +37,13 @@ export function triggerSetupPage(services: Services) {
             The URL was shown when the trigger was created; it ends in <code>{trigger.tokenHint}</code>. If it
             is lost, or has leaked, <a href={path(patterns.replaceTriggerPage)}>replace the trigger</a>.
           </p>
-          {stepsOf(setUp)}
+          <Steps {...setup} />
           <section aria-labelledby="limits">
             <h2 id="limits">Limits</h2>
             <ul>
               <li>A payload has at most 5 MB.</li>
               <li>
-                All triggers of {organization.name} together take {setUp.deliveriesPerHour} deliveries an
+                All triggers of {organization.name} together take {setup.deliveriesPerHour} deliveries an
                 hour.
               </li>
               <li>A pipeline has at most {maxTriggersPerPipeline} triggers.</li>
@@ -64,7 +63,7 @@ export function triggerSetupPage(services: Services) {
   });
 }
 
-function stepsOf(setUp: SetUp): ComponentChildren {
-  if (!setUp.type?.signature) return <ProgramSteps {...setUp} />;
-  return setUp.type.name === "github" ? <GitHubSteps {...setUp} /> : <TrackerSteps {...setUp} />;
+function Steps(setup: Setup) {
+  if (!setup.type?.signature) return <ProgramSteps {...setup} />;
+  return setup.type.name === "github" ? <GitHubSteps {...setup} /> : <TrackerSteps {...setup} />;
 }
