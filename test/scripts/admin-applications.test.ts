@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
+import { newId } from "../../shared/ids.ts";
+import { findApplication } from "../../shared/oauth/application-store.ts";
+import { insertGrant } from "../../shared/oauth/grant-store.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
 describeWithDatabase("the operator's command for applications", (database) => {
@@ -154,6 +159,46 @@ describeWithDatabase("the operator's command for applications", (database) => {
     assert.deepEqual(Object.keys(rotated), ["client_id", "client_secret"]);
     assert.equal(await answerTo("turned", before), "invalid_client");
     assert.equal(await answerTo("turned", rotated.client_secret), 200);
+  });
+
+  it("writes disable, enable and rotate-secret into the audit logs of organizations with grants", async () => {
+    const { services } = world;
+    const acme = await setUpOrganization(world);
+    const other = await setUpOrganization(world, "other");
+    const options = ["--name", "Watched", "--client-id", "watched", "--confidential"];
+    await app("create", ...options);
+    const { id: applicationId } = (await findApplication(services.db, "watched")) ?? assert.fail();
+    const grant = {
+      applicationId,
+      userId: acme.user.id,
+      organizationId: acme.id,
+      scopes: ["read_user"],
+      approvedUserAgent: null,
+      approvedIp: null,
+      createdAt: services.clock.now(),
+      lastUsedAt: null,
+      lastUserAgent: null,
+      lastIp: null,
+    };
+    await services.db.transaction(async (tx) => {
+      for (let i = 0; i < 2; i++) await insertGrant(tx, { ...grant, id: newId(grant.createdAt) });
+    });
+
+    await app("disable", "watched");
+    await app("enable", "watched");
+    await app("rotate-secret", "watched");
+
+    const audited = async (organizationId: string) => {
+      const subjects = { types: ["application"], ids: [applicationId] };
+      const entries = await listAuditEvents(services.db, { organizationId, subjects }, 100);
+      return entries.reverse().map(({ event, actor }) => `${actor} ${event.action} ${event.subject}`);
+    };
+    assert.deepEqual(await audited(acme.id), [
+      "Operator disabled Watched",
+      "Operator enabled Watched",
+      "Operator rotated the secret of Watched",
+    ]);
+    assert.deepEqual(await audited(other.id), []);
   });
 
   it("app list shows every application, the oldest first", async () => {

@@ -4,6 +4,8 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
+import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
 import { matchesPassword } from "../../shared/crypto/passwords.ts";
 import { allBuilds } from "../helpers/builds.ts";
@@ -194,6 +196,53 @@ describeWithDatabase("the operator's command", (database) => {
     const user = await findUser(world.services.db, "ada@example.com");
     assert.ok(await matchesPassword("from standard input", user?.passwordHash ?? ""));
     assert.equal((await admin("user", "disable", "ada@example.com")).disabled, true);
+  });
+
+  it("writes each act into the audit log as the organization's Operator", async () => {
+    const audited = async (slug: string) => {
+      const { id: organizationId } = await requireOrganization(world.services.db, slug);
+      const entries = await listAuditEvents(world.services.db, { organizationId }, 100);
+      return entries.reverse().map(({ event, actor }) => {
+        assert.equal(actor, "Operator");
+        return `${event.action} ${event.subjectType} ${event.subject}`;
+      });
+    };
+    const grace = "grace@example.com";
+    const member = ["--org", "visited", "--user", grace];
+
+    await admin("org", "create", "--slug", "watched", "--name", "Watched");
+    await admin("org", "create", "--slug", "visited", "--name", "Visited");
+    await admin("org", "update", "watched", "--deliveries-per-hour", "7");
+    await admin("org", "update", "watched", "--feature", "webhook_filtering=true");
+    await admin("user", "create", "--email", grace, "--name", "Grace", "--org", "watched");
+    await admin("member", "add", ...member);
+    const scopes = ["--scopes", "read_user", "--description", "Script"];
+    const token = await admin("token", "create", "--user", grace, "--org", "watched", ...scopes);
+    await admin("token", "revoke", token.id);
+    await admin("user", "set-password", grace);
+    await admin("member", "update", ...member, "--role", "admin");
+    await admin("user", "disable", grace);
+    await admin("user", "disable", grace);
+    await admin("member", "remove", ...member);
+
+    assert.deepEqual(await audited("watched"), [
+      "created organization watched",
+      "updated organization watched",
+      "updated organization watched",
+      `created user ${grace}`,
+      "created access_token Script",
+      "revoked access_token Script",
+      `set the password of user ${grace}`,
+      `deactivated user ${grace}`,
+    ]);
+    assert.deepEqual(await audited("visited"), [
+      "created organization visited",
+      `added member ${grace}`,
+      `set the password of user ${grace}`,
+      `made admin member ${grace}`,
+      `deactivated user ${grace}`,
+      `removed member ${grace}`,
+    ]);
   });
 
   it("refuses bad input in one sentence that says what to do", async () => {

@@ -25,7 +25,10 @@ export function auditPage(services: Services) {
       content: (
         <>
           <h1>Audit log</h1>
-          <p>Who did what to clusters, queues, pipelines, triggers, tokens, apps and members.</p>
+          <p>
+            Who did what to clusters, queues, pipelines, triggers, tokens, apps, members, users and the
+            organization.
+          </p>
           <AuditList entries={page.rows} now={clock.now()} pipelines={pipelines} />
           <CursorPager links={{ Newest: page.isFirst ? undefined : path, Older: older }} />
         </>

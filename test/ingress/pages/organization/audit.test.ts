@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { createAccessToken } from "../../../../shared/accounts/access-tokens.ts";
+import {
+  createAccessToken,
+  createOwnAccessToken,
+  revokeAccessToken,
+  revokeAccessTokenAsOperator,
+} from "../../../../shared/accounts/access-tokens.ts";
 import { audit } from "../../../../shared/accounts/audit.ts";
+import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { setPassword } from "../../../../shared/accounts/users.ts";
+import { newId } from "../../../../shared/ids.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
@@ -33,6 +41,34 @@ describeWithDatabase("the audit log", (database) => {
     assert.match(text, /created the trigger Hook of Web/);
     assert.match(text, /created a token(?! )/);
     assert.match(text, /created the access token Script/);
+  });
+
+  it("names who created and revoked a token: its owner or the Operator", async () => {
+    const { services, acme } = pages;
+    const input = { organizationId: acme.id, scopes: ["read_user"], expiresInHours: undefined };
+    const [own, other] = [newId(services.clock.now()), newId(services.clock.now())];
+    await createOwnAccessToken(services, pages.ada.id, { ...input, id: own, description: "Own" });
+    await createOwnAccessToken(services, pages.ada.id, { ...input, id: other, description: "Other" });
+
+    await revokeAccessToken(services, own, pages.ada.id);
+    await revokeAccessTokenAsOperator(services, other);
+
+    const text = words(await read());
+    assert.match(text, /Ada created the access token Own/);
+    assert.match(text, /Ada revoked the access token Own/);
+    assert.match(text, /Operator revoked the access token Other/);
+  });
+
+  it("shows what the operator did to the organization and to its users", async () => {
+    const { services, bob } = pages;
+    await updateOrganization(services, "acme", { features: {} });
+    await setPassword(services, bob.email, "a long password");
+
+    const text = words(await read());
+
+    assert.match(text, /Operator created the organization acme/);
+    assert.match(text, /Operator updated the organization acme/);
+    assert.ok(text.includes(`Operator set the password of the user ${bob.email}`));
   });
 
   it("leads to older entries, and back to the newest", async () => {
