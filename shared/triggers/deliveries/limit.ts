@@ -3,7 +3,7 @@ import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
 import type { Services } from "../../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-export const deliveriesLimitMs = 3_600_000;
+const deliveriesLimitMs = 3_600_000;
 
 /** Deliveries of all triggers of an organization in any hour (spec §8). */
 export function deliveriesLimit(of: { organizationId: string; deliveriesPerHour: number }): RateLimit {

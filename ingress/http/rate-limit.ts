@@ -1,0 +1,79 @@
+import type { H3Event } from "h3";
+import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { setHeaders } from "./respond.ts";
+
+/**
+ * Runs a check whose failures are limited. Takes the slots before the check and returns them on success: counting
+ * afterwards would let parallel guesses through.
+ * @returns what the check found; undefined is a failure
+ */
+export async function limitFailures<T>(
+  services: Services,
+  taken: RateLimit[],
+  check: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  await admitAll(services, taken);
+  let isFailure = false;
+  try {
+    const found = await check();
+    isFailure = found === undefined;
+    return found;
+  } finally {
+    if (!isFailure) await giveBackAll(services, taken); // a check that throws does not count either
+  }
+}
+
+/** Takes a slot of each limit, or of none. @throws Refusal 429 */
+export async function admitAll(services: Services, wanted: RateLimit[]): Promise<void> {
+  const taken: RateLimit[] = [];
+  for (const limit of wanted) {
+    const state = await services.rateLimiter.admit(limit);
+    if (!state.admitted) {
+      await giveBackAll(services, taken);
+      const wait = seconds(state.resetMs);
+      throw tooMany(wait, `Too many attempts. Please wait ${wait} seconds, then try again.`);
+    }
+    taken.push(limit);
+  }
+}
+
+async function giveBackAll(services: Services, taken: RateLimit[]): Promise<void> {
+  await Promise.all(taken.map((limit) => services.rateLimiter.giveBack(limit)));
+}
+
+/** 429 with Retry-After. */
+export function tooMany(
+  retryAfterSeconds: number,
+  message: string,
+  details: Record<string, unknown> = {},
+): Refusal {
+  return new Refusal(429, message, { headers: { "Retry-After": String(retryAfterSeconds) }, details });
+}
+
+/** Takes a slot, and sets the headers that clients wait by, with the pair of the IETF draft. */
+export async function admitShown(
+  services: Services,
+  event: H3Event,
+  limit: RateLimit,
+): Promise<RateLimitState> {
+  const state = await services.rateLimiter.admit(limit);
+  const { name, windowMs } = limit;
+  // After a refusal the exact time; otherwise at most the window, which a bucket outlives a little.
+  const reset = seconds(state.admitted ? Math.min(state.resetMs, windowMs) : state.resetMs);
+  setHeaders(event, {
+    "RateLimit-Limit": String(state.limit),
+    "RateLimit-Remaining": String(state.remaining),
+    "RateLimit-Reset": String(reset),
+    "RateLimit-Scope": name,
+    "RateLimit-Policy": `"${name}";q=${state.limit};w=${windowMs / 1000}`,
+    RateLimit: `"${name}";r=${state.remaining};t=${reset}`,
+  });
+  return state;
+}
+
+/** Whole seconds to wait, at least one. */
+export function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
