@@ -3,11 +3,11 @@ import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { runProcess } from "../shared/runtime/process.ts";
 import { startWorkers } from "./run.ts";
 
-/** `workers/main.ts deliveries maintenance dispatch`: the queues to work on; without any, all of them. */
+/** `workers/main.ts deliveries maintenance dispatch`: the work queues to serve. Default: all. */
 const given = process.argv.slice(2);
 const unknown = given.filter((name) => !(workQueues as readonly string[]).includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown queue ${unknown.join(", ")}. There are: ${workQueues.join(", ")}.\n`);
+  process.stderr.write(`Unknown work queue ${unknown.join(", ")}. There are: ${workQueues.join(", ")}.\n`);
   process.exit(1);
 }
 const queues = given.length > 0 ? (given as WorkQueue[]) : workQueues;

@@ -1,54 +1,35 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "bullmq";
+import { type Job, UnrecoverableError, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import { secondMs } from "../shared/durations.ts";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
 import type { Services } from "../shared/runtime/services.ts";
-import type { WorkerJob } from "./job.ts";
-import { createBuildsJob } from "./jobs/create-builds.ts";
-import { evictPayloadsJob } from "./jobs/evict-payloads.ts";
-import { expireDeviceCodesJob } from "./jobs/expire-device-codes.ts";
-import { fanOutDispatchPauseJob } from "./jobs/fan-out-dispatch-pause.ts";
-import { purgeExpiredJob } from "./jobs/purge-expired.ts";
-import { recordUsageJob } from "./jobs/record-usage.ts";
-import { requeueDispatchPausesJob } from "./jobs/requeue-dispatch-pauses.ts";
-import { requeueStrandedDeliveriesJob } from "./jobs/requeue-stranded-deliveries.ts";
+import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
 
-/** All work that workers do. */
-export const workerJobs: WorkerJob[] = [
-  createBuildsJob,
-  requeueStrandedDeliveriesJob,
-  evictPayloadsJob,
-  expireDeviceCodesJob,
-  recordUsageJob,
-  fanOutDispatchPauseJob,
-  requeueDispatchPausesJob,
-  purgeExpiredJob,
-];
-
-/** Jobs that one process runs at a time. Those that build share transactions, so many at once are welcome. */
+/** Jobs that one process runs at a time. Jobs that build share transactions, so many at once are welcome. */
 const concurrency: Record<WorkQueue, number> = { deliveries: 50, maintenance: 3, dispatch: 4 };
-/** FLUSHALL takes the schedules with it, and nothing tells us. */
-const rescheduleEveryMs = 10_000;
+/** FLUSHALL deletes the schedules without notice. */
+const rescheduleEveryMs = 10 * secondMs;
 
 export interface Workers {
-  /** Finish the jobs in hand within the configured deadline; what is cut off runs again elsewhere. */
+  /** Finishes running jobs within the configured deadline; interrupted jobs run again elsewhere. */
   close(): Promise<void>;
 }
 
-/** Work on these queues until closed. Redis need not be there yet, and may go and come back. */
+/** Works on these work queues until closed. Redis need not be there yet, and may go and come back. */
 export async function startWorkers(
   services: Services,
   queues: readonly WorkQueue[] = workQueues,
 ): Promise<Workers> {
-  const { config, jobs } = services;
+  const { config } = services;
   const redis = connectPatient(config.redisUrl);
-  const workers = queues.map((queue) => openWorker(services, queue, redis));
+  const { jobs, close: closeJobs } = openWorkerJobs(services);
+  const workers = queues.map((queue) => openWorker(services, { queue, redis, jobs }));
 
-  const contracts = workerJobs
-    .map((job) => job.contract)
-    .filter((contract) => queues.includes(contract.queue));
-  const reschedule = () => jobs.schedule(contracts);
+  const contracts = jobs.map((job) => job.contract);
+  const reschedule = () => services.jobs.schedule(queues, contracts);
   redis.on("ready", reschedule);
   const timer = setInterval(reschedule, rescheduleEveryMs);
 
@@ -60,40 +41,44 @@ export async function startWorkers(
       const closed = Promise.allSettled(workers.map((worker) => worker.close(isForced)));
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
+      await closeJobs();
     },
   };
 }
 
-function openWorker(services: Services, queue: WorkQueue, redis: ReturnType<typeof connectPatient>): Worker {
+function openWorker(
+  services: Services,
+  { queue, redis, jobs }: { queue: WorkQueue; redis: Redis; jobs: WorkerJob[] },
+): Worker {
   const { log, metrics, config } = services;
-  const runOf = new Map(
-    workerJobs
-      .filter((job) => job.contract.queue === queue)
-      .map((job) => [job.contract.name, job.start(services)] as const),
+  const known = new Map(
+    jobs
+      .filter(({ contract }) => contract.queue === queue)
+      .map(({ contract, run }) => [contract.name, run] as const),
   );
 
-  const worker = new Worker(
-    queue,
-    async (job) => {
-      const run = runOf.get(job.name);
-      if (!run) throw new Error(`No worker knows the job ${job.name}.`);
-      try {
-        await run(job.data);
-      } catch (error) {
-        log.warn({ err: error, job: job.name, attempt: job.attemptsMade + 1 }, "a job failed");
-        // Redis keeps what is thrown here, and a failed statement's message lists its values: not for Redis.
-        throw new Error(`${job.name} failed: see the worker's log`);
-      }
-    },
-    {
-      connection: redis,
-      prefix: redisKeys(config.redisPrefix).jobs,
-      concurrency: concurrency[queue],
-      skipVersionCheck: true,
-    },
-  );
-  worker.on("completed", (job) => metrics.jobs.inc({ job: job.name, outcome: "completed" }));
-  worker.on("failed", (job) => metrics.jobs.inc({ job: job?.name ?? "unknown", outcome: "failed" }));
+  const worker = new Worker(queue, (job) => runJob(services, job, known.get(job.name)), {
+    connection: redis,
+    prefix: redisKeys(config.redisPrefix).jobs,
+    concurrency: concurrency[queue],
+    skipVersionCheck: true,
+  });
+  const count = (job: Job | undefined, outcome: string) =>
+    metrics.jobs.inc({ job: job && known.has(job.name) ? job.name : "unknown", outcome });
+  worker.on("completed", (job) => count(job, "completed"));
+  worker.on("failed", (job) => count(job, "failed"));
   worker.on("error", (error) => log.debug({ err: error, queue }, "a worker waits for Redis"));
   return worker;
+}
+
+async function runJob({ log }: Services, job: Job, run: WorkerJob["run"] | undefined): Promise<void> {
+  // Another version sent it. No retry and no warning: its schedulers may repeat every few seconds.
+  if (!run) throw new UnrecoverableError(`no worker knows the job ${job.name}`);
+  try {
+    await run(job.data);
+  } catch (error) {
+    log.warn({ err: error, job: job.name, attempt: job.attemptsMade + 1 }, "a job failed");
+    // Redis keeps the message of this error, and a failed statement's message lists its values: not for Redis.
+    throw new Error(`${job.name} failed: see the worker's log`);
+  }
 }

@@ -1,13 +1,11 @@
 import { z } from "zod";
+import { hourMs, minuteMs, secondMs } from "../durations.ts";
 import { defineJob } from "./define.ts";
 
-// All asynchronous work. Every job may run twice, late or not at all: what it does is decided by rows,
-// and the second run changes nothing.
+// All background jobs. Every job may run twice, late or not at all: rows decide what it does, and a second run
+// changes nothing.
 
-const seconds = 1000;
-const minutes = 60 * seconds;
-
-/** Build what these deliveries ask for. */
+/** Builds these deliveries. */
 export const createBuilds = defineJob({
   name: "create-builds",
   queue: "deliveries",
@@ -15,52 +13,52 @@ export const createBuilds = defineJob({
   attempts: 8,
 });
 
-/** Send a new job for deliveries whose own was lost. */
+/** Sends a new job for deliveries that lost theirs. */
 export const requeueStrandedDeliveries = defineJob({
   name: "requeue-stranded-deliveries",
   queue: "maintenance",
   data: z.object({}),
   attempts: 1,
-  everyMs: 5 * seconds,
+  everyMs: 5 * secondMs,
 });
 
-/** Drop payloads that are too old or, in an organization that has too many bytes of them, the oldest. */
+/** Evicts payloads past their retention, and the oldest of an organization above its limit of bytes. */
 export const evictPayloads = defineJob({
   name: "evict-payloads",
   queue: "maintenance",
   data: z.object({}),
   attempts: 1,
-  everyMs: 10 * minutes,
+  everyMs: 10 * minuteMs,
 });
 
-/** Write down which device codes have expired, and forget old ones. */
+/** Marks overdue device codes as expired, and purges old ones. */
 export const expireDeviceCodes = defineJob({
   name: "expire-device-codes",
   queue: "maintenance",
   data: z.object({}),
   attempts: 1,
-  everyMs: 1 * minutes,
+  everyMs: minuteMs,
 });
 
-/** Write down when access tokens were last used. */
+/** Writes to the database when access tokens were last used. */
 export const recordUsage = defineJob({
   name: "record-usage",
   queue: "maintenance",
   data: z.object({}),
   attempts: 1,
-  everyMs: 5 * seconds,
+  everyMs: 5 * secondMs,
 });
 
-/** Delete what is past its retention: deliveries, finished builds, audit entries, spent keys, tokens, sessions. */
+/** Purges deliveries, finished builds, audit entries, idempotency keys, tokens and sessions past their retention. */
 export const purgeExpired = defineJob({
-  name: "sweep-retention",
+  name: "purge-expired",
   queue: "maintenance",
   data: z.object({}),
   attempts: 1,
-  everyMs: 60 * minutes,
+  everyMs: hourMs,
 });
 
-/** Make the waiting jobs of a queue, and their builds, match whether the queue is paused now. */
+/** Makes the waiting jobs of a queue, and their builds, match the pause of the queue. */
 export const fanOutDispatchPause = defineJob({
   name: "fan-out-dispatch-pause",
   queue: "dispatch",
@@ -68,11 +66,11 @@ export const fanOutDispatchPause = defineJob({
   attempts: 8,
 });
 
-/** Send a fan-out for every queue where one may have been lost. */
+/** Sends a fan-out for every queue whose own may have been lost. */
 export const requeueDispatchPauses = defineJob({
-  name: "sweep-dispatch-pauses",
+  name: "requeue-dispatch-pauses",
   queue: "dispatch",
   data: z.object({}),
   attempts: 1,
-  everyMs: 1 * minutes,
+  everyMs: minuteMs,
 });

@@ -1,18 +1,18 @@
 import type { z } from "zod";
 
 export const workQueues = ["deliveries", "maintenance", "dispatch"] as const;
-/** A kind of work, and of worker process: each has one BullMQ queue. */
+/** A BullMQ queue, and the kind of worker process that serves it. */
 export type WorkQueue = (typeof workQueues)[number];
 
-/** A piece of asynchronous work: what it is called, where it runs and what travels. */
+/** The name, work queue and data of a background job. */
 export interface JobContract<Data = unknown> {
   name: string;
   queue: WorkQueue;
-  /** Checked when a worker picks the job up. Ids only: the rows are the truth. */
+  /** Checked by the worker. Ids only: the rows are the truth. */
   data: z.ZodType<Data>;
-  /** How often a failing job is tried, with growing pauses, before it counts as failed. */
+  /** Tries of a failing job, with growing pauses. */
   attempts: number;
-  /** For work that recurs. */
+  /** For recurring jobs. */
   everyMs?: number;
 }
 

@@ -1,28 +1,33 @@
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
+import { dayMs, hourMs, secondMs } from "../durations.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
 import type { Log } from "../runtime/log.ts";
 import { type JobContract, type WorkQueue, workQueues } from "./define.ts";
 
-/** Where work is handed over to workers. */
+/** Sends background jobs to the workers. */
 export interface JobSender {
   /**
-   * Ask for a job to run. Never throws and is not waited for on hot paths: a job that is lost here, or later in
-   * Redis, is found again by a sweep.
-   * @returns whether Redis took it
+   * Sends a job. Never throws, and hot paths do not wait for it: a job that is lost, here or later in Redis, is
+   * requeued.
+   * @returns true if Redis took it
    */
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
-  /** How many jobs wait in a queue; undefined when Redis cannot say. */
+  /** Counts the jobs that wait in a work queue; undefined while Redis is away. */
   countWaiting(queue: WorkQueue): Promise<number | undefined>;
-  /** Make sure that recurring jobs are scheduled. Repeating it is harmless; FLUSHALL makes it necessary. */
-  schedule(contracts: JobContract[]): Promise<void>;
+  /**
+   * Schedules the recurring jobs of these work queues and removes every other schedule, which a former version may
+   * have left. Safe to repeat, and FLUSHALL makes it necessary.
+   */
+  schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
   close(): Promise<void>;
 }
 
-const keptAfterwards = {
-  removeOnComplete: { count: 100, age: 3600 },
-  removeOnFail: { count: 1000, age: 7 * 24 * 3600 },
+/** Ages are in seconds. */
+const retention = {
+  removeOnComplete: { count: 100, age: hourMs / secondMs },
+  removeOnFail: { count: 1000, age: (7 * dayMs) / secondMs },
 };
 const firstRetryMs = 500;
 
@@ -37,10 +42,10 @@ export function openJobSender(options: {
     const queue = new Queue(name, {
       connection: redis,
       prefix: keys.jobs,
-      // Without both of these a queue that is opened while Redis is down stays dead when Redis comes back.
+      // Without both, a work queue that is opened while Redis is away stays dead when Redis comes back.
       skipWaitingForReady: true,
       skipVersionCheck: true,
-      defaultJobOptions: keptAfterwards,
+      defaultJobOptions: retention,
       streams: { events: { maxLen: 100 } },
     });
     queue.on("error", () => {}); // the breaker reports it
@@ -61,18 +66,26 @@ export function openJobSender(options: {
 
     countWaiting: (queue) => breaker.attempt(() => queues[queue].getWaitingCount()),
 
-    async schedule(contracts) {
-      for (const { name, queue, everyMs } of contracts) {
-        if (everyMs === undefined) continue;
-        await breaker.attempt(() =>
-          queues[queue].upsertJobScheduler(name, { every: everyMs }, { name, data: {} }),
-        );
+    async schedule(names, contracts) {
+      for (const name of names) {
+        const recurring = contracts.filter(({ queue, everyMs }) => queue === name && everyMs !== undefined);
+        await breaker.attempt(() => scheduleOnly(queues[name], recurring));
       }
     },
 
     async close() {
       const closing = Promise.all(workQueues.map((name) => queues[name].close()));
-      await closing.catch((error) => log.warn({ err: error }, "a job queue did not close cleanly"));
+      await closing.catch((error) => log.warn({ err: error }, "a work queue did not close cleanly"));
     },
   };
+}
+
+/** Schedules these jobs on a work queue and removes the schedules of all others. */
+async function scheduleOnly(queue: Queue, contracts: JobContract[]): Promise<void> {
+  for (const { name, everyMs } of contracts)
+    await queue.upsertJobScheduler(name, { every: everyMs as number }, { name, data: {} });
+
+  const wanted = new Set(contracts.map(({ name }) => name));
+  for (const { key } of await queue.getJobSchedulers())
+    if (!wanted.has(key)) await queue.removeJobScheduler(key);
 }

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import * as contracts from "../../shared/jobs/contracts.ts";
+import { redisKeys } from "../../shared/redis/keys.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describe("workers after an upgrade", () => {
+  let world: World;
+  let redis: Redis;
+  let maintenance: Queue;
+
+  before(async () => {
+    world = await startWorld(sqlite);
+    redis = new Redis(world.config.redisUrl, { maxRetriesPerRequest: null });
+    const prefix = redisKeys(world.config.redisPrefix).jobs;
+    maintenance = new Queue("maintenance", { connection: redis, prefix });
+  });
+  after(async () => {
+    await world.close();
+    await maintenance.close();
+    redis.disconnect();
+  });
+
+  it("removes the schedules of jobs that are gone, and keeps its own", async () => {
+    const template = { name: "sweep-retention", data: {} };
+    await maintenance.upsertJobScheduler("sweep-retention", { every: 3_600_000 }, template);
+
+    await world.startWorkers();
+
+    const own = Object.values(contracts).filter(
+      ({ queue, everyMs }) => queue === "maintenance" && everyMs !== undefined,
+    );
+    await eventually("the schedules of this version", async () => {
+      const schedulers = await maintenance.getJobSchedulers();
+      const names = schedulers.map(({ key }) => key).sort();
+      return JSON.stringify(names) === JSON.stringify(own.map(({ name }) => name).sort());
+    });
+  });
+
+  it("fails a job of an unknown name once, without a warning", async () => {
+    const job = await maintenance.add("sweep-retention", {}, { attempts: 8 });
+
+    await eventually("the job failed", async () => (await job.getState()) === "failed");
+
+    const failed = await maintenance.getJob(job.id ?? "");
+    assert.equal(failed?.attemptsMade, 1);
+    assert.match(failed?.failedReason ?? "", /no worker knows the job sweep-retention/);
+    assert.ok(!world.logged.some((line) => line.includes("sweep-retention")));
+  });
+});

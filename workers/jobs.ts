@@ -1,0 +1,53 @@
+import { recordUsage } from "../shared/accounts/access-tokens.ts";
+import { expireDeviceCodes } from "../shared/device/expire.ts";
+import { fanOutDispatchPause, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
+import * as contracts from "../shared/jobs/contracts.ts";
+import type { JobContract } from "../shared/jobs/define.ts";
+import type { Services } from "../shared/runtime/services.ts";
+import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
+import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
+import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
+import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
+import { purgeExpired } from "./purge-expired.ts";
+
+export interface WorkerJob {
+  contract: JobContract;
+  /** @throws when the data does not fit the contract: another version may have sent it */
+  run: (data: unknown) => Promise<void>;
+}
+
+export interface WorkerJobs {
+  jobs: WorkerJob[];
+  close: () => Promise<void>;
+}
+
+/** Opens every job that workers run: a contract with the domain function that fulfils it. */
+export function openWorkerJobs(services: Services): WorkerJobs {
+  const filters = openFilterEvaluator();
+  const builder = openDeliveryBuilder(services, filters);
+  const jobs = [
+    job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
+    job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
+    job(contracts.evictPayloads, () => evictPayloads(services)),
+    job(contracts.expireDeviceCodes, () => expireDeviceCodes(services)),
+    job(contracts.recordUsage, () => recordUsage(services)),
+    job(contracts.fanOutDispatchPause, ({ queueId }) => fanOutDispatchPause(services, queueId)),
+    job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
+    job(contracts.purgeExpired, () => purgeExpired(services)),
+  ];
+  return { jobs, close: filters.close };
+}
+
+function job<Data>(contract: JobContract<Data>, run: (data: Data) => Promise<unknown>): WorkerJob {
+  return {
+    contract: contract as JobContract,
+    run: async (data) => void (await run(contract.data.parse(data))),
+  };
+}
+
+/** @throws the first error, once all are done: the others are built */
+async function buildAll(builder: DeliveryBuilder, deliveryIds: string[]): Promise<void> {
+  const outcomes = await Promise.allSettled(deliveryIds.map((id) => builder.add(id)));
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failure) throw failure.reason;
+}

@@ -1,0 +1,21 @@
+import { purgeAuditEvents } from "../shared/accounts/audit.ts";
+import { purgeSessions } from "../shared/accounts/sessions.ts";
+import { purgeBuilds } from "../shared/builds/builds.ts";
+import { purgeTokens } from "../shared/oauth/retention.ts";
+import type { Services } from "../shared/runtime/services.ts";
+import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
+
+/** Purges what is past its retention, one capability after the other. */
+export async function purgeExpired(services: Services): Promise<void> {
+  const builds = await purgeBuilds(services);
+  const deliveries = await purgeDeliveries(services);
+  const refused = await purgeRefusalCounts(services);
+  const auditEvents = await purgeAuditEvents(services);
+  const tokens = await purgeTokens(services);
+  const sessions = await purgeSessions(services);
+  services.log.info(
+    { builds, deliveries, refused, auditEvents, tokens, sessions },
+    "purged what is past its retention",
+  );
+}
