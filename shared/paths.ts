@@ -88,7 +88,6 @@ export const patterns = {
   buildData: "/v3/builds/:id/data",
 } as const;
 
-/** Any of the patterns above. */
 export type Pattern = (typeof patterns)[keyof typeof patterns];
 
 /** The parameters that a pattern names: `{ org: string; slug: string }` of `/organizations/:org/pipelines/:slug`. */

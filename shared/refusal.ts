@@ -1,22 +1,18 @@
-/** One thing that is wrong with a request. */
 export interface Problem {
-  /** The member of the request as the REST API names it; empty: the request as a whole. */
+  /** The member as the REST API names it; empty: the request as a whole. */
   field: string;
   /** A sentence for the caller, without its full stop: `Key can't be blank`. */
   message: string;
 }
 
-/**
- * A request that the rules forbid. Each surface maps it to its own body (`{message}` on REST). The message tells the
- * caller what to do, so it never contains internals or secrets.
- */
+/** A request that the rules forbid. The message goes to the caller: it never contains internals or secrets. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Members of the body beside `message`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** The problems by field, for forms that mark their fields. */
+  /** For forms that mark their fields. */
   readonly problems: readonly Problem[];
 
   constructor(
@@ -53,7 +49,7 @@ function messagesOf(problems: Problem[]): string {
 
 const maxExcerptLength = 100;
 
-/** The first 100 characters of a caller's text, for messages that repeat it. Never half of a surrogate pair. */
+/** The first 100 characters of a caller's text, without half a surrogate pair. */
 export function excerpt(given: string): string {
   if (given.length <= maxExcerptLength) return given.toWellFormed();
   const start = given.slice(0, maxExcerptLength).replace(/[\ud800-\udbff]$/, "");
@@ -65,7 +61,7 @@ export function notFound(resource: string): Refusal {
   return new Refusal(404, `No ${resource} found`);
 }
 
-/** 503: a dependency is unavailable; the same request may succeed later. */
+/** 503: the same request may succeed later. */
 export function unavailable(retryAfterSeconds: number): Refusal {
   return new Refusal(503, "The service is temporarily unavailable. Please try again later.", {
     headers: { "Retry-After": String(retryAfterSeconds) },

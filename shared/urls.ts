@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "./paths.ts";
 import type { Config } from "./runtime/config.ts";
 
-// Absolute links, each on one of the four public addresses of the configuration.
+// Absolute links, on the four public addresses of the configuration.
 
 export interface PipelineAddress {
   org: string;
@@ -41,13 +41,13 @@ export const web = {
     appUrl + pathTo(patterns.buildPage, { ...pipeline, number: String(number) }),
 };
 
-/** The pages where a user enters the code of a device. */
+/** Pages for the code of a device. */
 export const device = {
   enterCode: ({ authUrl }: Config) => authUrl + pathTo(patterns.enterCode),
   enterThisCode: ({ authUrl }: Config, code: string) => authUrl + pathTo(patterns.enterThisCode, { code }),
 };
 
-/** The URL that a sender posts deliveries to. The token makes it a secret. */
+/** A sender posts deliveries here. The token makes it a secret. */
 export function endpointUrl({ webhookUrl }: Config, token: string): string {
   return `${webhookUrl}/deliver/${token}`;
 }

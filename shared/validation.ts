@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Problem } from "./refusal.ts";
 
-// Checks of single members, with the message for each failure. Each surface builds its bodies from them.
+// Checks of members, with their messages. Each surface builds its bodies from them.
 
-/** Zod also applies length checks to lists; their wrong type is reported already. */
+/** Zod also checks the length of lists, whose wrong type is reported already. */
 const ifString = { when: ({ value }: { value: unknown }) => typeof value === "string" };
 
-/** Returns true if both databases store the text unchanged: no NUL, no lone surrogate. */
+/** True if both databases store the text unchanged: no NUL, no lone surrogate. */
 export function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
@@ -15,12 +15,10 @@ export function text(name: string, maxLength: number) {
   return storable(z.string({ error: `${name} must be a string` }), name, maxLength);
 }
 
-/** Text that is present and not blank. */
 export function requiredText(name: string, maxLength: number) {
   return notBlank(required(name), name, maxLength);
 }
 
-/** The name of a cluster or pipeline. Leading and trailing white space is removed first. */
 export const clusterName = notBlank(required("Name").trim(), "Name", 100);
 export const pipelineName = clusterName;
 
@@ -29,7 +27,7 @@ export const queueKey = required("Key")
   .max(100, { error: "Key is too long (maximum is 100 characters)", ...ifString })
   .regex(/^[A-Za-z0-9_-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
 
-/** The description of a cluster or queue. */
+/** Of a cluster or queue. */
 export const description = text("Description", 2000).nullable();
 
 function required(name: string) {
@@ -51,14 +49,14 @@ function storable(schema: z.ZodString, name: string, maxLength: number) {
 
 /**
  * Returns the reasons why a value does not match a schema.
- * @param field the member that holds the value; absent: the value is the whole request
+ * @param field the member that holds it; absent: it is the whole request
  */
 export function problemsOf(schema: z.ZodType, value: unknown, field?: string): Problem[] {
   const parsed = schema.safeParse(value);
   return parsed.success ? [] : toProblems(parsed.error, field);
 }
 
-/** Converts the issues of zod. The parent is the member that holds the value, as in `problemsOf`. */
+/** @param parent the member that holds the value, as in `problemsOf` */
 export function toProblems({ issues }: z.ZodError, parent?: string): Problem[] {
   const prefix = parent === undefined ? [] : [parent];
   return issues.map(({ path, message }) => ({ field: [...prefix, ...path].join("."), message }));

@@ -21,7 +21,6 @@ import {
   listJobs,
 } from "./store.ts";
 
-/** A build with everything that its JSON and its page show. */
 export interface BuildDetails {
   build: Build;
   pipeline: Pipeline;
@@ -29,7 +28,7 @@ export interface BuildDetails {
   metaData: Record<string, string>;
 }
 
-/** A page of builds, newest first, with the total. */
+/** A page of builds, newest first. */
 export async function listBuildDetails(
   db: Db,
   filter: BuildFilter,
@@ -88,7 +87,7 @@ export async function cancelBuild(
   return requireBuild(db, pipeline, number);
 }
 
-/** The name of the user who canceled a build; undefined once the audit entry is purged. */
+/** The name of the user who canceled a build, until the audit entry is purged. */
 export async function findCanceler(
   db: Db,
   { id, organizationId, state }: Build,
@@ -100,7 +99,7 @@ export async function findCanceler(
 
 const reservedVariables = /^SIGNALBOX_/;
 
-/** The variables that the steps of a build see. A delivery cannot replace ours, so that steps can trust them. */
+/** The variables of a build's steps. A delivery cannot set ours, so that steps can trust them. */
 export function buildEnvironment(
   build: Build,
   pipelineSlug: string,
@@ -134,7 +133,6 @@ export async function purgeBuilds({ db, clock, config }: Services): Promise<numb
   return ofDeleted + (await purgeInBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
 }
 
-/** The build as the audit log names it. */
 export function auditSubject({ id, number }: Build, { slug }: Pipeline) {
   return { type: "build", id, name: `${slug} #${number}` } as const;
 }

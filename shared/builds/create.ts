@@ -8,9 +8,9 @@ import type { Build, Job } from "./store.ts";
 export interface BuildRequest {
   pipelineId: string;
   deliveryId: string | null;
-  /** 1, 2, …: rebuilds by hand. Default: 0, the build that the delivery itself makes. */
+  /** 1, 2, …: rebuilds by hand. Default: 0. */
   rebuild?: number;
-  /** Absent for the build of a webhook. */
+  /** Absent: a webhook. */
   creatorId?: string;
   source: "webhook";
   message: string;
@@ -20,9 +20,9 @@ export interface BuildRequest {
 }
 
 /**
- * Creates a build for each request, with one job per step. Within a pipeline, builds are numbered in request order.
- * @returns the builds; the refused requests, which can never be built: the pipeline is deleted or a step has no
- * queue; and the topics to publish after the commit
+ * Creates a build for each request, numbered in request order, with one job per step.
+ * @returns refused: requests whose pipeline is deleted or has a step without a queue; changed: topics to publish
+ * after the commit
  */
 export async function createBuilds(
   tx: Tx,

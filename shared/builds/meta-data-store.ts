@@ -34,7 +34,7 @@ export async function insertJobToken(tx: Tx, token: JobToken): Promise<void> {
   await tx.insert(tx.tables.jobTokens).values(token);
 }
 
-/** The job and build of a token that is still valid. */
+/** Undefined if the token is unknown or expired. */
 export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
   const { jobTokens, jobs, builds } = db.tables;
   const [found] = await db
@@ -46,7 +46,6 @@ export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
   return found && found.expiresAt > now ? found : undefined;
 }
 
-/** Deletes at most `limit` tokens that expired before a time. Returns how many it deleted. */
 export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { jobTokens } = tx.tables;
   const old = tx

@@ -15,14 +15,14 @@ import type { Build, Job } from "./store.ts";
 const maxKeyLength = 1024;
 const maxValueBytes = 100 * 1024;
 
-/** The job that a job token acts for, and its build. */
+/** The job that a token acts for. */
 export interface JobPrincipal {
   jobId: string;
   readOnly: boolean;
   build: Build;
 }
 
-/** Issues a token to read a job's meta-data by hand: read-only, valid for one hour in any state of the job. */
+/** Issues a read-only token for reading a job's meta-data by hand. It expires after an hour. */
 export async function issueReadingToken(services: Services, job: Job): Promise<string> {
   const now = services.clock.now();
   const token = issueToken("job");
@@ -38,7 +38,7 @@ export async function issueReadingToken(services: Services, job: Job): Promise<s
   return token;
 }
 
-/** Returns undefined for anything but a job token that is still valid. */
+/** Undefined for anything but a valid job token. */
 export async function findJobPrincipal(services: Services, token: string): Promise<JobPrincipal | undefined> {
   if (!isWellFormedToken("job", token)) return undefined;
   return findJobOfToken(services.db, hashToken(token), services.clock.now());
@@ -59,7 +59,7 @@ export async function listMetaDataKeys(services: Services, buildId: string): Pro
 
 /**
  * Sets one entry of a build's meta-data; the last write wins.
- * @throws Refusal 403 for a read-only token, 422 for an invalid key or value
+ * @throws Refusal 403 for a read-only token, 422
  */
 export async function setMetaData(
   services: Services,

@@ -36,7 +36,7 @@ export interface BuildFilter {
   commits?: string[] | undefined;
   createdFrom?: Date | undefined;
   createdTo?: Date | undefined;
-  /** False leaves out builds that have waiting jobs, all of them on paused queues. */
+  /** False leaves out builds that wait for paused queues only. */
   includePaused: boolean;
 }
 
@@ -54,14 +54,14 @@ function matches(db: Db, filter: BuildFilter): SQL | undefined {
   );
 }
 
-/** The builds of a deleted pipeline wait for the purge. */
+/** Builds of deleted pipelines wait for the purge. */
 function hasPresentPipeline(db: Db): SQL | undefined {
   const { builds, pipelines } = db.tables;
   const deleted = db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
   return notInArray(builds.pipelineId, deleted);
 }
 
-/** The build has no waiting job, or one on a queue that is not paused. */
+/** No job waits, or one waits on a running queue. */
 function isNotPaused(db: Db): SQL | undefined {
   const { builds, jobs, queues } = db.tables;
   const waiting = and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"));
@@ -93,7 +93,7 @@ export async function listBuilds(
     .offset(page.offset);
 }
 
-/** The last build of each of these pipelines, by pipeline id. */
+/** The last builds by pipeline id. */
 export async function listLastBuilds(
   db: Db,
   pipelines: { id: string; lastBuildNumber: number }[],
@@ -124,7 +124,6 @@ export async function findBuild(db: Db, pipelineId: string, number: number): Pro
   return found;
 }
 
-/** The builds of these deliveries, the first build of each delivery first. */
 export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[]): Promise<Build[]> {
   const { builds } = db.tables;
   if (deliveryIds.length === 0) return [];
@@ -142,7 +141,7 @@ export async function listJobs(db: Db, buildIds: string[]) {
     .orderBy(asc(jobs.id));
 }
 
-/** scheduled, running → canceled. Returns undefined if the build has finished. */
+/** scheduled, running → canceled. */
 export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Promise<Build | undefined> {
   const { builds } = tx.tables;
   const [canceled] = await tx
@@ -153,7 +152,7 @@ export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Pr
   return canceled;
 }
 
-/** scheduled, assigned, running → canceled. An agent sees it when it next asks for the job. */
+/** scheduled, assigned, running → canceled. */
 export async function cancelUnfinishedJobs(tx: Tx, buildId: string, now: Date): Promise<void> {
   const { jobs } = tx.tables;
   await tx
@@ -162,7 +161,6 @@ export async function cancelUnfinishedJobs(tx: Tx, buildId: string, now: Date): 
     .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates)));
 }
 
-/** Deletes at most `limit` builds of these pipelines. Returns how many it deleted. */
 export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], limit: number): Promise<number> {
   const { builds } = tx.tables;
   if (pipelineIds.length === 0) return 0;
@@ -175,7 +173,7 @@ export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], lim
   return deleted.length;
 }
 
-/** Deletes at most `limit` builds that finished before a time, with their jobs and meta-data. */
+/** Deletes their jobs and meta-data by cascade. Returns how many builds it deleted. */
 export async function deleteBuildsFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { builds } = tx.tables;
   const old = tx

@@ -19,7 +19,7 @@ import {
 const nameTaken = { field: "name", message: "Name has already been taken" };
 
 export interface NewCluster {
-  /** Leading and trailing white space is removed. */
+  /** Trimmed. */
   name: string;
   description?: string | null | undefined;
   emoji?: string | null | undefined;
@@ -60,7 +60,10 @@ export interface ClusterChange extends Partial<NewCluster> {
   defaultQueueId?: string | null | undefined;
 }
 
-/** @throws Refusal 404, 422 */
+/**
+ * Changes the given members of a cluster.
+ * @throws Refusal 404, 422
+ */
 export async function updateCluster(
   services: Services,
   actor: Actor,
@@ -86,13 +89,11 @@ export async function updateCluster(
   return updated;
 }
 
-/** @throws Refusal 422 */
 async function requireFreeName(tx: Tx, cluster: Cluster, name: string): Promise<void> {
   const namesake = await findClusterByName(tx, cluster.organizationId, name);
   if (namesake && namesake.id !== cluster.id) throw validationFailed(nameTaken);
 }
 
-/** @throws Refusal 422 */
 async function requireUsableDefault(
   tx: Tx,
   cluster: Cluster,
@@ -110,7 +111,7 @@ async function requireUsableDefault(
 }
 
 /**
- * Deletes a cluster and its queues, if no pipeline runs in it.
+ * Deletes a cluster and its queues.
  * @throws Refusal 404, 422
  */
 export async function deleteCluster(services: Services, actor: Actor, { id }: Cluster): Promise<void> {

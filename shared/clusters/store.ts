@@ -81,14 +81,13 @@ export async function updateCluster(tx: Tx, id: string, change: Partial<Cluster>
     .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)));
 }
 
-/** Locks the cluster: its queues, pipelines and default change in one transaction at a time. Undefined if deleted. */
+/** Locks the cluster. Call before changing its queues, pipelines or default. Undefined if deleted. */
 export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefined> {
   const { clusters } = tx.tables;
   const [locked] = await tx.lock(clusters, and(eq(clusters.id, id), isNull(clusters.deletedAt)), "exclusive");
   return locked;
 }
 
-/** Adds one to the cluster's queue count, unless the limit is reached. */
 export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: number): Promise<boolean> {
   const { clusters } = tx.tables;
   const taken = await tx
@@ -99,7 +98,6 @@ export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: numb
   return taken.length > 0;
 }
 
-/** Returns true if a queue of this id belongs to the cluster and is not deleted. */
 export async function hasQueue(tx: Tx, clusterId: string, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;
   const found = await tx
@@ -109,7 +107,7 @@ export async function hasQueue(tx: Tx, clusterId: string, queueId: string): Prom
   return found.length > 0;
 }
 
-/** The steps of each pipeline that runs in the cluster. Call with the cluster's row locked. */
+/** The steps of each pipeline. Call with the cluster locked. */
 export async function listPipelineSteps(tx: Tx, clusterId: string): Promise<Step[][]> {
   const { pipelines } = tx.tables;
   const found = await tx
@@ -119,7 +117,7 @@ export async function listPipelineSteps(tx: Tx, clusterId: string): Promise<Step
   return found.map(({ steps }) => steps);
 }
 
-/** Counts unfinished jobs on the cluster's queues. Pipelines may have moved away and left some. */
+/** Includes jobs of pipelines that moved to another cluster. */
 export async function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> {
   const { jobs, queues } = tx.tables;
   const queueIds = tx.select({ id: queues.id }).from(queues).where(eq(queues.clusterId, clusterId));

@@ -13,17 +13,17 @@ import {
   listQueuesToFanOut,
   lockBuilds,
   lockQueueIfDispatching,
-  setPausedQueue,
+  setPausedQueueIfNone,
   setPauseIfWaiting,
 } from "./store.ts";
 
-/** The maximum of jobs, and so of builds, that one transaction of a fan-out changes. */
+/** Jobs, and so at most builds, that one transaction of a fan-out changes. */
 export const jobsPerTransaction = 200;
-/** The pause between two transactions. Other processes retry SQLite's write lock every 10 ms or less. */
+/** Between two transactions: other processes retry SQLite's write lock every 10 ms or less. */
 const restMs = 10;
 
 /**
- * Assigns the job that has waited longest on a queue. Once a pause is committed, it assigns none.
+ * Assigns the queue's longest-waiting job. Once a pause is committed, it assigns none.
  * @returns undefined if no job waits, or the queue is paused or deleted
  */
 export async function assignNextJob({ db, clock }: Services, queueId: string): Promise<Job | undefined> {
@@ -33,15 +33,15 @@ export async function assignNextJob({ db, clock }: Services, queueId: string): P
     if (!oldest) return undefined;
     const [build] = await lockBuilds(tx, [oldest.buildId]);
     const job = await assignIfWaiting(tx, oldest.id, clock.now());
-    // Just resumed: a fan-out reads only waiting jobs, so it would leave this job's build marked as paused.
+    // Just resumed: the fan-out reads only waiting jobs, so it misses this job's build.
     if (build?.pausedQueueId === queueId) await clearPausedQueue(tx, [build.id], queueId);
     return job;
   });
 }
 
 /**
- * Marks the waiting jobs of a queue, and their builds, as paused, or clears the mark. It follows the queue's present
- * state, so runs that are late, repeated or out of order end in the same state.
+ * Marks the waiting jobs of a queue, and their builds, as paused, or clears the mark. It reads the queue's present
+ * state, so late, repeated and reordered runs end the same.
  */
 export async function fanOutDispatchPause({ db, events }: Services, queueId: string): Promise<void> {
   let after: string | undefined;
@@ -55,10 +55,7 @@ export async function fanOutDispatchPause({ db, events }: Services, queueId: str
   events.publish([`queue:${queueId}`]);
 }
 
-/**
- * Marks the next waiting jobs of the queue and their builds.
- * @returns lastJobId if there may be more
- */
+/** Marks the next batch. Returns lastJobId if there may be more. */
 async function markNextJobs(
   tx: Tx,
   queueId: string,
@@ -72,12 +69,12 @@ async function markNextJobs(
   const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
   await lockBuilds(tx, buildIds);
   const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
-  if (queue.dispatchPausedAt) await setPausedQueue(tx, stillWaiting, queue.id);
+  if (queue.dispatchPausedAt) await setPausedQueueIfNone(tx, stillWaiting, queue.id);
   else await clearPausedQueue(tx, buildIds, queue.id);
   return { buildIds, lastJobId: jobIds[jobsPerTransaction - 1] };
 }
 
-/** Requeues fan-outs: one may be lost, or a build may have arrived while one ran. */
+/** Requeues fan-outs that may be lost, or that missed a new build. */
 export async function requeueDispatchPauses({ db, jobs }: Services): Promise<void> {
   for (const queueId of await listQueuesToFanOut(db)) await jobs.send(fanOutJob, { queueId });
 }

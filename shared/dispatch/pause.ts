@@ -9,15 +9,15 @@ import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 
 // Dispatch states of a queue:
 //
-// | state   | event  | next    | effect                                    |
-// |---------|--------|---------|-------------------------------------------|
-// | running | pause  | paused  | stores the user, the time and the note    |
-// | paused  | pause  | paused  | refused; the first note stays             |
-// | paused  | resume | running | clears the user, the time and the note    |
-// | running | resume | running | refused                                   |
+// | state   | event  | next    | effect                          |
+// |---------|--------|---------|---------------------------------|
+// | running | pause  | paused  | stores user, time and note      |
+// | paused  | pause  | paused  | refused; the first note stays   |
+// | paused  | resume | running | clears user, time and note      |
+// | running | resume | running | refused                         |
 //
-// Once a pause is committed, `assignNextJob` assigns no job of the queue, because it reads the queue's row. A
-// background job then marks the waiting jobs and their builds as paused (fan-out.ts).
+// A committed pause stops `assignNextJob` at once. A background job then marks the waiting jobs and their builds
+// (fan-out.ts).
 
 /**
  * running → paused.
@@ -50,7 +50,6 @@ export async function resumeDispatch(services: Services, actor: Actor, queue: Qu
 
 interface DispatchChange {
   action: string;
-  /** The message if the queue is in the other state. */
   refusal: string;
   transition: (tx: Tx) => Promise<Queue | undefined>;
 }

@@ -30,7 +30,7 @@ export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefi
   return resumed;
 }
 
-/** Locks the queue, so that no pause comes in between. False if the queue is paused or deleted. */
+/** Locks the queue against a pause. False if it is paused or deleted. */
 export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;
   const isDispatching = and(
@@ -63,16 +63,13 @@ export async function assignIfWaiting(tx: Tx, id: string, now: Date): Promise<Jo
   return assigned;
 }
 
-/**
- * Locks builds: their paused queue changes in one transaction at a time. Lock builds before their jobs, as a cancel
- * does: the other order deadlocks.
- */
+/** Locks builds. Call before changing their jobs, as a cancel does: the other order deadlocks. */
 export async function lockBuilds(tx: Tx, buildIds: string[]) {
   const { builds } = tx.tables;
   return tx.lock(builds, inArray(builds.id, buildIds), "exclusive");
 }
 
-/** The waiting jobs of a queue, after an id, whose pause mark differs from the queue's pause. */
+/** Waiting jobs after an id whose mark differs from the queue's pause. */
 export async function listOutdatedJobs(tx: Tx, queue: Queue, afterId: string | undefined, limit: number) {
   const { jobs } = tx.tables;
   const { dispatchPausedAt } = queue;
@@ -93,7 +90,7 @@ export async function listOutdatedJobs(tx: Tx, queue: Queue, afterId: string | u
     .limit(limit);
 }
 
-/** Returns the builds of the jobs that still waited. */
+/** Returns the builds of the jobs that still wait. */
 export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<string[]> {
   const { jobs } = tx.tables;
   const changed = await tx
@@ -104,8 +101,7 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
   return changed.map(({ buildId }) => buildId);
 }
 
-/** Marks the builds that no queue pauses yet. */
-export async function setPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
+export async function setPausedQueueIfNone(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
   const { builds } = tx.tables;
   await tx
     .update(builds)
@@ -113,7 +109,7 @@ export async function setPausedQueue(tx: Tx, buildIds: string[], queueId: string
     .where(and(inArray(builds.id, buildIds), isNull(builds.pausedQueueId)));
 }
 
-/** Clears the mark of this queue. If another paused queue has a waiting job of the build, it takes its place. */
+/** Clears the mark of this queue. Another paused queue of a waiting job takes its place. */
 export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
   const { builds, jobs } = tx.tables;
   const others = await tx
@@ -128,11 +124,11 @@ export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: stri
     .where(and(inArray(builds.id, buildIds), eq(builds.pausedQueueId, queueId)));
   for (const [otherId, jobsOfOther] of Map.groupBy(others, (other) => other.queueId)) {
     const otherBuildIds = jobsOfOther.map(({ buildId }) => buildId);
-    await setPausedQueue(tx, otherBuildIds, otherId);
+    await setPausedQueueIfNone(tx, otherBuildIds, otherId);
   }
 }
 
-/** Counts the waiting and the running jobs of each queue, each up to a limit. */
+/** Counts waiting and running jobs of each queue, up to a limit. */
 export async function countJobsOfQueues(
   db: Db,
   queueIds: string[],
@@ -159,9 +155,8 @@ export async function countJobsOfQueues(
 }
 
 /**
- * Lists the builds that a paused queue keeps waiting, oldest first.
- * @param maxJobs the maximum of paused jobs that are read
- * @returns more: the number of builds beyond `limit`; isAll: true if no paused job was left out
+ * Builds that wait for a paused queue, oldest first.
+ * @returns more: how many builds follow; isAll: false if it stopped at `maxJobs`
  */
 export async function listPausedBuilds(
   db: Db,
@@ -185,7 +180,7 @@ export async function listPausedBuilds(
   return { builds: listed, more: Math.max(0, ids.length - limit), isAll: paused.length < maxJobs };
 }
 
-/** Queues that are paused, or have jobs marked as paused: a fan-out may have work there. */
+/** Queues that are paused, or have marked jobs. */
 export async function listQueuesToFanOut(db: Db): Promise<string[]> {
   const { queues, jobs } = db.tables;
   const paused = await db

@@ -17,12 +17,12 @@ import {
   updatePipelineIfPresent,
 } from "./store.ts";
 
-/** A step that runs anywhere, so that the first build of a new pipeline shows something. */
+/** Runs anywhere, so that the first build shows something. */
 export const defaultStep: Step = { command: "echo hello" };
 
 export interface NewPipeline {
   name: string;
-  /** Its name in addresses. Default: made from the name. */
+  /** Default: made from the name. */
   slug?: string | undefined;
   clusterId: string;
   /** Default: main. */
@@ -69,7 +69,7 @@ export async function createPipeline(
 }
 
 /**
- * Changes the given columns of a pipeline. Its slug stays.
+ * Changes the given members of a pipeline; its slug stays.
  * @throws Refusal 404, 422
  */
 export async function updatePipeline(
@@ -80,7 +80,7 @@ export async function updatePipeline(
 ): Promise<Pipeline> {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   return services.db.transaction(async (tx) => {
-    // Locked, so that of a move and new steps at the same time the later one is checked against the earlier one.
+    // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);
     if (!present) throw notFound("pipeline");
     if (change.steps || change.clusterId)
@@ -92,7 +92,7 @@ export async function updatePipeline(
 }
 
 /**
- * Deletes a pipeline and its triggers: their endpoints answer 404 from then on. A background job purges its builds.
+ * Deletes a pipeline and its triggers. A background job purges its builds.
  * @throws Refusal 404, 422 while it has unfinished jobs
  */
 export async function deletePipeline({ db, clock }: Services, actor: Actor, { id }: Pipeline): Promise<void> {
@@ -114,10 +114,7 @@ export async function requirePipeline(db: Db | Tx, organizationId: string, slug:
   return pipeline;
 }
 
-/**
- * Checks that the steps can run in the cluster. Locks the cluster, so that its queues stay until the commit.
- * @throws Refusal 422
- */
+/** Locks the cluster, so that the queues of the steps stay until the commit. */
 async function requireRunnable(
   tx: Tx,
   organizationId: string,

@@ -3,10 +3,10 @@ import { listStepQueues } from "../queues/store.ts";
 import { excerpt, type Problem } from "../refusal.ts";
 import type { Step } from "../vocabulary.ts";
 
-/** Returns the id of the queue that runs a step of a pipeline in this cluster; undefined if there is none. */
+/** Returns the id of the queue that runs a step in the cluster. */
 export type QueueOfStep = (clusterId: string, step: Step) => string | undefined;
 
-/** Looks up, in one statement, the queues that the steps of these pipelines name or default to. */
+/** Finds the queues that the steps name or default to, in one statement. */
 export async function resolveStepQueues(
   db: Db | Tx,
   pipelines: { clusterId: string; steps: Step[] }[],
@@ -28,7 +28,7 @@ export async function resolveStepQueues(
   };
 }
 
-/** The reasons why these steps cannot run in the cluster, each once. */
+/** The reasons why the steps cannot run in the cluster, each once. */
 export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): Problem[] {
   const unresolved = steps.filter((step) => queueOf(clusterId, step) === undefined);
   const messages = unresolved.map(({ agents }) =>

@@ -57,7 +57,7 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
     .where(and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt)));
 }
 
-/** Locks these pipelines, and their clusters: steps, and the queues that steps run on, stay until the commit. */
+/** Locks the pipelines and their clusters, so that steps and queues stay until the commit. */
 export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
   const { pipelines, clusters } = tx.tables;
   const present = and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt));
@@ -67,7 +67,6 @@ export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> 
   return found;
 }
 
-/** All pipelines that run in a cluster. */
 export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {
   const { pipelines } = db.tables;
   return db
@@ -80,7 +79,7 @@ export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> 
   await tx.insert(tx.tables.pipelines).values(pipeline);
 }
 
-/** Locks the pipeline: what belongs to it changes in one transaction at a time. Undefined if deleted. */
+/** Locks the pipeline. Undefined if deleted. */
 export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undefined> {
   const { pipelines } = tx.tables;
   const [locked] = await tx.lock(
@@ -91,7 +90,6 @@ export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undef
   return locked;
 }
 
-/** Returns undefined if the pipeline is deleted. */
 export async function updatePipelineIfPresent(
   tx: Tx,
   id: string,
@@ -106,7 +104,6 @@ export async function updatePipelineIfPresent(
   return updated;
 }
 
-/** Counts the unfinished jobs of a pipeline's unfinished builds. */
 export async function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {
   const { builds, jobs } = tx.tables;
   const buildIds = tx
@@ -120,7 +117,7 @@ export async function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<n
   return row?.total ?? 0;
 }
 
-/** Deletes all triggers of a pipeline. Their versions rise, so that processes drop cached triggers. */
+/** Raises the triggers' versions too, so that processes drop their hints. */
 export async function deleteTriggersOfPipeline(
   tx: Tx,
   pipelineId: string,
@@ -133,7 +130,6 @@ export async function deleteTriggersOfPipeline(
     .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
 }
 
-/** Ids of deleted pipelines that still have a row. */
 export async function listDeletedPipelineIds(db: Db): Promise<string[]> {
   const { pipelines } = db.tables;
   const rows = await db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
@@ -141,7 +137,7 @@ export async function listDeletedPipelineIds(db: Db): Promise<string[]> {
 }
 
 /**
- * Reserves the next `amount` build numbers. The row stays locked until the transaction ends: no gaps, no duplicates.
+ * Reserves build numbers. The row stays locked until the transaction ends: no gaps, no duplicates.
  * @returns the first number; undefined if the pipeline is deleted
  */
 export async function takeBuildNumbers(

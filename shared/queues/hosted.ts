@@ -4,7 +4,7 @@ import { isStorable } from "../validation.ts";
 import { findShape, type InstanceShape, requireShape, unknownShape } from "./shapes.ts";
 import type { Queue } from "./store.ts";
 
-/** The members of a request as sent: which check fails first depends on the queue. */
+/** As sent: the queue decides which check fails first. */
 export interface HostedChange {
   instanceShape?: unknown;
   /** Absent: unchanged; null or blank: the default image. */
@@ -12,7 +12,6 @@ export interface HostedChange {
 }
 
 const maxImageRefLength = 1000;
-/** The names of platforms in messages. */
 const platformNames = { linux: "linux", macos: "mac", windows: "windows" } as const;
 
 /**
@@ -32,7 +31,6 @@ export function checkHostedChange(
   return { instanceShape: shape.name, agentImageRef: checkImage(shape, organization, agentImageRef) };
 }
 
-/** @throws Refusal 422 */
 function checkShape(present: InstanceShape, given: unknown): InstanceShape {
   const fail = (message: string) => validationFailed({ field: "hostedAgents.instanceShape", message });
   if (given === undefined || given === null || given === "")
@@ -44,7 +42,6 @@ function checkShape(present: InstanceShape, given: unknown): InstanceShape {
   return shape;
 }
 
-/** @throws Refusal 422 */
 function checkImage(
   { machineType }: InstanceShape,
   { features }: Organization,

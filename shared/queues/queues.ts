@@ -89,13 +89,13 @@ export async function createQueue(
 export interface QueueChange {
   /** Absent: unchanged; null or empty: none. */
   description?: string | null | undefined;
-  /** The value as sent. Ignored for a hosted queue, even if invalid. */
+  /** As sent. Ignored for a hosted queue, even if invalid. */
   retryAgentAffinity?: unknown;
   hosted?: HostedChange | undefined;
 }
 
 /**
- * Changes a queue. Its key and its kind (self-hosted or hosted) stay.
+ * Changes a queue. A self-hosted queue cannot become hosted, nor the reverse.
  * @throws Refusal 404, 422
  */
 export async function updateQueue(
@@ -121,7 +121,6 @@ export async function updateQueue(
   return changed;
 }
 
-/** @throws Refusal 422 */
 function checkAffinity(given: unknown): Partial<Pick<Queue, "retryAgentAffinity">> {
   if (given === undefined) return {};
   if (!isAffinity(given)) throw validationFailed(badAffinity);
@@ -129,8 +128,8 @@ function checkAffinity(given: unknown): Partial<Pick<Queue, "retryAgentAffinity"
 }
 
 /**
- * Deletes a queue that no cluster default, pipeline or unfinished job needs.
- * @throws Refusal 404, 422. The sentences do not change with the number, so that callers can compare them.
+ * Deletes a queue. The sentences have no singular, so that callers can compare them.
+ * @throws Refusal 404, 422
  */
 export async function deleteQueue(services: Services, actor: Actor, { clusterId, id }: Queue): Promise<void> {
   const now = services.clock.now();
@@ -158,7 +157,6 @@ export async function requireQueue(db: Db, cluster: Cluster, id: string): Promis
   return queue;
 }
 
-/** The queue as the audit log names it. */
 export function auditSubject({ id, key }: Queue) {
   return { type: "queue", id, name: key } as const;
 }

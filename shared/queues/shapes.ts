@@ -1,8 +1,7 @@
 import type { Organization } from "../accounts/organization-store.ts";
 import { excerpt, type Problem } from "../refusal.ts";
 
-// Instance shapes of hosted queues: name, machine type, architecture, size, vCPUs, memory and disk in GB. Shapes that
-// were removed on 1 July 2025 are unknown.
+// Name, machine type, architecture, size, vCPUs, memory and disk in GB. Shapes removed on 1 July 2025 are left out.
 const table = [
   ["LINUX_AMD64_2X4", "linux", "amd64", "Small", 2, 4, 47],
   ["LINUX_AMD64_4X16", "linux", "amd64", "Medium", 4, 16, 95],
@@ -30,7 +29,6 @@ export interface InstanceShape {
   name: ShapeName;
   machineType: "linux" | "macos" | "windows";
   architecture: "amd64" | "arm64";
-  /** The size as pages name it. */
   size: string;
   cpu: number;
   memoryGb: number;
@@ -56,21 +54,20 @@ export function findShape(name: string): InstanceShape | undefined {
   return shapeByName.get(name);
 }
 
-/** The message for a value that names no shape. It repeats no list or object: some cannot become a string. */
+/** The message repeats no list or object: some cannot become a string. */
 export function unknownShape(given: unknown): string {
   return typeof given === "object"
     ? "Instance shape must be a string"
     : `Instance shape ${excerpt(String(given))} is not a valid instance shape`;
 }
 
-/** The shape of a stored queue. */
 export function requireShape(name: string): InstanceShape {
   const shape = findShape(name);
   if (!shape) throw new Error(`${name} is not an instance shape.`);
   return shape;
 }
 
-/** The reasons why an organization cannot create a queue of this shape. */
+/** Checks that the organization may create a queue of this shape. */
 export function shapeProblems(name: string, { features }: Pick<Organization, "features">): Problem[] {
   if (findShape(name)?.machineType !== "windows" || features.includes("windows_hosted_agents")) return [];
   const message = "Windows instance shapes are not available to this organization";

@@ -15,7 +15,7 @@ export async function findQueue(db: Db | Tx, clusterId: string, id: string): Pro
   return found;
 }
 
-/** Queues by id, deleted ones included. */
+/** Includes deleted queues. */
 export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string, Queue>> {
   if (ids.length === 0) return new Map();
   const { queues } = db.tables;
@@ -26,7 +26,7 @@ export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string,
   return new Map(found.map((queue) => [queue.id, queue]));
 }
 
-/** Finds deleted queues too. */
+/** Includes deleted queues. */
 export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | undefined> {
   const [found] = await db.select().from(db.tables.queues).where(eq(db.tables.queues.id, id));
   return found;
@@ -60,7 +60,7 @@ export async function listQueues(
     .offset(page.offset);
 }
 
-/** The newest queues of a cluster, deleted ones included. */
+/** Newest first, deleted queues included. */
 export async function listQueueIds(db: Db, clusterId: string, limit: number): Promise<string[]> {
   const { queues } = db.tables;
   const found = await db
@@ -76,7 +76,6 @@ export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
   await tx.insert(tx.tables.queues).values(queue);
 }
 
-/** Returns undefined if the queue is deleted. */
 export async function updateQueueIfPresent(
   tx: Tx,
   id: string,
@@ -106,7 +105,7 @@ export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Pro
   return true;
 }
 
-/** Pipelines with a step that names the queue. To rely on the answer, call with the cluster's row locked. */
+/** Pipelines with a step that names the queue. Call with the cluster locked to rely on it. */
 export async function listPipelinesOfQueue(db: Db | Tx, { clusterId, key }: Queue) {
   const { pipelines } = db.tables;
   const ofCluster = await db
@@ -125,7 +124,7 @@ export async function countUnfinishedJobs(tx: Tx, queueId: string): Promise<numb
   return row?.total ?? 0;
 }
 
-/** The default queue of each cluster, and its queues with these keys: all that its steps can resolve to. */
+/** The clusters' queues with these keys, and their default queues. */
 export async function listStepQueues(db: Db | Tx, clusterIds: string[], keys: string[]) {
   const { clusters, queues } = db.tables;
   return db
