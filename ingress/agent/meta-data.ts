@@ -10,7 +10,7 @@ import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 import { limitPayloadReads } from "../http/limits.ts";
 
-/** What the id in the path names. */
+/** The resource that the id in the path names. */
 export type DataOwner = "job" | "build";
 
 const text = (name: string) => z.string({ error: `${name} must be a string` });
@@ -22,7 +22,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
   const payloadKey = `${services.config.serviceName}:webhook`;
 
   return {
-    /** POST …/data/get {key} → {key, value}. The webhook's payload is exactly the text that came. */
+    /** POST …/data/get {key} → {key, value}. The webhook's payload is returned byte for byte. */
     get: defineHandler(async (event) => {
       const { build } = await requireOwner(services, event, owner);
       const { key } = await readJson(event, bodies, { schema: keyBody, refuse: unprocessable });
@@ -60,7 +60,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
   };
 }
 
-/** The caller's own job or build; any other, though its token is valid, is not found. */
+/** @throws Refusal 404 if the path names another job or build than the token's */
 async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
   const principal = await requireJob(services, event);
   const ownId = owner === "job" ? principal.jobId : principal.build.id;

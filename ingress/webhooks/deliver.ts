@@ -13,8 +13,22 @@ import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
 import { openPayloadChecks } from "./payload-checks.ts";
 
-/** POST /deliver/:token. Keep the webhook now; a worker builds from it. */
-export function deliver(services: Services, intake: Intake, bodies: Bodies, refused: RefusalCounts) {
+/**
+ * POST /deliver/:token stores a webhook as a delivery; a worker decides it later.
+ *
+ * 1. Check the token's form, without I/O.
+ * 2. Find the trigger: 404, or 403 if it is disabled.
+ * 3. Check the content type: 415.
+ * 4. Read the body: 413.
+ * 5. Verify the signature: 401.
+ * 6. Answer a repeated Idempotency-Key with the first delivery.
+ * 7. Count the delivery against the organization's limit: 429.
+ * 8. Check that the body is JSON: 400.
+ * 9. Commit the delivery with its payload: 201.
+ *
+ * The trigger of step 2 may be a hint that is a second old. Before a hint decides anything, its row is read again.
+ */
+export function deliver(services: Services, intake: Intake, bodies: Bodies, refusals: RefusalCounts) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
   const checks = openPayloadChecks();
   const tooLarge = () => payloadTooLarge(maxPayloadBytes);
@@ -26,10 +40,9 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
     let trigger = await intake.requireEnabledTrigger(token);
     seen.trigger = trigger;
     const contentType = requireJson(headers);
-    using held = await bodies.read(event, maxPayloadBytes, tooLarge);
-    const body = held.bytes;
+    using request = await bodies.read(event, maxPayloadBytes, tooLarge);
+    const body = request.bytes;
 
-    /** What is remembered of a trigger may be a second old: before it decides anything, its row is asked. */
     const refresh = async () => {
       trigger = await intake.requireEnabledTrigger(token, { fresh: true });
       requireSignature(trigger, headerOf, body);
@@ -71,7 +84,7 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
         await refresh();
       }
     } finally {
-      // A repetition, and a fault of ours, cost the organization nothing.
+      // A repeated delivery and a fault of the server do not count against the limit.
       if (!isKept) await giveBackDelivery(services, trigger);
     }
   };
@@ -82,13 +95,13 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
       return await receive(event, seen);
     } catch (error) {
       const triggerId = error instanceof DeliveryRefusal && (error.triggerId ?? seen.trigger?.id);
-      if (triggerId) refused.count(triggerId, error.refusalCause);
+      if (triggerId) refusals.count(triggerId, error.refusalCause);
       throw error;
     }
   });
 }
 
-/** The rest of the path, if it can be a trigger's token at all: no I/O. */
+/** @throws DeliveryRefusal 400 */
 function requireToken(event: H3Event): string {
   const token = event.url.pathname.slice("/deliver/".length);
   if (!isWellFormedToken("trigger", token)) throw new DeliveryRefusal("invalid_token");

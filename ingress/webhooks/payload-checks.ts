@@ -3,12 +3,12 @@ import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { findPayloadProblem, type PayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import type { PayloadQuestion } from "./payload-thread.ts";
 
-/** Parsing a megabyte holds up everyone for ten milliseconds; below this size the thread costs more than it saves. */
+/** Parsing a megabyte blocks the event loop for 10 ms. Below this size the thread costs more than it saves. */
 const threadFromBytes = 64 * 1024;
 
-/** Checks payloads without holding up other requests. */
+/** Checks payloads without blocking other requests. */
 export interface PayloadChecks {
-  /** @throws DeliveryRefusal 400 for what is not UTF-8 JSON, or nested deeper than `maxDepth` */
+  /** @throws DeliveryRefusal 400 if the body is not JSON in UTF-8, or is nested deeper than `maxDepth` */
   requireWellFormed(body: Buffer, maxDepth: number): Promise<void>;
 }
 

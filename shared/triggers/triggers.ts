@@ -70,8 +70,9 @@ export async function deleteIfPresent(
   actor: Actor,
   { id, action }: { id: string; action: "deleted" | "replaced" },
 ): Promise<Trigger> {
-  const stamp = { updatedAt: tx.now, updatedById: actor.userId };
-  const deleted = await updateIfPresent(tx, id, { deletedAt: tx.now, ...stamp });
+  const { now } = tx;
+  const stamp = { updatedAt: now, updatedById: actor.userId };
+  const deleted = await updateIfPresent(tx, id, { deletedAt: now, ...stamp });
   if (!deleted) throw notFound("pipeline trigger");
   await auditTrigger(tx, actor, deleted, action);
   return deleted;

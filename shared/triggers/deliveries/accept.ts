@@ -1,12 +1,16 @@
-// A delivery's life: it is accepted (committed, `status` null, "waiting"), then decided by a worker, once.
+// States of a delivery. It is accepted once committed; a worker decides it, once.
 //
-//   waiting → build_created   a build was made of it
-//   waiting → not_run         filter_mismatch, filter_evaluation_failed: its trigger's filter was not true
-//   waiting → failed          build_creation_failed: no retry can mend it (its pipeline is gone, a step has no queue)
+//   status          reason                                       meaning
+//   null            null                                         waiting: accepted, not yet decided
+//   build_created   null                                         a build was created
+//   not_run         filter_mismatch, filter_evaluation_failed    the trigger's filter was not true
+//   failed          build_creation_failed                        no retry can help: its pipeline is gone, or a
+//                                                                step has no queue
 //
-// While a fault of the database, Redis or a worker lasts it stays waiting, and a sweep sends its job again.
+// While the database, Redis or a worker fails, it stays waiting, and `requeue.ts` sends its job again.
 
 import type { Tx } from "../../db/database.ts";
+import { dayMs } from "../../durations.ts";
 import { newIds } from "../../ids.ts";
 import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
@@ -23,22 +27,22 @@ export interface Arrival {
   externalId: string | null;
   headers: StoredHeader[];
   idempotencyKey: string | undefined;
-  /** Exactly as it came. */
+  /** Byte for byte. */
   body: Buffer;
 }
 
 export type Acceptance =
   | { outcome: "accepted"; id: string }
-  /** The same Idempotency-Key came before: the first delivery's id. */
+  /** A delivery with the same Idempotency-Key came before; its id. */
   | { outcome: "replayed"; id: string }
-  /** The trigger was changed, disabled or deleted since it was read: check the request again. */
+  /** The trigger was changed, disabled or deleted since it was read. Check the request again. */
   | { outcome: "stale" };
 
-const idempotencyMs = 24 * 3_600_000;
+const idempotencyMs = dayMs;
 
 /**
- * Commit a group of deliveries with their bytes, then ask for their builds. Nobody waits for the asking: a job
- * that is lost is found by `requeueStranded`.
+ * Commits a group of deliveries with their payloads, then sends the job that decides them. Does not wait for the job:
+ * `requeueStranded` finds deliveries whose job was lost.
  */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
   const { acceptances, enqueued } = await storeArrivals(services, arrivals);
@@ -46,7 +50,7 @@ export async function commitArrivals(services: Services, arrivals: Arrival[]): P
   return acceptances;
 }
 
-/** The same for who may wait: `enqueued` resolves once the builds are enqueued for, or cannot be for now. Never rejects. */
+/** Like `commitArrivals`, but `enqueued` resolves once the job was sent or failed. It never rejects. */
 export async function storeArrivals(
   services: Services,
   arrivals: Arrival[],
@@ -64,7 +68,11 @@ export async function storeArrivals(
 async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
   if (deliveryIds.length === 0) return;
   const sent = await jobs.send(createBuilds, { deliveryIds });
-  if (!sent) log.debug({ deliveries: deliveryIds.length }, "builds will follow when Redis is back");
+  if (!sent)
+    log.debug(
+      { deliveries: deliveryIds.length },
+      "could not send the job of deliveries; they will be requeued",
+    );
 }
 
 async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {
@@ -74,7 +82,7 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   const deliveries: Delivery[] = [];
   const payloads: Payload[] = [];
 
-  for (const index of inOrderOfKeys(arrivals)) {
+  for (const index of orderByKey(arrivals)) {
     const arrival = arrivals[index] as Arrival;
     const id = ids[index] as string;
     const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
@@ -96,8 +104,8 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   return acceptances;
 }
 
-/** Keys are claimed in one order everywhere: two processes that claim the same ones must not wait for each other. */
-function inOrderOfKeys(arrivals: Arrival[]): number[] {
+/** Orders the claims of keys: two processes that claim the same keys in different orders would deadlock. */
+function orderByKey(arrivals: Arrival[]): number[] {
   const order = [...arrivals.keys()];
   if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
   const nameOf = (index: number) => `${arrivals[index]?.trigger.id} ${arrivals[index]?.idempotencyKey ?? ""}`;
@@ -114,7 +122,7 @@ async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promis
   return { outcome: "replayed", id: first.deliveryId };
 }
 
-/** The delivery that this key already made in the last 24 hours, if any. */
+/** The delivery that came with this key in the last 24 hours. */
 export async function findReplayedDelivery(
   services: Services,
   triggerId: string,
@@ -126,7 +134,7 @@ export async function findReplayedDelivery(
     : undefined;
 }
 
-/** Keys taken at or before this time are free again. */
+/** Keys claimed at or before this time are free again. */
 export function idempotencyKeysFreeSince(now: Date): Date {
   return new Date(now.getTime() - idempotencyMs);
 }

@@ -9,61 +9,61 @@ import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, decideIfWaiting, setOutcome } from "./store.ts";
 
-const groupItems = 500;
+const maxGroupItems = 500;
 
-/** Builds deliveries by their ids; an id resolves once its delivery is decided, now or before. */
+/** Takes delivery ids. Each resolves once its delivery is decided. */
 export type DeliveryBuilder = Batcher<string, undefined>;
 
-/** The builder of a worker process: what several jobs bring at the same time is built in one transaction. */
+/** Opens the builder of a worker process. It decides the deliveries of concurrent jobs in one transaction. */
 export function openDeliveryBuilder(
   services: Services,
-  filters: FilterEvaluator = openFilterEvaluator(),
+  evaluator: FilterEvaluator = openFilterEvaluator(),
 ): DeliveryBuilder {
   return createBatcher({
-    flush: (ids) => buildDeliveries(services, filters, ids),
-    maxItems: groupItems,
+    flush: (ids) => buildDeliveries(services, evaluator, ids),
+    maxItems: maxGroupItems,
   });
 }
 
 async function buildDeliveries(
   services: Services,
-  filters: FilterEvaluator,
+  evaluator: FilterEvaluator,
   ids: string[],
 ): Promise<undefined[]> {
   const { events, metrics } = services;
-  const decided = await decideWithFilters(services, filters, ids);
+  const decided = await decideWithFilters(services, evaluator, ids);
   events.publish(decided.changed);
   for (const [status, count] of Object.entries(decided.counts))
     metrics.deliveriesDecided.inc({ status }, count);
   return ids.map(() => undefined);
 }
 
-/** Filters are asked before the transaction, which waits for nothing but the database. */
-async function decideWithFilters(services: Services, filters: FilterEvaluator, ids: string[]) {
+/** Evaluates filters before the transaction: a transaction waits for nothing but the database. */
+async function decideWithFilters(services: Services, evaluator: FilterEvaluator, ids: string[]) {
   for (;;) {
-    const judgements = await evaluateFilters(services, filters, ids);
+    const results = await evaluateFilters(services, evaluator, ids);
     try {
-      return await services.db.transaction((tx) => decideAndBuild(tx, services, ids, judgements));
+      return await services.db.transaction((tx) => decideAndBuild(tx, services, ids, results));
     } catch (error) {
       if (!(error instanceof StaleFilterResult)) throw error;
     }
   }
 }
 
-/** A trigger's filter was changed after it was asked: nothing is decided, and all is judged anew. */
+/** A filter changed after it was evaluated. The transaction rolls back and all filters are evaluated again. */
 class StaleFilterResult extends Error {
-  override readonly name = "StaleJudgement";
+  override readonly name = "StaleFilterResult";
 }
 
 async function decideAndBuild(
   tx: Tx,
   { cipher, clock }: Services,
   ids: string[],
-  judgements: Map<string, FilterResult>,
+  results: Map<string, FilterResult>,
 ) {
   const deliveries = await decideIfWaiting(tx, [...new Set(ids)], "build_created");
   if (deliveries.length === 0) return { counts: {}, changed: [] };
-  deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // ids sort by age: builds are numbered as webhooks came
+  deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // ids sort by age: number builds in order of arrival
 
   const triggers = await listTriggersById(tx, [...new Set(deliveries.map((delivery) => delivery.triggerId))]);
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
@@ -71,7 +71,7 @@ async function decideAndBuild(
   const requests: BuildRequest[] = [];
   const outcomes: Outcome[] = [];
   for (const delivery of deliveries) {
-    const reason = reasonNotToRun(triggerOf.get(delivery.triggerId), judgements.get(delivery.id));
+    const reason = reasonNotToRun(triggerOf.get(delivery.triggerId), results.get(delivery.id));
     if (reason) outcomes.push({ id: delivery.id, status: "not_run", reason });
     else requests.push(requestBuild(delivery, planOf));
   }
@@ -80,26 +80,26 @@ async function decideAndBuild(
   for (const { deliveryId } of refused)
     outcomes.push({ id: deliveryId ?? "", status: "failed", reason: "build_creation_failed" });
   await storeOutcomes(tx, outcomes);
-  const watched = triggers.map(({ id }) => `trigger:${id}` as const);
+  const topics = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
     counts: {
       build_created: builds.length,
       not_run: countOf(outcomes, "not_run"),
       failed: countOf(outcomes, "failed"),
     },
-    changed: [...changed, ...watched],
+    changed: [...changed, ...topics],
   };
 }
 
-/** Undefined: the delivery is to be built. @throws StaleJudgement */
+/** Returns undefined if the delivery is to be built. @throws StaleFilterResult */
 function reasonNotToRun(
   trigger: Trigger | undefined,
-  judgement: FilterResult | undefined,
+  result: FilterResult | undefined,
 ): DeliveryReason | undefined {
   const filter = trigger?.filter ?? null;
   if (filter === null) return undefined;
-  if (judgement?.filter !== filter) throw new StaleFilterResult();
-  const { outcome } = judgement;
+  if (result?.filter !== filter) throw new StaleFilterResult();
+  const { outcome } = result;
   if ("error" in outcome) return "filter_evaluation_failed";
   return outcome.verdict ? undefined : "filter_mismatch";
 }
@@ -110,7 +110,7 @@ function requestBuild(delivery: Delivery, planOf: Map<string, ReturnType<typeof 
   return { ...plan, deliveryId: delivery.id };
 }
 
-/** Why a delivery makes no build. */
+/** The outcome of a delivery without a build. */
 interface Outcome {
   id: string;
   status: DeliveryStatus;

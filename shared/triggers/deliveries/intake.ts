@@ -7,42 +7,41 @@ import { findTriggerType, type TriggerType } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-/** A trigger that accepts deliveries, as far as this process knows. */
+/** A trigger that accepts deliveries. */
 export interface EnabledTrigger {
   id: string;
   version: number;
   type: TriggerType;
-  /** Signing secret; undefined: deliveries are not verified. */
+  /** Signing secret. Undefined: deliveries are not verified. */
   secret: string | undefined;
   organizationId: string;
   deliveriesPerHour: number;
-  /** From memory: a reason to accept at first, never one to refuse. */
+  /** True if it comes from memory, and may be stale. A hint may let a request pass, but never refuses it. */
   isHint: boolean;
 }
 
-/** What deliveries pass through in one process. */
+/** Finds the triggers of deliveries and commits deliveries in groups. Each web process has one. */
 export interface Intake {
   /**
-   * The trigger that a token leads to. With `fresh` from its row, else possibly from memory.
-   * @throws Refusal 404, 403 (spec §7.3)
+   * Finds the trigger of a token. It may be a hint unless `fresh` is true.
+   * @throws DeliveryRefusal 404, 403
    */
   requireEnabledTrigger(token: string, options?: { fresh: boolean }): Promise<EnabledTrigger>;
-  /** Keep a delivery for good, together with those that arrive at the same time. */
+  /** Commits a delivery together with others that arrive at the same time. */
   accept(arrival: Arrival): Promise<Acceptance>;
 }
 
 const hintTtlMs = 1000;
 const maxHints = 10_000;
-const groupItems = 500;
-const groupBytes = 8 * 1024 * 1024;
+const maxGroupItems = 500;
+const maxGroupBytes = 8 * 1024 * 1024;
 
-/** Open the intake of a process. It holds nothing that another process must know of. */
 export function openIntake(services: Services): Intake {
   const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
   const group = createBatcher<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
-    maxItems: groupItems,
-    maxWeight: groupBytes,
+    maxItems: maxGroupItems,
+    maxWeight: maxGroupBytes,
     weigh: (arrival) => arrival.body.length,
   });
 

@@ -1,21 +1,19 @@
 import type { Organization } from "../../accounts/organization-store.ts";
+import { hourMs, secondMs } from "../../durations.ts";
 import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
 import type { Services } from "../../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-const deliveriesLimitMs = 3_600_000;
-
-/** Deliveries of all triggers of an organization in any hour (spec §8). */
-export function deliveriesLimit(of: { organizationId: string; deliveriesPerHour: number }): RateLimit {
-  return {
-    name: "deliveries",
-    subject: of.organizationId,
-    limit: of.deliveriesPerHour,
-    windowMs: deliveriesLimitMs,
-  };
+/** Limits the deliveries of an organization in any hour, over all its triggers. */
+export function deliveriesLimit(organization: {
+  organizationId: string;
+  deliveriesPerHour: number;
+}): RateLimit {
+  const { organizationId: subject, deliveriesPerHour: limit } = organization;
+  return { name: "deliveries", subject, limit, windowMs: hourMs };
 }
 
-/** How much of its hourly limit an organization has used. */
+/** The state of an organization's limit; counts nothing. */
 export function deliveriesUsed(
   { rateLimiter }: Services,
   { id, deliveriesPerHour }: Organization,
@@ -23,10 +21,10 @@ export function deliveriesUsed(
   return rateLimiter.peek(deliveriesLimit({ organizationId: id, deliveriesPerHour }));
 }
 
-/** @throws DeliveryRefusal 429 for a window that had no room */
+/** @throws DeliveryRefusal 429 if the limit is reached */
 export function requireAdmitted({ admitted, limit, resetMs }: RateLimitState): void {
   if (admitted) return;
-  const reset = Math.max(1, Math.ceil(resetMs / 1000));
+  const reset = Math.max(1, Math.ceil(resetMs / secondMs));
   throw new DeliveryRefusal("rate_limited", {
     message: `The organization has reached its limit of ${limit} deliveries an hour. Please wait ${reset} seconds.`,
     headers: { "Retry-After": String(reset) },

@@ -11,10 +11,9 @@ import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, lockDelivery } from "./store.ts";
 
 /**
- * Build a kept delivery again, as its trigger is now and whatever its filter says: somebody asks for it by hand.
- * The steps read the same payload.
- * @param expected for a form, which may be sent twice: which rebuild of the delivery it asks for. When that is there
- * already, it is returned.
+ * Builds a delivery again by hand, with its trigger's present settings and without its filter. The build reads the
+ * same payload.
+ * @param expected the number of the rebuild, for a form that may be sent twice. If it exists, it is returned.
  * @throws Refusal 404, 422
  */
 export async function rebuildDelivery(
@@ -52,7 +51,7 @@ export async function rebuildDelivery(
   return build;
 }
 
-/** The number of the rebuild that comes next, of a delivery with these builds. */
+/** The number of the next rebuild of a delivery with these builds. */
 export function nextRebuild(builds: { rebuild: number }[]): number {
   return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
 }

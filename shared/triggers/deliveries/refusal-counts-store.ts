@@ -4,7 +4,7 @@ import type { Tables } from "../../db/schema.ts";
 
 export type RefusalCount = Tables["refusedDeliveries"]["$inferSelect"];
 
-/** Add to the counts of their triggers, hours and causes. */
+/** Adds to the stored counts. */
 export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<void> {
   const { refusedDeliveries } = tx.tables;
   for (const row of counts) {
@@ -18,7 +18,7 @@ export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<
   }
 }
 
-/** What a trigger refused since an hour, the latest first. */
+/** Counts of a trigger since an hour, newest first. */
 export async function listRefusalCounts(db: Db, triggerId: string, since: Date): Promise<RefusalCount[]> {
   const { refusedDeliveries } = db.tables;
   return db
@@ -28,7 +28,7 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Counts of hours before this time. Returns how many went. */
+/** Deletes the counts of hours before this time. Returns their number. */
 export async function deleteRefusalCountsBefore(tx: Tx, time: Date): Promise<number> {
   const { refusedDeliveries } = tx.tables;
   const gone = await tx

@@ -1,21 +1,21 @@
+import { dayMs, hourMs } from "../../durations.ts";
 import { createPeriodicFlush } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import { addRefusalCounts, deleteRefusalCountsBefore, type RefusalCount } from "./refusal-counts-store.ts";
 
 const flushEveryMs = 5000;
-/** Counts in memory while the database is away: each is of another trigger, hour or cause. */
+/** Limits the counts in memory while the database is away. */
 const maxInMemory = 10_000;
-const hourMs = 3_600_000;
 export const refusalRetentionDays = 7;
 
 /**
- * Counts of deliveries that a trigger refused, on their way to the database without a write for each: anybody who
- * knows a URL can make as many as they like. What a crash takes along is missed by nobody but these counts.
+ * Counts refused deliveries by trigger, hour and cause. Writes them every five seconds, since anybody who knows a URL
+ * can cause any number. A crash loses the counts of these seconds.
  */
 export interface RefusalCounts {
   count(triggerId: string, cause: RefusalCause): void;
-  /** Write down what was noted. */
+  /** Writes the counts in memory. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -50,17 +50,16 @@ export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
   };
 }
 
-/** The beginning of the hour of a time. */
 function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / hourMs) * hourMs);
 }
 
-/** The first hour that is still kept. */
+/** The start of the oldest hour that is kept. */
 export function refusalsKeptSince(now: Date): Date {
-  return hourOf(new Date(now.getTime() - refusalRetentionDays * 24 * hourMs));
+  return hourOf(new Date(now.getTime() - refusalRetentionDays * dayMs));
 }
 
-/** Forget counts past their retention. Returns how many went. */
+/** Deletes counts past their retention. Returns their number. */
 export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
   return db.transaction((tx) => deleteRefusalCountsBefore(tx, refusalsKeptSince(clock.now())));
 }

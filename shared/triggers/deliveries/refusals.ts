@@ -1,8 +1,8 @@
 import { Refusal } from "../../refusal.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 
-/** Why a delivery can be refused: what the caller reads, and the cause that is counted (spec §7.3). */
-const vocabulary = {
+/** Status and message of each cause (ingress/README.md, "Posting a delivery"). */
+const answers = {
   wrong_method: [405, "Deliveries are sent with POST"],
   invalid_token: [400, "Invalid pipeline trigger token"],
   not_found: [404, "Pipeline trigger not found"],
@@ -21,24 +21,24 @@ const vocabulary = {
   too_deep: [400, "Payload is nested too deeply"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
-/** A delivery that is refused. It leaves no record, but is counted by cause. */
+/** A refused delivery. It is counted by cause and not stored. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
-  /** The trigger that refused it, where its caller cannot know. */
+  /** The refusing trigger, if the caller does not know it. */
   readonly triggerId: string | undefined;
 
   constructor(
     cause: RefusalCause,
     more: { message?: string; headers?: Record<string, string>; triggerId?: string } = {},
   ) {
-    const [status, text] = vocabulary[cause];
+    const [status, text] = answers[cause];
     super(status, more.message ?? text, more.headers ? { headers: more.headers } : {});
     this.refusalCause = cause;
     this.triggerId = more.triggerId;
   }
 }
 
-/** 413, with the limit as it is set. */
+/** 413, with the configured limit. */
 export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
   const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
   return new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes} MB` });

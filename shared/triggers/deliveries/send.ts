@@ -13,8 +13,8 @@ import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 const contentType = "application/json";
 
 /**
- * A delivery by hand, to see what a trigger does: with the headers and the signature of its sender, and through the
- * checks and the limit that a sender meets. Only its URL is not used, since nobody knows that any more.
+ * Sends a test delivery to a trigger, with its sender's headers and signature. The same checks and limit apply as to
+ * a webhook. It does not use the URL, which is not stored.
  * @returns the delivery's id
  * @throws DeliveryRefusal 403, 413, 429, 400
  */
@@ -32,11 +32,11 @@ export async function sendDelivery(
   const headers = senderHeaders(type, { body, secret, event });
   requireSignature({ type, secret }, (name) => headers.get(name), body);
 
-  const window = deliveriesLimit({
+  const rateLimit = deliveriesLimit({
     organizationId: organization.id,
     deliveriesPerHour: organization.deliveriesPerHour,
   });
-  requireAdmitted(await rateLimiter.admit(window));
+  requireAdmitted(await rateLimiter.admit(rateLimit));
   let isKept = false;
   try {
     const problem = findPayloadProblem(body, config.maxPayloadDepth);
@@ -46,7 +46,7 @@ export async function sendDelivery(
         trigger: { id: trigger.id, version: trigger.version, organizationId: organization.id },
         contentType,
         externalId: headers.get(type.deliveryIdHeader ?? "") ?? null,
-        headers: stored(headers, type),
+        headers: toStoredHeaders(headers, type),
         idempotencyKey: undefined,
         body,
       },
@@ -55,14 +55,14 @@ export async function sendDelivery(
     isKept = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
       throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
-    await enqueued; // who sends by hand wants to see the build
+    await enqueued; // so that the page shows the build
     return acceptance.id;
   } finally {
-    if (!isKept) await rateLimiter.giveBack(window);
+    if (!isKept) await rateLimiter.giveBack(rateLimit);
   }
 }
 
-/** What the sender of this type would send beside the body. */
+/** The headers that a sender of this type sends. */
 function senderHeaders(
   { eventHeader, deliveryIdHeader, signature, sampleEvent }: TriggerType,
   { body, secret, event }: { body: Buffer; secret: string | undefined; event: string | undefined },
@@ -79,7 +79,7 @@ function senderHeaders(
   return headers;
 }
 
-/** Signatures are never stored. */
-function stored(headers: Map<string, string>, { signature }: TriggerType): StoredHeader[] {
+/** Leaves out the signature, which is never stored. */
+function toStoredHeaders(headers: Map<string, string>, { signature }: TriggerType): StoredHeader[] {
   return [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]);
 }

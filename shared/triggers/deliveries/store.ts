@@ -7,7 +7,7 @@ import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
-/** The deliveries of a page, and one more at its far end if there is one. */
+/** The deliveries of a page, and one more if there is a next page. */
 export async function listDeliveriesPage(db: Db, triggerId: string, page: CursorPage): Promise<Delivery[]> {
   const { deliveries } = db.tables;
   return selectPage(deliveries.id, page, ({ condition, order, limit }) =>
@@ -57,7 +57,7 @@ export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promi
   return (await tx.lock(deliveries, isOfTrigger, "exclusive"))[0];
 }
 
-/** The waiting ones of these deliveries whose trigger has a filter. */
+/** The waiting deliveries among these whose trigger has a filter. */
 export async function listFilteredDeliveries(db: Db, ids: string[]) {
   const { deliveries, triggers } = db.tables;
   return db
@@ -80,7 +80,7 @@ export async function findIdempotencyKey(
   return found;
 }
 
-/** Take a key that nobody has, or whose time is over. Of racing takers exactly one gets it. */
+/** Claims a key that is free or expired. Exactly one of concurrent claims gets it. */
 export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: Date): Promise<boolean> {
   const { idempotencyKeys } = tx.tables;
   const claimed = await tx
@@ -95,7 +95,7 @@ export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: D
   return claimed.length > 0;
 }
 
-/** Keys taken before a time; those of at most `limit` different times. Returns how many went. */
+/** Deletes keys claimed before a time, of at most `limit` different times. Returns their number. */
 export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { idempotencyKeys } = tx.tables;
   const old = tx
@@ -111,7 +111,7 @@ export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: num
   return gone.length;
 }
 
-/** waiting → decided. A delivery that is decided already is not returned: its job ran before. */
+/** waiting → decided. Does not return deliveries that are decided already: their job ran before. */
 export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliveryStatus): Promise<Delivery[]> {
   const { deliveries } = tx.tables;
   return tx
@@ -121,7 +121,7 @@ export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliverySta
     .returning();
 }
 
-/** Change the outcome within the transaction that decided it. */
+/** Changes the outcome in the transaction that decided it. */
 export async function setOutcome(
   tx: Tx,
   ids: string[],
@@ -130,7 +130,7 @@ export async function setOutcome(
   await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
 }
 
-/** Waiting deliveries whose job was sent before `sentBefore`, marked as sent anew; at most `limit`. */
+/** Marks waiting deliveries whose job was sent before `sentBefore` as sent again. Returns at most `limit` ids. */
 export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit: number): Promise<string[]> {
   const { deliveries } = tx.tables;
   const stranded = await tx
@@ -149,7 +149,7 @@ export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit
   return reclaimed.map((row) => row.id).sort();
 }
 
-/** Decided deliveries with ids below this one, with their payloads; at most `limit`. */
+/** Deletes decided deliveries with lower ids, with their payloads. Returns the number deleted, at most `limit`. */
 export async function deleteDeliveriesBelow(tx: Tx, id: string, limit: number): Promise<number> {
   const { deliveries } = tx.tables;
   const old = tx

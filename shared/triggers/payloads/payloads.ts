@@ -14,12 +14,12 @@ import {
 } from "./store.ts";
 
 const dayMs = 86_400_000;
-const rowsAtOnce = 200;
-/** Large bodies are many pages: what one transaction deletes is bounded in bytes too. */
-const bytesAtOnce = 16 * 1024 * 1024;
-const pagesAtOnce = 2000;
+const maxRowsAtOnce = 200;
+/** Limits one transaction in bytes too: large bodies are many pages. */
+const maxBytesAtOnce = 16 * 1024 * 1024;
+const maxPagesAtOnce = 2000;
 
-/** The text that a build's webhook brought, exactly; undefined once it is evicted, or when no webhook made it. */
+/** The payload of the build's webhook. Undefined if it is evicted, or if no webhook created the build. */
 export async function readWebhookPayload(
   services: Services,
   build: { deliveryId: string | null },
@@ -36,10 +36,9 @@ export async function canReadWebhookPayload(
 }
 
 /**
- * Drop payloads past their retention, then the oldest of organizations that keep too many bytes, and give the
- * space back to the file system. Payloads of deliveries that still wait for their build stay. Everything goes in
- * small transactions, so that nobody waits for it.
- * @returns how many were dropped
+ * Evicts payloads past their retention, then the oldest of organizations over their byte limit, and returns the space
+ * to the file system. Keeps payloads of waiting deliveries. Works in small transactions, so that nobody waits for it.
+ * @returns the number of payloads
  */
 export async function evictPayloads(services: Services): Promise<number> {
   const evicted = (await evictOld(services)) + (await evictExcess(services));
@@ -50,25 +49,25 @@ export async function evictPayloads(services: Services): Promise<number> {
 
 async function evictOld({ db, clock, config }: Services): Promise<number> {
   const below = lowestIdAt(new Date(clock.now().getTime() - config.payloadRetentionDays * dayMs));
-  return evictWhile(db, () => listPayloadsBelow(db, below, rowsAtOnce), Number.POSITIVE_INFINITY);
+  return evictWhile(db, () => listPayloadsBelow(db, below, maxRowsAtOnce), Number.POSITIVE_INFINITY);
 }
 
 async function evictExcess({ db, config }: Services): Promise<number> {
   let evicted = 0;
   for (const { organizationId, bytes } of await sumPayloadBytes(db)) {
     const excess = bytes - config.payloadBytesPerOrganization;
-    evicted += await evictWhile(db, () => listOldestPayloads(db, organizationId, rowsAtOnce), excess);
+    evicted += await evictWhile(db, () => listOldestPayloads(db, organizationId, maxRowsAtOnce), excess);
   }
   return evicted;
 }
 
 type Candidate = { deliveryId: string; size: number };
 
-/** Evict the oldest that `list` names until this many bytes are gone or it names none. */
+/** Evicts payloads in the order of `list` until so many bytes are gone or none is left. */
 async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: number): Promise<number> {
   let evicted = 0;
   for (let left = bytes; left > 0; ) {
-    const going = takeUntil(await list(), Math.min(left, bytesAtOnce));
+    const going = takeUntil(await list(), Math.min(left, maxBytesAtOnce));
     if (going.length === 0) break;
     await db.transaction((tx) =>
       deletePayloads(
@@ -82,7 +81,7 @@ async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: numbe
   return evicted;
 }
 
-/** The first of them that together reach this many bytes; one at least. */
+/** The first candidates that reach so many bytes together; at least one. */
 function takeUntil(candidates: Candidate[], bytes: number): Candidate[] {
   const taken: Candidate[] = [];
   for (let sum = 0; sum < bytes && taken.length < candidates.length; ) {
@@ -94,10 +93,10 @@ function takeUntil(candidates: Candidate[], bytes: number): Candidate[] {
 }
 
 async function giveBackSpace({ db }: Services): Promise<void> {
-  while ((await db.vacuum(pagesAtOnce)) > 0);
+  while ((await db.vacuum(maxPagesAtOnce)) > 0);
 }
 
-/** Forget decided deliveries past their retention, with what is left of them, and spent idempotency keys. */
+/** Purges decided deliveries with their payloads, and expired idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
   await purgeInBatches(db, (tx, limit) =>

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 
 export type PayloadProblem = "too_deep" | "invalid_json";
 
-/** What a byte means to the scan below; 0 for nearly all of them. */
+/** Meaning of each byte for the scan below; 0 for nearly all. */
 const [quote, backslash, open, close] = [1, 2, 3, 4];
 const meanings = new Uint8Array(256);
 for (const [characters, meaning] of [
@@ -14,9 +14,9 @@ for (const [characters, meaning] of [
   for (const character of characters) meanings[character.charCodeAt(0)] = meaning ?? 0;
 }
 
-/** What is wrong with a payload that must be UTF-8 JSON, not nested deeper than `maxDepth`; undefined: nothing. */
+/** Returns undefined if the payload is JSON in UTF-8 and not nested deeper than `maxDepth`. */
 export function findPayloadProblem(body: Uint8Array, maxDepth: number): PayloadProblem | undefined {
-  // Before parsing: five megabytes of `[` would keep the parser, and so the process, busy for half a second.
+  // Before parsing: five megabytes of `[` would block the process in the parser for half a second.
   if (isNestedDeeperThan(body, maxDepth)) return "too_deep";
   if (!isUtf8(body)) return "invalid_json";
   try {
@@ -27,16 +27,16 @@ export function findPayloadProblem(body: Uint8Array, maxDepth: number): PayloadP
   }
 }
 
-/** Counts brackets outside strings. In what is not JSON the count means nothing, which the parser then says. */
+/** Counts brackets outside strings. The result is meaningless unless the bytes are JSON, which the parser checks. */
 export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean {
   let depth = 0;
   let isInString = false;
-  for (let at = 0; at < json.length; at++) {
-    const meaning = meanings[json[at] as number];
+  for (let index = 0; index < json.length; index++) {
+    const meaning = meanings[json[index] as number];
     if (meaning === 0) continue;
     if (meaning === quote) isInString = !isInString;
     else if (isInString) {
-      if (meaning === backslash) at++;
+      if (meaning === backslash) index++;
     } else if (meaning === open) {
       depth++;
       if (depth > maxDepth) return true;
