@@ -4,8 +4,8 @@ import { Time } from "../ui/times.tsx";
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
 
 /**
- * Who did what to what, and when: `Ada paused the queue default`.
- * @param pipelines names of the pipelines of triggers, by the triggers' ids
+ * Sentences such as `Ada paused the queue default`, with their times.
+ * @param pipelines names of pipelines, by the ids of their triggers
  */
 export function AuditList({
   entries,

@@ -9,7 +9,7 @@ import { page } from "../ui/page.ts";
 
 type Memberships = Awaited<ReturnType<typeof listMemberships>>;
 
-/** GET /: what one can do here. */
+/** GET / */
 export function home(services: Services) {
   const { db, config } = services;
   return page(services, async ({ visitor }) => {

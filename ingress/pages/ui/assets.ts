@@ -21,7 +21,7 @@ const files = Object.fromEntries(
   }),
 ) as Record<Asset, { bytes: Buffer<ArrayBuffer>; type: string; version: string }>;
 
-/** The address of a file, which changes with its content, so that browsers may keep it. */
+/** The address of a file. It changes with the content, so that browsers may cache it for good. */
 export function assetPath(name: Asset): string {
   return `${pathTo(patterns.asset, { file: name })}?v=${files[name].version}`;
 }
@@ -36,7 +36,7 @@ export function asset() {
   });
 }
 
-/** A file that any page may show, and that can do nothing by itself. */
+/** A file for anybody. Its policy keeps it from running or loading anything when opened by itself. */
 export function fileResponse(
   body: Buffer<ArrayBuffer> | string,
   type: string,

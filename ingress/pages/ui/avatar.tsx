@@ -4,7 +4,7 @@ import { initials } from "../../../shared/accounts/avatar.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { fileResponse } from "./assets.ts";
 
-/** GET /avatars/:file: initials as a picture. It is made of the address alone, so it tells nothing of anybody. */
+/** GET /avatars/:file: initials as a picture. Made of the address alone, it reveals no user. */
 export function avatar() {
   return defineHandler((event) => {
     const file = getRouterParam(event, "file", { decode: true }) ?? "";

@@ -3,7 +3,7 @@ import type { Visitor } from "../../auth/session.ts";
 import { FormError, PostButton } from "./form.tsx";
 import type { PageContent } from "./page.ts";
 
-/** Asks once before something that cannot be undone. */
+/** A page that asks before something that cannot be undone. */
 export function confirmation(
   visitor: Visitor,
   {

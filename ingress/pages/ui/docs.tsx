@@ -2,7 +2,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { page } from "./page.ts";
 
-/** What this page reads of an OpenAPI document. */
+/** The parts of an OpenAPI document that this page reads. */
 export interface ApiDocument {
   info: { title: string; description: string };
   servers: { url: string }[];
@@ -22,7 +22,7 @@ interface Operation {
 
 type Schema = Record<string, unknown>;
 
-/** GET /docs: the REST API for reading, made of the same document as /openapi.json. */
+/** GET /docs: the REST API for people, made of the document at /openapi.json. */
 export function docsPage(services: Services, document: ApiDocument) {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -49,11 +49,11 @@ export function docsPage(services: Services, document: ApiDocument) {
           ))}
         </ul>
       </nav>
-      {[...byTag].map(([tag, ofTag]) => (
+      {[...byTag].map(([tag, tagged]) => (
         <section key={tag} aria-labelledby={anchor(tag)}>
           <h2 id={anchor(tag)}>{tag}</h2>
-          {ofTag.map((each) => (
-            <Described key={each.operation.operationId} {...each} />
+          {tagged.map((entry) => (
+            <OperationText key={entry.operation.operationId} {...entry} />
           ))}
         </section>
       ))}
@@ -61,7 +61,7 @@ export function docsPage(services: Services, document: ApiDocument) {
       {Object.entries(document.components.schemas).map(([name, schema]) => (
         <details key={name} class="operation">
           <summary>{name}</summary>
-          {/* A link to what is inside opens it. */}
+          {/* Browsers open the details when a link leads to an element in it. */}
           <div id={`schema-${name}`}>
             <SchemaText name={name} schema={schema as Schema} />
           </div>
@@ -72,7 +72,7 @@ export function docsPage(services: Services, document: ApiDocument) {
   return page(services, () => ({ title: "REST API", content }));
 }
 
-function Described({ method, path, operation }: { method: string; path: string; operation: Operation }) {
+function OperationText({ method, path, operation }: { method: string; path: string; operation: Operation }) {
   const { operationId, summary, description, parameters, requestBody, responses } = operation;
   const query = parameters.filter((each) => each.in === "query");
   const body = requestBody?.content["application/json"]?.schema;
@@ -112,7 +112,7 @@ function Described({ method, path, operation }: { method: string; path: string; 
               <code>{status}</code>
             </dt>
             <dd key={`${status} text`}>
-              {response.description} <Named schema={response.content?.["application/json"]?.schema} />
+              {response.description} <ObjectLink schema={response.content?.["application/json"]?.schema} />
             </dd>
           </>
         ))}
@@ -121,10 +121,10 @@ function Described({ method, path, operation }: { method: string; path: string; 
   );
 }
 
-/** The name of what an answer holds, where it has one. */
-function Named({ schema }: { schema: Schema | undefined }) {
-  const of = (schema?.items as Schema | undefined) ?? schema;
-  const name = String(of?.$ref ?? "")
+/** A link to the object that an answer holds, or to the objects of its list. */
+function ObjectLink({ schema }: { schema: Schema | undefined }) {
+  const item = (schema?.items as Schema | undefined) ?? schema;
+  const name = String(item?.$ref ?? "")
     .split("/")
     .at(-1);
   return name ? <a href={`#schema-${name}`}>{name}</a> : null;
@@ -132,14 +132,14 @@ function Named({ schema }: { schema: Schema | undefined }) {
 
 function SchemaText({ name, schema }: { name: string; schema: Schema }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
     <section aria-label={name} class="payload" tabIndex={0}>
       {JSON.stringify(schema, null, 2)}
     </section>
   );
 }
 
-/** What stands between backticks is code. */
+/** Text between backticks becomes code. */
 function withCode(text: string) {
   return text.split("`").map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part));
 }

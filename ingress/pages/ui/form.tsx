@@ -2,13 +2,13 @@ import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } f
 import type { Visitor } from "../../auth/session.ts";
 import { asSentence, type FormProblems } from "./problems.ts";
 
-/** Belongs in every form that is posted. */
+/** Required in every form that is posted. */
 export function CsrfField({ visitor }: { visitor: Visitor }) {
   return <input type="hidden" name="csrf_token" value={visitor.csrfToken} />;
 }
 
 /**
- * Why a form was refused, above its fields; nothing if it was not. The keyboard starts here, unless a field is marked.
+ * Explains a refusal above the fields; renders nothing without one. Takes the focus unless a field is marked.
  * @param children default: the problems as a sentence
  */
 export function FormError({
@@ -34,7 +34,7 @@ export function isAbout(problem: string | undefined, label: string): boolean {
   return problem?.startsWith(`${label} `) ?? false;
 }
 
-/** An input with its label and a hint. It is marked as wrong if one of the problems names it. */
+/** An input with its label and hint, marked as wrong if a problem names it. */
 export function Field({
   label,
   name,
@@ -76,7 +76,6 @@ function isMarked(name: string, problems: FormProblems = []): boolean {
 
 type Option = readonly [value: string, text: string];
 
-/** One of a few. */
 export function Select({
   label,
   name,
@@ -111,7 +110,6 @@ export function Select({
   );
 }
 
-/** Text of several lines. */
 export function TextArea({
   label,
   name,
@@ -149,7 +147,6 @@ export function TextArea({
   );
 }
 
-/** Yes or no, with what yes means beside it. */
 export function Check({
   label,
   name,
@@ -172,7 +169,10 @@ export function Check({
   );
 }
 
-/** A button that posts nothing but itself, and the id of what it makes where it makes something. */
+/**
+ * A form that is only a button.
+ * @param id of the row that it creates, if any
+ */
 export function PostButton({
   visitor,
   path,

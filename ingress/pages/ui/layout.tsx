@@ -9,27 +9,25 @@ import { assetPath } from "./assets.ts";
 import { CsrfField } from "./form.tsx";
 import { noticeText } from "./notices.ts";
 
-/** A part of an organization's pages. */
 export type Section = "pipelines" | "clusters" | "audit";
 
 interface PageProps {
   title: string;
   content: ComponentChildren;
-  /** The organization that the page is about, and where in it. */
+  /** The organization that the page belongs to, and the current section. */
   within?: { organization: Organization; section?: Section };
-  /** What the visitor is there. */
+  /** The visitor's role in the organization. */
   role?: Role | undefined;
-  /** Where the page hears that it has changed. */
+  /** Address of the events that tell the page to reload. */
   events?: string;
-  /** What else the page runs. */
   script?: "copy.js" | "once.js";
-  /** Undefined on error pages that do not know who asks. */
+  /** Undefined on some error pages. */
   visitor?: Visitor;
-  /** Key of what the form before did. */
+  /** Key of the result of the previous form. */
   notice?: string | null;
 }
 
-/** A whole page as text: the one frame of all of them. */
+/** A whole HTML document. */
 export function renderPage(props: PageProps): string {
   return `<!doctype html>${render(<Layout {...props} />)}`;
 }

@@ -15,16 +15,16 @@ import {
 } from "./page.ts";
 import { pageContextOf } from "./page-context.ts";
 
-/** A request for a page of an organization, by one of its members. */
+/** A request of a member for a page of the organization. */
 export interface MemberRequest extends SignedInRequest {
   organization: Organization;
   role: Role;
   actor: Actor;
-  /** A parameter of the path. */
+  /** A decoded parameter of the path; empty if the pattern has none of this name. */
   parameter(name: string): string;
 }
 
-/** A page below /organizations/:org, for its members. For everybody else there is no such organization. */
+/** A page below /organizations/:org, for its members. Answers 404 to others. */
 export function memberPage(
   services: Services,
   show: (request: MemberRequest) => Promise<PageContent | HTTPResponse>,
@@ -32,7 +32,7 @@ export function memberPage(
   return signedInPage(services, async (request) => show(await requireMember(services, request)));
 }
 
-/** What a form there does. */
+/** The POST handler of a form for members. */
 export function memberAction(
   services: Services,
   bodies: Bodies,
@@ -43,7 +43,7 @@ export function memberAction(
   );
 }
 
-/** The same for what only admins may do. */
+/** The POST handler of a form for admins. */
 export function adminAction(
   services: Services,
   bodies: Bodies,
@@ -58,16 +58,16 @@ export function adminAction(
 /** @throws Refusal 403 */
 export function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): void {
   if (role === "admin") return;
-  const what = event.req.method === "POST" ? "may do this" : "can see this page";
-  throw new Refusal(403, `Only admins of the organization ${what}.`);
+  const permission = event.req.method === "POST" ? "may do this" : "can see this page";
+  throw new Refusal(403, `Only admins of the organization ${permission}.`);
 }
 
 async function requireMember({ db }: Services, request: SignedInRequest): Promise<MemberRequest> {
   const parameter = (name: string) => getRouterParam(request.event, name, { decode: true }) ?? "";
   const slug = parameter("org");
-  const found = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
-  if (!found) throw notFound("organization");
-  pageContextOf(request.event).membership = found;
-  const actor = { organization: found.organization, userId: request.user.id };
-  return { ...request, ...found, actor, parameter };
+  const membership = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
+  if (!membership) throw notFound("organization");
+  pageContextOf(request.event).membership = membership;
+  const actor = { organization: membership.organization, userId: request.user.id };
+  return { ...request, ...membership, actor, parameter };
 }

@@ -1,4 +1,4 @@
-/** What the page after a form says that the form did. The address carries only the key. */
+/** Messages on the page after a form. The address carries only the key. */
 const notices = {
   signed_out: "You have signed out.",
   password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
@@ -21,12 +21,12 @@ const notices = {
 
 export type Notice = keyof typeof notices;
 
-/** A path with the notice that the page there is to show. */
+/** A path whose page shows the notice. */
 export function withNotice(path: string, notice: Notice): string {
   return `${path}?notice=${notice}`;
 }
 
-/** Undefined for what is no notice of ours: nobody else's words get onto our pages by a link. */
+/** Undefined for an unknown key, so that a link cannot put foreign text on our pages. */
 export function noticeText(key: string | null): string | undefined {
   return key !== null && Object.hasOwn(notices, key) ? notices[key as Notice] : undefined;
 }

@@ -13,37 +13,35 @@ import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Section } from "./layout.tsx";
 import { pageContextOf } from "./page-context.ts";
 
-/** What a page shows inside the frame that all pages share. */
+/** A page without the layout that all pages share. */
 export interface PageContent {
   title: string;
   content: ComponentChildren;
   /** Default: 200. */
   status?: number;
-  /** The organization that the page is about, and where in it. */
+  /** The organization that the page belongs to, and the current section. */
   within?: { organization: Organization; section: Section };
-  /** Where the page hears that it has changed. */
+  /** Address of the events that tell the page to reload. */
   events?: string;
-  /** What makes buttons that copy work, or keeps a form from being sent twice by a double click. */
+  /** `copy.js`: buttons that copy. `once.js`: no second submit by a double click. */
   script?: "copy.js" | "once.js";
 }
 
-/** What a page knows of who asks for it. */
 export interface PageRequest {
   event: H3Event;
   visitor: Visitor;
 }
 
-/** The same once somebody has signed in. */
 export interface SignedInRequest extends PageRequest {
   user: User;
 }
 
-/** What a form is answered with: a page, or the path of the page to go on to. */
+/** A page, or the path to redirect to. */
 export type FormResult = PageContent | string;
 
 const maxFormBytes = 64 * 1024;
 
-/** A page for anybody. */
+/** The GET handler of a page for anybody. */
 export function page(
   services: Services,
   show: (request: PageRequest) => PageContent | Promise<PageContent>,
@@ -54,7 +52,7 @@ export function page(
   });
 }
 
-/** A page for people who have signed in; others are sent to do so, and come back. */
+/** The GET handler of a page for signed-in users. Others are sent to sign in, and return. */
 export function signedInPage(
   services: Services,
   show: (request: SignedInRequest) => PageContent | Promise<PageContent | HTTPResponse>,
@@ -67,7 +65,7 @@ export function signedInPage(
   });
 }
 
-/** What a form of anybody does. */
+/** The POST handler of a form for anybody. */
 export function action(
   services: Services,
   bodies: Bodies,
@@ -80,7 +78,7 @@ export function action(
   });
 }
 
-/** What a form of people who have signed in does. */
+/** The POST handler of a form for signed-in users. */
 export function signedInAction(
   services: Services,
   bodies: Bodies,
@@ -95,19 +93,19 @@ export function signedInAction(
   });
 }
 
-/** The address of the sign-in page, from where one comes back to a path of ours. */
+/** The sign-in page, which leads back to a path of ours. */
 export function signInAndReturnTo(path: string): string {
   return `${patterns.signIn}?${new URLSearchParams({ to: path })}`;
 }
 
 /**
- * On every page, error pages too: nothing may be framed, cached or loaded from elsewhere. A page that has no script
- * may run none, and only one that keeps itself up to date may ask for anything.
+ * Sets the headers of every page, error pages too: no framing, no caching, nothing from other hosts. Only pages with a
+ * script may run scripts, and only pages with events may connect.
  */
 export function setPageHeaders(event: H3Event, { events, script }: Partial<PageContent> = {}): void {
-  const allowed = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
+  const scripts = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
-    "Content-Security-Policy": `default-src 'none'; ${allowed}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    "Content-Security-Policy": `default-src 'none'; ${scripts}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -115,14 +113,17 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<PageC
   });
 }
 
-/** Whoever asks, remembered for the page that answers. */
+/** Also stores the visitor for an error page. */
 async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
   const visitor = await findVisitor(services, event);
   pageContextOf(event).visitor = visitor;
   return visitor;
 }
 
-/** Line breaks are single characters: browsers send two for each, which `maxlength` does not count. */
+/**
+ * Turns CR LF into LF: browsers send two characters for a line break, but `maxlength` counts one.
+ * @throws Refusal 400, 403, 413, 415
+ */
 async function readForm(
   services: Services,
   bodies: Bodies,
@@ -130,24 +131,24 @@ async function readForm(
 ): Promise<URLSearchParams> {
   if (mediaType(event.req.headers.get("content-type")) !== "application/x-www-form-urlencoded")
     throw new Refusal(415, "This address takes forms only.");
-  using held = await bodies.read(event, maxFormBytes, () => new Refusal(413, "The form is too large."));
-  const form = new URLSearchParams(held.bytes.toString("utf8"));
+  using body = await bodies.read(event, maxFormBytes, () => new Refusal(413, "The form is too large."));
+  const form = new URLSearchParams(body.bytes.toString("utf8"));
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
-  // No browser sends it, and Postgres stores and compares no text that has it.
+  // Browsers send no NUL, and Postgres can neither store nor compare it.
   if ([...form.values()].some((value) => value.includes("\0")))
     throw new Refusal(400, "The form holds a character that cannot be typed.");
   return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));
 }
 
-function respond(event: H3Event, visitor: Visitor, answered: FormResult): HTTPResponse {
-  return typeof answered === "string" ? seeOther(answered) : render(event, visitor, answered);
+function respond(event: H3Event, visitor: Visitor, result: FormResult): HTTPResponse {
+  return typeof result === "string" ? seeOther(result) : render(event, visitor, result);
 }
 
-function render(event: H3Event, visitor: Visitor, answer: PageContent | HTTPResponse): HTTPResponse {
-  if (answer instanceof HTTPResponse) return answer;
-  const { status = 200, ...shown } = answer;
-  setPageHeaders(event, shown);
+function render(event: H3Event, visitor: Visitor, result: PageContent | HTTPResponse): HTTPResponse {
+  if (result instanceof HTTPResponse) return result;
+  const { status = 200, ...content } = result;
+  setPageHeaders(event, content);
   const notice = event.url.searchParams.get("notice");
   const role = pageContextOf(event).membership?.role;
-  return html(status, renderPage({ ...shown, visitor, role, notice }));
+  return html(status, renderPage({ ...content, visitor, role, notice }));
 }

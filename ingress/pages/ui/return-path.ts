@@ -1,12 +1,9 @@
-const nowhere = "http://local.invalid";
+const placeholderOrigin = "http://local.invalid";
 
-/**
- * Where to go on to after signing in: a path of ours, as an address carried it. Anything that a browser would take
- * for another site is the start page.
- */
+/** The path to return to after signing in. An address that a browser would take to another site becomes `/`. */
 export function localPath(text: string | null): string {
   if (!text?.startsWith("/")) return "/";
-  const url = URL.parse(text, nowhere);
-  if (url?.origin !== nowhere || url.pathname.startsWith("//")) return "/";
+  const url = URL.parse(text, placeholderOrigin);
+  if (url?.origin !== placeholderOrigin || url.pathname.startsWith("//")) return "/";
   return url.pathname + url.search;
 }

@@ -4,7 +4,7 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 
 const maxNamed = 10;
 
-/** `2 pipelines still use it: Site, Web.` Why something cannot be deleted, with links to what keeps it. */
+/** `2 pipelines still use it: Site, Web.`, with links. */
 export function StillUsed({ pipelines, org }: { pipelines: Pipeline[]; org: string }) {
   const byName = pipelines.toSorted((one, other) => one.name.localeCompare(other.name));
   const named = byName.slice(0, maxNamed);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A table that scrolls sideways by itself where it is too wide for the screen. */
+/** A table that scrolls sideways on a narrow screen. */
 export function Table({
   caption,
   columns,
@@ -11,7 +11,7 @@ export function Table({
   children: ComponentChildren;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
     <section class="table" aria-label={caption} tabIndex={0}>
       <table>
         <caption class="hidden">{caption}</caption>
@@ -31,8 +31,8 @@ export function Table({
 }
 
 /**
- * A state as a word in a colour of its own. What is held back by a paused queue says so beside it.
- * @param kind what the colour goes by, when that is not the word
+ * A state as a colored word, followed by `paused` for a job or build on a paused queue.
+ * @param kind class of the color, if it is not the word
  */
 export function State({
   state,
@@ -56,7 +56,7 @@ export function State({
   );
 }
 
-/** Marks what may still change (spec §9). */
+/** Marks a feature that may still change. */
 export function PublicPreview() {
   return <span class="tag">Public preview</span>;
 }

@@ -12,7 +12,7 @@ const absolute = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** A time, as people say it, with the exact one beside it. */
+/** A relative time, with the exact one in its title. */
 export function Time({ at, now }: { at: Date; now: Date }) {
   return (
     <time dateTime={at.toISOString()} title={`${absolute.format(at)} UTC`}>
