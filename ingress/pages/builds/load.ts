@@ -15,10 +15,10 @@ export async function loadBuild(services: Services, request: MemberRequest): Pro
   return requireBuild(services.db, pipeline, parseBuildNumber(request.parameter("number")));
 }
 
-export type BuildPageData = Awaited<ReturnType<typeof loadBuildPage>>;
+export type LoadedBuild = Awaited<ReturnType<typeof loadBuildDetails>>;
 
 /** @throws Refusal 404 */
-export async function loadBuildPage(services: Services, request: MemberRequest) {
+export async function loadBuildDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const details = await loadBuild(services, request);
   const { build, jobs } = details;
@@ -48,7 +48,7 @@ function findPausedQueues({ jobs }: BuildDetails, queues: Map<string, Queue>): Q
   return [...queues.values()].filter(({ id, dispatchPausedAt }) => dispatchPausedAt && waiting.has(id));
 }
 
-/** The path of the request's build, or of another page below it. */
+/** The build's page, or one below it. */
 export function buildPath(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
   pattern: PatternWith<"org" | "slug" | "number"> = patterns.buildPage,

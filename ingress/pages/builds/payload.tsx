@@ -1,10 +1,9 @@
 import { HTTPResponse } from "h3";
 
 const maxCharacters = 256 * 1024;
-/** Deeper lines are not indented further: they would be mostly spaces. */
+/** Deeper lines would be mostly spaces. */
 const maxIndent = 24;
 
-/** The webhook's payload, indented for reading. The download is unchanged. */
 export function PayloadView({ payload, path }: { payload: string; path: string }) {
   const { text, isWhole } = indent(payload, maxCharacters);
   return (
@@ -24,7 +23,7 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
   );
 }
 
-/** The payload as a file. It is a stranger's JSON: browsers must neither render nor sniff it. */
+/** A stranger's JSON as a file: browsers must neither render nor sniff it. */
 export function payloadDownload(payload: string, filename: string): HTTPResponse {
   return new HTTPResponse(payload, {
     headers: {
@@ -44,8 +43,8 @@ export function sizeInWords(bytes: number): string {
 }
 
 /**
- * Indents JSON without parsing it: JSON.parse would change big numbers and drop duplicate keys.
- * @param limit approximate number of characters to return
+ * Indents JSON. Does not parse it: that would change big numbers and drop duplicate keys.
+ * @param limit approximate length of the result
  */
 export function indent(json: string, limit: number): { text: string; isWhole: boolean } {
   let depth = 0;
@@ -65,7 +64,7 @@ export function indent(json: string, limit: number): { text: string; isWhole: bo
   return { text, isWhole: true };
 }
 
-/** Scans strings by hand: on a string of many megabytes a regular expression overflows its stack. */
+/** Scans strings by hand: a regular expression overflows its stack on megabytes. */
 function* tokenize(json: string): Generator<string> {
   const token = /"|[{}[\],:]|[^\s{}[\],:"]+/g;
   for (let found = token.exec(json); found; found = token.exec(json)) {

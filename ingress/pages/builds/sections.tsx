@@ -5,7 +5,6 @@ import type { Queue } from "../../../shared/queues/store.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
-/** One warning per paused queue: its author, time and reason. */
 export function PausedQueues({
   queues,
   users,

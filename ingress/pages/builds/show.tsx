@@ -16,7 +16,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { type BuildPageData, buildPath, loadBuild, loadBuildPage } from "./load.ts";
+import { buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
 import { PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, Jobs, PausedQueues } from "./sections.tsx";
 
@@ -36,7 +36,7 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
   });
 }
 
-/** GET …/cancel: a visitor whose session ended returns here after signing in. */
+/** GET …/cancel: signing in after the session ended leads here. */
 export function redirectToBuild(services: Services) {
   return memberPage(services, async (request) => seeOther(buildPath(request)));
 }
@@ -57,7 +57,7 @@ async function show(
   problems?: FormProblems,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
-  const data = await loadBuildPage(services, request);
+  const data = await loadBuildDetails(services, request);
   const { details, queues, pausedQueues, users, payload } = data;
   const { build, pipeline } = details;
   const org = organization.slug;
@@ -105,7 +105,7 @@ function Facts({
   org,
   now,
 }: {
-  data: BuildPageData;
+  data: LoadedBuild;
   org: string;
   now: Date;
 }) {
@@ -145,7 +145,6 @@ function Facts({
   );
 }
 
-/** The trigger and delivery of the build. A deleted trigger has no page. */
 function Origin({ trigger, details, org }: { trigger: Trigger; details: BuildDetails; org: string }) {
   const parameters = { org, slug: details.pipeline.slug, trigger: trigger.id };
   const delivery = details.build.deliveryId ?? "";

@@ -17,7 +17,6 @@ export function DeliveryState({ delivery: { status } }: { delivery: Delivery }) 
   return <State state={word} kind={status ?? "waiting"} />;
 }
 
-/** The reason why a delivery made no build, if it made none. */
 export function reasonInWords({ reason }: Delivery): string | undefined {
   return reason === null ? undefined : reasonWords[reason];
 }

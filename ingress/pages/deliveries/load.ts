@@ -20,7 +20,7 @@ export async function loadDelivery(services: Services, request: MemberRequest): 
 }
 
 /** @throws Refusal 404 */
-export async function loadDeliveryPage(services: Services, request: MemberRequest) {
+export async function loadDeliveryDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const loaded = await loadDelivery(services, request);
   return {
@@ -30,7 +30,7 @@ export async function loadDeliveryPage(services: Services, request: MemberReques
   };
 }
 
-/** The path of a delivery of the request's pipeline, or of another page below it. */
+/** The delivery's page, or one below it. */
 export function deliveryPath(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
   { trigger, delivery }: { trigger: Pick<Trigger, "id">; delivery: Pick<Delivery, "id"> },

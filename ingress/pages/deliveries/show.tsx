@@ -16,7 +16,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
-import { deliveryPath, loadDelivery, loadDeliveryPage } from "./load.ts";
+import { deliveryPath, loadDelivery, loadDeliveryDetails } from "./load.ts";
 
 /** GET …/triggers/:trigger/deliveries/:delivery */
 export function deliveryPage(services: Services) {
@@ -38,7 +38,7 @@ export function buildAgain(services: Services, bodies: Bodies) {
   });
 }
 
-/** GET …/rebuild: a visitor whose session ended returns here after signing in. */
+/** GET …/rebuild: signing in after the session ended leads here. */
 export function redirectToDelivery(services: Services) {
   return memberPage(services, async (request) =>
     seeOther(deliveryPath(request, await loadDelivery(services, request))),
@@ -62,7 +62,7 @@ async function show(
 ): Promise<PageContent> {
   const { clock, config } = services;
   const { organization, visitor } = request;
-  const data = await loadDeliveryPage(services, request);
+  const data = await loadDeliveryDetails(services, request);
   const { pipeline, trigger, delivery, builds, payload } = data;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
     deliveryPath(request, data, pattern);
@@ -163,7 +163,7 @@ function Facts({
   );
 }
 
-/** Hides values that may be secrets: only headers known to be harmless are shown. */
+/** Shows only values that cannot be secrets. */
 function Headers({ payload: { headers }, shown }: { payload: Payload; shown: Set<string> }) {
   return (
     <details id="headers" class="fold">

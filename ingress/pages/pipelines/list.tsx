@@ -1,24 +1,19 @@
-import { type Build, listLastBuilds } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { countPipelines, listPipelines, type Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { readPageWithin } from "../../http/number-pager.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-
-const perPage = 30;
+import { loadPipelines } from "./load.ts";
 
 /** GET /organizations/:org and /organizations/:org/pipelines */
 export function pipelinesPage(services: Services) {
-  const { db, clock } = services;
-  return memberPage(services, async ({ organization, visitor, event }) => {
-    const total = await countPipelines(db, organization.id);
-    const page = readPageWithin(event, total, perPage);
-    const pipelines = await listPipelines(db, organization.id, page);
-    const builds = await listLastBuilds(db, pipelines);
+  return memberPage(services, async (request) => {
+    const { organization, visitor } = request;
+    const { page, total, pipelines, builds } = await loadPipelines(services, request);
     const topics = pipelines.map(({ id }) => `pipeline:${id}` as const);
     const org = organization.slug;
     return {
@@ -44,7 +39,7 @@ export function pipelinesPage(services: Services) {
                     org={org}
                     pipeline={pipeline}
                     build={builds.get(pipeline.id)}
-                    now={clock.now()}
+                    now={services.clock.now()}
                   />
                 </li>
               ))}

@@ -1,10 +1,15 @@
 import { slugProblems } from "../../../shared/accounts/organizations.ts";
+import { countBuilds, listBuilds, listLastBuilds } from "../../../shared/builds/store.ts";
+import { findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { countPipelines, listPipelines, type Pipeline } from "../../../shared/pipelines/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { readPageWithin } from "../../http/number-pager.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+
+const perPage = 30;
 
 /** @throws Refusal 404 */
 export function loadPipeline(
@@ -16,7 +21,29 @@ export function loadPipeline(
   return requirePipeline(db, organization.id, slug);
 }
 
-/** The path of the request's pipeline, or of another page below it. */
+/** One page of the organization's pipelines, with the last build of each. */
+export async function loadPipelines({ db }: Services, { organization, event }: MemberRequest) {
+  const total = await countPipelines(db, organization.id);
+  const page = readPageWithin(event, total, perPage);
+  const pipelines = await listPipelines(db, organization.id, page);
+  return { page, total, pipelines, builds: await listLastBuilds(db, pipelines) };
+}
+
+/**
+ * A pipeline with one page of its builds.
+ * @throws Refusal 404
+ */
+export async function loadPipelineDetails(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const pipeline = await loadPipeline(services, request);
+  const filter = { organizationId: request.organization.id, pipelineId: pipeline.id, includePaused: true };
+  const total = await countBuilds(db, filter);
+  const page = readPageWithin(request.event, total, perPage);
+  const builds = await listBuilds(db, filter, page);
+  return { pipeline, page, total, builds, cluster: await findClusterById(db, pipeline.clusterId) };
+}
+
+/** The pipeline's page, or one below it. */
 export function pipelinePath(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
   pattern: PatternWith<"org" | "slug"> = patterns.pipelinePage,

@@ -1,30 +1,21 @@
-import { type Build, countBuilds, listBuilds } from "../../../shared/builds/store.ts";
-import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
+import type { Cluster } from "../../../shared/clusters/store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { readPageWithin } from "../../http/number-pager.ts";
 import { clusterTitle } from "../clusters/title.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { loadPipeline } from "./load.ts";
+import { loadPipelineDetails } from "./load.ts";
 
-const perPage = 30;
-
-/** GET /organizations/:org/pipelines/:slug: its builds, newest first. */
+/** GET /organizations/:org/pipelines/:slug */
 export function pipelinePage(services: Services) {
-  const { db, clock } = services;
   return memberPage(services, async (request) => {
-    const { organization, visitor, event } = request;
-    const pipeline = await loadPipeline(services, request);
-    const filter = { organizationId: organization.id, pipelineId: pipeline.id, includePaused: true };
-    const total = await countBuilds(db, filter);
-    const page = readPageWithin(event, total, perPage);
-    const builds = await listBuilds(db, filter, page);
-    const cluster = await findClusterById(db, pipeline.clusterId);
+    const { organization, visitor } = request;
+    const { pipeline, cluster, builds, page, total } = await loadPipelineDetails(services, request);
     const topics = builds.map(({ id }) => `build:${id}` as const);
     const parameters = { org: organization.slug, slug: pipeline.slug };
     return {
@@ -53,7 +44,7 @@ export function pipelinePage(services: Services) {
               <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
             </p>
           ) : (
-            <Builds builds={builds} parameters={parameters} now={clock.now()} />
+            <Builds builds={builds} parameters={parameters} now={services.clock.now()} />
           )}
           <NumberPager page={page} total={total} path={pathTo(patterns.pipelinePage, parameters)} />
         </>

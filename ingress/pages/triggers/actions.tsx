@@ -35,7 +35,7 @@ function switchTrigger(services: Services, bodies: Bodies, enabled: boolean) {
   });
 }
 
-/** GET …/enable and …/disable: a visitor whose session ended returns here after signing in. */
+/** GET …/enable and …/disable: signing in after the session ended leads here. */
 export function redirectToTrigger(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);
@@ -59,7 +59,7 @@ export function replaceTriggerPage(services: Services) {
   });
 }
 
-/** POST …/replace {id}: only this answer shows the new URL. */
+/** POST …/replace {id}: the answer shows the new URL, once. */
 export function replaceTriggerForm(services: Services, bodies: Bodies) {
   const { db } = services;
   return memberAction(services, bodies, async (request, form) => {

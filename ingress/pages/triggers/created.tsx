@@ -9,7 +9,7 @@ import type { MemberRequest } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { triggerPath } from "./load.ts";
 
-/** The answer to the form that created a trigger: its URL, which is never shown again. */
+/** Shows the URL of a new trigger, once. */
 export function createdPage(
   { config }: Services,
   request: MemberRequest,
@@ -68,7 +68,7 @@ export function createdPage(
   };
 }
 
-/** Text to copy. Without JavaScript the button stays hidden and the user selects the text. */
+/** Without JavaScript the button stays hidden. */
 function CopyField({ id, label, rows, value }: { id: string; label: string; rows: number; value: string }) {
   return (
     <div class="field copied">
@@ -86,10 +86,7 @@ function CopyField({ id, label, rows, value }: { id: string; label: string; rows
   );
 }
 
-/**
- * The answer to a form that is sent again.
- * @param trigger the trigger it created, unless deleted
- */
+/** @param trigger undefined if it was deleted since */
 export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | undefined): PageContent {
   return {
     title: "Already created",
@@ -123,10 +120,7 @@ export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | un
   };
 }
 
-/**
- * A shell command that sends a delivery. For a verified trigger it computes the signature; the user types the secret
- * into its first line.
- */
+/** A shell command that sends a delivery. For a verified trigger, the user types the secret into its first line. */
 export function curlCommand(
   { sample, eventHeader, sampleEvent, signature }: TriggerType,
   { url, isVerified }: { url: string; isVerified: boolean },

@@ -18,7 +18,7 @@ export function editTriggerPage(services: Services) {
   });
 }
 
-/** POST …/edit {the fields of the form, environment_choice: keep or replace} */
+/** POST …/edit {fields as in new, environment_choice: keep or replace} */
 export function saveTrigger(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
     const edited = await loadEditedTrigger(services, request);

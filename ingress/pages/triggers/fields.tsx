@@ -5,17 +5,14 @@ import { problemsOf } from "../../../shared/validation.ts";
 import { Check, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 
-// The fields of a trigger's form that need more than a line of text, with their checks. Checks name REST members.
+// Fields of a trigger's form that are more than a line of text. Checks name REST members.
 
 const maxLineProblems = 5;
 
-/** Half of a trigger's limit: a form has at most 64 KB, where = takes three characters and a line break six. */
+/** A form has at most 64 KB, where = takes three characters and a line break six. */
 const maxEnvironmentCharacters = 32 * 1024;
 
-/**
- * Reads one NAME=value per line. Ignores blank lines and lines that start with #. A value is everything after the
- * first =, spaces and quotes included.
- */
+/** Reads one NAME=value per line. A value is everything after the first =, spaces and quotes included. */
 export function readEnvironment(lines: string): {
   environment: Record<string, string>;
   problems: Problem[];
@@ -79,7 +76,7 @@ export function EnvironmentField({
   );
 }
 
-/** The names of a saved trigger's variables, and a choice to keep or replace them. */
+/** Keeps or replaces the variables of a saved trigger. */
 export function EnvironmentChoice({
   names,
   isReplaced,
@@ -146,8 +143,8 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
 }
 
 /**
- * @param types titles of the types that sign their deliveries
- * @param secretEnd end of the saved secret; undefined: there is none
+ * @param types titles of the types that sign deliveries
+ * @param secretEnd undefined without a saved secret
  */
 export function VerificationField({
   types,

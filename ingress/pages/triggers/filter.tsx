@@ -144,7 +144,7 @@ async function show(
   };
 }
 
-/** The latest deliveries, and first the chosen one if it is older. */
+/** The chosen delivery comes first if it is not among the latest. */
 function toOptions(deliveries: Delivery[], chosen: string) {
   const shown = deliveries.map(({ id, receivedAt, externalId }) => {
     const time = receivedAt.toISOString().slice(0, 19).replace("T", " ");

@@ -16,7 +16,7 @@ import {
   VerificationField,
 } from "./fields.tsx";
 
-/** The form of a trigger, as it starts or as it was sent. */
+/** The form of a trigger, as it starts or was sent. */
 export interface TriggerDraft {
   type: string;
   label: string;
@@ -26,7 +26,7 @@ export interface TriggerDraft {
   enabled: boolean;
   /** Lines of NAME=value. */
   environment: string;
-  /** Editing only: whether `environment` replaces the saved variables. */
+  /** Editing only: true if `environment` replaces the saved variables. */
   replacesEnvironment: boolean;
   isVerified: boolean;
   filter: string;
@@ -34,7 +34,7 @@ export interface TriggerDraft {
   secret: string;
 }
 
-/** The fields of one line. `member` is the name in the REST API. */
+/** `member`: the name in the REST API. */
 const textFields = [
   {
     name: "label",
@@ -70,7 +70,6 @@ const textFields = [
   },
 ] as const;
 
-/** The field where the form marks a problem with a member of the REST API. */
 export const fieldNames: FieldNames = {
   ...Object.fromEntries(textFields.map(({ member, name }) => [member, name])),
   "build.environment": "environment",
@@ -141,15 +140,12 @@ export function toNewTrigger(draft: TriggerDraft): NewTrigger {
   };
 }
 
-/**
- * The change that the form makes to a saved trigger.
- * @throws Refusal 422
- */
+/** @throws Refusal 422 */
 export function toChange(draft: TriggerDraft, trigger: Trigger): TriggerChange {
   const { environment, problems } = readEnvironment(draft.replacesEnvironment ? draft.environment : "");
   const needsSecret = draft.isVerified && trigger.secretSealed === null;
   requireNone([...checkTexts(draft), ...problems, ...checkSecret(draft, needsSecret)]);
-  // An unchanged filter is not sent: an organization that lost the feature may keep it. Browsers change line breaks.
+  // An organization that lost the feature may keep its filter. Browsers change line breaks.
   const isSameFilter = draft.filter === (trigger.filter ?? "").replaceAll("\r\n", "\n").trim();
   return {
     ...toSettings(draft),
@@ -183,9 +179,8 @@ function checkTexts(draft: TriggerDraft): Problem[] {
 }
 
 /**
- * All fields of a new or a saved trigger, below the problems with what was sent.
- * @param types the types to choose from, or the saved trigger's own
- * @param saved what a saved trigger has: the names of its variables, and the end of its secret if it has one
+ * @param types the choice for a new trigger, or the type of the saved one
+ * @param saved names of the variables and, if there is a secret, its end
  */
 export function TriggerFields({
   draft,

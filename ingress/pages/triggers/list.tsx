@@ -1,33 +1,30 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
-import { type Delivery, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
-import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
-import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
+import { pipelinePath } from "../pipelines/load.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { triggerPath } from "./load.ts";
+import { loadTriggers, triggerPath } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/triggers */
 export function triggersPage(services: Services) {
-  const { db, config, clock } = services;
+  const { config, clock } = services;
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
-    const pipeline = await loadPipeline(services, request);
-    const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
-    const ids = triggers.map(({ id }) => id);
-    const last = await listLastDeliveries(db, ids);
+    const { pipeline, triggers, lastDeliveries } = await loadTriggers(services, request);
     const isFull = triggers.length >= maxTriggersPerPipeline;
     return {
       title: `Triggers of ${pipeline.name}`,
       within: { organization, section: "pipelines" },
       events: eventsPath(services, visitor, [
         `pipeline:${pipeline.id}`,
-        ...ids.map((id) => `trigger:${id}` as const),
+        ...triggers.map(({ id }) => `trigger:${id}` as const),
       ]),
       content: (
         <>
@@ -65,7 +62,7 @@ export function triggersPage(services: Services) {
                   trigger={trigger}
                   type={findTriggerType(config.issueTracker, trigger.type)?.title ?? trigger.type}
                   path={triggerPath(request, trigger)}
-                  last={last.get(trigger.id)}
+                  lastDelivery={lastDeliveries.get(trigger.id)}
                   now={clock.now()}
                 />
               ))}
@@ -81,13 +78,13 @@ function Row({
   trigger,
   type,
   path,
-  last,
+  lastDelivery,
   now,
 }: {
   trigger: Trigger;
   type: string;
   path: string;
-  last: Delivery | undefined;
+  lastDelivery: Delivery | undefined;
   now: Date;
 }) {
   return (
@@ -100,10 +97,10 @@ function Row({
         <State state={trigger.enabled ? "enabled" : "disabled"} />
       </td>
       <td>
-        {last ? (
+        {lastDelivery ? (
           <>
-            <Time at={last.receivedAt} now={now} /> <DeliveryState delivery={last} />
-            {last.reason && <span class="reason">{reasonInWords(last)}</span>}
+            <Time at={lastDelivery.receivedAt} now={now} /> <DeliveryState delivery={lastDelivery} />
+            {lastDelivery.reason && <span class="reason">{reasonInWords(lastDelivery)}</span>}
           </>
         ) : (
           <span class="quiet">none yet</span>

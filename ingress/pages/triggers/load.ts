@@ -8,16 +8,16 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
-import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
+import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
-import type { Trigger } from "../../../shared/triggers/store.ts";
+import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { findTriggerType } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
-/** The parameters of the trigger page that turn the pages of its deliveries. */
+/** Query parameters of the trigger page. */
 export const deliveryCursors = { older: "after", newer: "before" };
 const deliveriesPerPage = 20;
 const maxAuditEntries = 10;
@@ -34,9 +34,18 @@ export async function loadTrigger(services: Services, request: MemberRequest): P
   return { pipeline, trigger: await requireTrigger(services.db, pipeline, request.parameter("trigger")) };
 }
 
+/** The triggers of a pipeline, newest first, with the last delivery of each. */
+export async function loadTriggers(services: Services, request: MemberRequest) {
+  const { db } = services;
+  const pipeline = await loadPipeline(services, request);
+  const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
+  const ids = triggers.map(({ id }) => id);
+  return { pipeline, triggers, lastDeliveries: await listLastDeliveries(db, ids) };
+}
+
 export type EditedTrigger = Awaited<ReturnType<typeof loadEditedTrigger>>;
 
-/** The trigger with its type, the names of its variables, and the end of its secret if it has one. */
+/** A trigger, and as much of its secrets as the form shows. `secretEnd` is undefined without a secret. */
 export async function loadEditedTrigger(services: Services, request: MemberRequest) {
   const { config, cipher } = services;
   const loaded = await loadTrigger(services, request);
@@ -49,10 +58,10 @@ export async function loadEditedTrigger(services: Services, request: MemberReque
   };
 }
 
-export type TriggerPageData = Awaited<ReturnType<typeof loadTriggerPage>>;
+export type TriggerDetails = Awaited<ReturnType<typeof loadTriggerDetails>>;
 
 /** @throws Refusal 404 */
-export async function loadTriggerPage(services: Services, request: MemberRequest) {
+export async function loadTriggerDetails(services: Services, request: MemberRequest) {
   const { db, clock, config, cipher } = services;
   const { organization } = request;
   const { pipeline, trigger } = await loadTrigger(services, request);
@@ -60,7 +69,7 @@ export async function loadTriggerPage(services: Services, request: MemberRequest
   return {
     pipeline,
     trigger,
-    /** Undefined for an issue tracker that is no longer configured. */
+    /** Undefined if its issue tracker is no longer configured. */
     type: findTriggerType(config.issueTracker, trigger.type),
     variables: Object.keys(environmentOf(cipher, trigger)),
     users: await listUsersById(db, [trigger.createdById]),
@@ -88,7 +97,7 @@ export function loadDeliveriesToTry({ db }: Services, { organization }: MemberRe
   return listDeliveriesPage(db, id, { limit: maxDeliveriesToTry });
 }
 
-/** The path of a trigger of the request's pipeline, or of another page below it. */
+/** The trigger's page, or one below it. */
 export function triggerPath(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
   { id }: Pick<Trigger, "id">,

@@ -34,7 +34,7 @@ export function newTriggerPage(services: Services) {
   });
 }
 
-/** POST …/new: only this answer shows the URL. */
+/** POST …/new: the answer shows the URL, once. */
 export function addTrigger(services: Services, bodies: Bodies) {
   const { db } = services;
   return memberAction(services, bodies, async (request, form) => {
@@ -54,7 +54,7 @@ export function addTrigger(services: Services, bodies: Bodies) {
 
 interface NewTriggerForm {
   pipeline: Pipeline;
-  /** The new trigger's id. A form that is sent twice creates one trigger. */
+  /** The new trigger's id: a form that is sent twice creates one. */
   id: string;
   draft: TriggerDraft;
   problems?: FormProblems;

@@ -28,7 +28,7 @@ const hourFormat = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Counts of refused requests by hour and cause. A refused request leaves no delivery. */
+/** Refused requests leave no delivery, only counts. */
 export function Refused({ counts }: { counts: RefusalCount[] }) {
   if (counts.length === 0) return null;
   return (

@@ -11,14 +11,14 @@ import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { PublicPreview, State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { deliveryCursors, loadTriggerPage, type TriggerPageData, triggerPath } from "./load.ts";
+import { deliveryCursors, loadTriggerDetails, type TriggerDetails, triggerPath } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/triggers/:trigger: its settings and deliveries. */
 export function triggerPage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
-    const data = await loadTriggerPage(services, request);
+    const data = await loadTriggerDetails(services, request);
     const { pipeline, trigger, deliveries } = data;
     const now = services.clock.now();
     const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
@@ -86,7 +86,7 @@ export function triggerPage(services: Services) {
   });
 }
 
-function Facts({ data, now }: { data: TriggerPageData; now: Date }) {
+function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
   const { trigger, type, variables, users, limit } = data;
   return (
     <dl class="facts panel">
