@@ -1,4 +1,4 @@
-import { addMember } from "../../shared/accounts/members.ts";
+import { addMember, updateMember } from "../../shared/accounts/members.ts";
 import { createOrganization } from "../../shared/accounts/organizations.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
 import { findUser, insertUser, type User } from "../../shared/accounts/user-store.ts";
@@ -45,6 +45,28 @@ export async function startPages(database: TestDatabase, settings: Record<string
     async visitor(user?: User): Promise<Visitor> {
       return visitor(world.url, user && (await cookieOf(world, user)));
     },
+  };
+}
+
+export type QueuePages = Awaited<ReturnType<typeof startQueuePages>>;
+
+/** The same installation with Ada as an admin of acme. */
+export async function startQueuePages(database: TestDatabase, settings: Record<string, string> = {}) {
+  const pages = await startPages(database, settings);
+  await updateMember(pages.services, { organization: "acme", email: pages.ada.email, role: "admin" });
+  const { cluster, queue } = pages.acme;
+  const at = `/organizations/acme/clusters/${cluster.id}`;
+  return {
+    ...pages,
+    paths: {
+      clusters: "/organizations/acme/clusters",
+      cluster: at,
+      queue: `${at}/queues/${queue.id}`,
+      pipelines: "/organizations/acme/pipelines",
+      pipeline: "/organizations/acme/pipelines/web",
+      build: (number: number) => `/organizations/acme/pipelines/web/builds/${number}`,
+    },
+    actor: { organization: pages.acme, userId: pages.ada.id },
   };
 }
 

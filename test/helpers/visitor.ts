@@ -1,17 +1,19 @@
 import { type Answer, request } from "./http.ts";
+import { password } from "./organization.ts";
 
-/** Somebody at the pages without a browser. */
+/** Drives the pages over HTTP: follows no redirect and runs no script. For Chromium see browser.ts. */
 export interface Visitor {
-  /** What the `Cookie` header carries. Can be set, to have another browser's. */
+  /** The `Cookie` header. Can be set to another visitor's. */
   cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Send a form, with the token of the page that was seen last unless the fields have one. */
+  /** Sends a form, with the CSRF token of the last page unless the fields have one. */
   post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends the sign-in form. */
+  signIn(email: string): Promise<Answer>;
 }
 
 type Fields = Record<string, string> | [string, string][];
 
-/** A visitor who keeps cookies and sees redirects instead of following them. */
 export function visitor(url: string, cookie = ""): Visitor {
   let csrfToken: string | undefined;
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
@@ -33,11 +35,18 @@ export function visitor(url: string, cookie = ""): Visitor {
       }
       return send(path, { method: "POST", body, headers });
     },
+    async signIn(email) {
+      csrfToken = undefined;
+      const answer = await self.post("/sign-in", { email, password });
+      csrfToken = undefined;
+      await self.get("/"); // the token of the new session
+      return answer;
+    },
   };
   return self;
 }
 
-/** What the forms of a page carry to show that they are ours. */
+/** The CSRF token in the forms of a page. */
 export function csrfTokenIn(html: string): string | undefined {
   return /name="csrf_token" value="([^"]*)"/.exec(html)?.[1];
 }

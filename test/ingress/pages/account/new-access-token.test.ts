@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { type Browser, openBrowser } from "../../../helpers/form-browser.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
+import { type Visitor, visitor } from "../../../helpers/visitor.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 describeWithDatabase("POST /user/api-access-tokens/new", (database) => {
   let world: World;
   let acme: TestOrganization;
-  let browser: Browser;
+  let ada: Visitor;
 
   before(async () => {
     world = await startWorld(database);
     acme = await setUpOrganization(world);
-    browser = openBrowser(world.url);
-    await browser.signIn(acme.user.email);
+    ada = visitor(world.url);
+    await ada.signIn(acme.user.email);
   });
   after(() => world.close());
 
   const newForm = async (description: string) => {
-    const { text } = await browser.get("/user/api-access-tokens/new");
+    const { text } = await ada.get("/user/api-access-tokens/new");
     const id = /name="id" value="([^"]+)"/.exec(text)?.[1] ?? "";
     return { id, description, organization: acme.id, scopes: "read_user" };
   };
-  const send = (fields: Record<string, string>) => browser.post("/user/api-access-tokens/new", fields);
+  const send = (fields: Record<string, string>) => ada.post("/user/api-access-tokens/new", fields);
 
   it("makes one token of a form that is sent several times at once", async () => {
     const fields = await newForm("Once");

@@ -3,8 +3,8 @@ import { after, before, it } from "node:test";
 import { changePassword, findUserByPassword, startSession } from "../../../../shared/accounts/sessions.ts";
 import { setPassword } from "../../../../shared/accounts/users.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { openBrowser } from "../../../helpers/form-browser.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
+import { type Visitor, visitor } from "../../../helpers/visitor.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 const first = "correct horse battery";
@@ -20,16 +20,18 @@ describeWithDatabase("POST /user/password", (database) => {
   });
   after(() => world.close());
 
+  const isSignedIn = async ({ get }: Visitor) => (await get("/user/password")).status === 200;
+
   it("signs the user out everywhere else", async () => {
-    const [here, there] = [openBrowser(world.url), openBrowser(world.url)];
+    const [here, there] = [visitor(world.url), visitor(world.url)];
     await here.signIn(acme.user.email);
     await there.signIn(acme.user.email);
 
     const answer = await here.post("/user/password", { present: first, wanted: second, again: second });
 
     assert.equal(answer.status, 303, answer.text);
-    assert.ok(await here.isSignedIn());
-    assert.ok(!(await there.isSignedIn()));
+    assert.ok(await isSignedIn(here));
+    assert.ok(!(await isSignedIn(there)));
     await setPassword(world.services, acme.user.email, first);
   });
 

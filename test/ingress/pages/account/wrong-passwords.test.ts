@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
 import { sqlite } from "../../../helpers/databases.ts";
-import { openBrowser } from "../../../helpers/form-browser.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
+import { visitor } from "../../../helpers/visitor.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 describe("POST /sign-in, wrong passwords", () => {
@@ -19,9 +19,8 @@ describe("POST /sign-in, wrong passwords", () => {
   after(() => world.close());
 
   const guess = async (email: string, ip: string) => {
-    const browser = openBrowser(world.url, { "X-Forwarded-For": ip });
-    await browser.get("/sign-in");
-    return (await browser.post("/sign-in", { email, password: "wrong" })).status;
+    const headers = { "X-Forwarded-For": ip };
+    return (await visitor(world.url).post("/sign-in", { email, password: "wrong" }, headers)).status;
   };
 
   it("makes no more windows in Redis for addresses that are tried after the limit", async () => {
@@ -44,23 +43,23 @@ describe("POST /sign-in, wrong passwords", () => {
   });
 
   it("answers 503 when too many are checked at once, and does not count those", onlyInFullRun, async () => {
-    const browsers = Array.from({ length: 40 }, (_, i) =>
-      openBrowser(world.url, { "X-Forwarded-For": `198.51.100.${i}` }),
-    );
-    await Promise.all(browsers.map(({ get }) => get("/sign-in")));
+    const visitors = Array.from({ length: 40 }, () => visitor(world.url));
+    await Promise.all(visitors.map(({ get }) => get("/sign-in")));
 
     const fields = { email: "ada@example.com", password: "wrong" };
-    const answers = await Promise.all(browsers.map(({ post }) => post("/sign-in", fields)));
+    const answers = await Promise.all(
+      visitors.map(({ post }, i) => post("/sign-in", fields, { "X-Forwarded-For": `198.51.100.${i}` })),
+    );
 
-    const refused = browsers.filter((_, index) => answers[index]?.status === 503);
+    const refused = visitors.filter((_, index) => answers[index]?.status === 503);
     assert.ok(refused.length > 0);
     const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
     const totals = await Promise.all(
-      browsers.map((_, i) =>
+      visitors.map((_, i) =>
         redis.hget(`${world.config.redisPrefix}:window:sign-in-ip:198.51.100.${i}`, "t"),
       ),
     );
-    assert.equal(totals.filter((total) => total === "1").length, browsers.length - refused.length);
+    assert.equal(totals.filter((total) => total === "1").length, visitors.length - refused.length);
     redis.disconnect();
   });
 });

@@ -8,7 +8,7 @@ import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 describeInBrowser("a member of an organization", () => {
   let pages: QueuePages;

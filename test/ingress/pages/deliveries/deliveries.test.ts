@@ -9,7 +9,7 @@ import { click, describeInBrowser, heading, mainText, openWindow, press } from "
 import { allBuilds, buildWebhook, countBuilds } from "../../../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { csrfTokenIn } from "../../../helpers/visitor.ts";
 
 const pipeline = "/organizations/acme/pipelines/web";

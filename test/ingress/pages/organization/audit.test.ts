@@ -11,7 +11,7 @@ import { updateOrganization } from "../../../../shared/accounts/organizations.ts
 import { setPassword } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
 const path = "/organizations/acme/audit";

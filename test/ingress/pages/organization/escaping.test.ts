@@ -6,7 +6,7 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("the pages of an organization", (database) => {

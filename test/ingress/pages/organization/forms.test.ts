@@ -9,7 +9,7 @@ import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("the pages of an organization", (database) => {

@@ -13,7 +13,7 @@ import {
 } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 describeInBrowser("an admin of an organization", () => {
   let pages: QueuePages;

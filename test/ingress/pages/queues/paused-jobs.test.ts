@@ -9,7 +9,7 @@ import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Queue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("what a paused queue holds back", (database) => {

@@ -12,7 +12,7 @@ import {
   startTriggerPages,
   type TriggerPages,
   triggersPath,
-} from "../../../helpers/trigger-pages.ts";
+} from "./trigger-pages.ts";
 
 describeWithDatabase("a trigger", (database) => {
   let pages: TriggerPages;

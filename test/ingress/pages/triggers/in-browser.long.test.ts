@@ -12,7 +12,7 @@ import {
 } from "../../../helpers/browser.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
-import { startTriggerPages, type TriggerPages, triggersPath } from "../../../helpers/trigger-pages.ts";
+import { startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
 
 const maxTabs = 60;
 

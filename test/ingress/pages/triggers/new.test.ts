@@ -13,7 +13,7 @@ import {
   startTriggerPages,
   type TriggerPages,
   triggersPath,
-} from "../../../helpers/trigger-pages.ts";
+} from "./trigger-pages.ts";
 
 const run = promisify(execFile);
 

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import { newId } from "../../../../shared/ids.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { csrfTokenIn, type Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("an error page", (database) => {

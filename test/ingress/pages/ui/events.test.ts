@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, request } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 describeWithDatabase("GET /events", (database) => {
   let pages: QueuePages;

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { describeInBrowser, openWindow, press } from "../../../helpers/browser.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 describeInBrowser("a form that is refused", () => {
   let pages: QueuePages;

@@ -8,7 +8,7 @@ import { createQueue } from "../../../../shared/queues/queues.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const long = `queue-${"of-many-words-".repeat(6)}`;
 

@@ -9,7 +9,7 @@ import { findQueue } from "../../../../shared/queues/store.ts";
 import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/queue-pages.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 /** Longer than a page waits before it looks again. */
 const lookMs = 1200;

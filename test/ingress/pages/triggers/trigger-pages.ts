@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { createPipeline } from "../../shared/pipelines/pipelines.ts";
-import { deleteTriggersOfPipeline } from "../../shared/pipelines/store.ts";
-import { findTrigger, listTriggersOfPipeline } from "../../shared/triggers/store.ts";
-import type { TestDatabase } from "./databases.ts";
-import type { Answer } from "./http.ts";
-import { startQueuePages } from "./queue-pages.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { deleteTriggersOfPipeline } from "../../../../shared/pipelines/store.ts";
+import { findTrigger, listTriggersOfPipeline } from "../../../../shared/triggers/store.ts";
+import type { TestDatabase } from "../../../helpers/databases.ts";
+import type { Answer } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 type Fields = Record<string, string>;
 export type TriggerPages = Awaited<ReturnType<typeof startTriggerPages>>;
