@@ -32,10 +32,9 @@ export class Refusal extends Error {
   }
 }
 
-/** 422 of a create or update: `Validation failed: <message>, <message>`. A bare string is about no one member. */
-export function validationFailed(...problems: (Problem | string)[]): Refusal {
-  const named = problems.map((each) => (typeof each === "string" ? { field: "", message: each } : each));
-  return new Refusal(422, `Validation failed: ${messagesOf(named)}`, { problems: named });
+/** 422 of a create or update: `Validation failed: <message>, <message>`. */
+export function validationFailed(...problems: Problem[]): Refusal {
+  return new Refusal(422, `Validation failed: ${messagesOf(problems)}`, { problems });
 }
 
 /** 422 with the messages alone: `<message>, <message>`. */

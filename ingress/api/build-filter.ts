@@ -61,8 +61,11 @@ function readStates(query: URLSearchParams): BuildState[] | undefined {
   const given = readList(query, "state");
   const unknown =
     given?.filter((state) => state !== "finished" && !states.includes(state as BuildState)) ?? [];
-  if (unknown.length > 0)
-    throw validationFailed(...unknown.map((state) => `State ${excerpt(state)} is not a build state`));
+  const problems = unknown.map((state) => ({
+    field: "state",
+    message: `State ${excerpt(state)} is not a build state`,
+  }));
+  if (problems.length > 0) throw validationFailed(...problems);
   return given?.flatMap((state) => (state === "finished" ? finishedBuildStates : [state as BuildState]));
 }
 
@@ -70,7 +73,7 @@ function readTexts(query: URLSearchParams, name: "branch" | "commit"): string[] 
   const given = readList(query, name);
   const word = name === "branch" ? "Branch" : "Commit";
   if (given?.some((value) => value.includes("\0")))
-    throw validationFailed(`${word} must be text without NUL`);
+    throw validationFailed({ field: name, message: `${word} must be text without NUL` });
   return given;
 }
 
@@ -78,7 +81,7 @@ function readBoolean(query: URLSearchParams, name: string): boolean | undefined 
   const value = query.get(name);
   if (!value) return undefined;
   const known = booleans.get(value.toLowerCase());
-  if (known === undefined) throw validationFailed(`${name} must be true or false`);
+  if (known === undefined) throw validationFailed({ field: name, message: `${name} must be true or false` });
   return known;
 }
 
@@ -89,6 +92,6 @@ function readTime(query: URLSearchParams, name: string): Date | undefined {
   const year = date.getUTCFullYear();
   // Beyond these years Postgres and the ISO format go different ways.
   if (!(year >= 1 && year <= 9999))
-    throw validationFailed(`${name} must be a time such as 2026-01-31T00:00:00Z`);
+    throw validationFailed({ field: name, message: `${name} must be a time such as 2026-01-31T00:00:00Z` });
   return date;
 }

@@ -77,8 +77,10 @@ function readDraft(form: URLSearchParams, services: Services): Draft {
 
 /** @throws Refusal 422 */
 function requireChoices(draft: Draft): Draft {
-  if (!isId(draft.organizationId)) throw validationFailed("Choose the organization that it is for");
-  if (draft.scopes.length === 0) throw validationFailed("Choose at least one thing that it may do");
+  if (!isId(draft.organizationId))
+    throw validationFailed({ field: "organization", message: "Choose the organization that it is for" });
+  if (draft.scopes.length === 0)
+    throw validationFailed({ field: "scopes", message: "Choose at least one thing that it may do" });
   return draft;
 }
 
