@@ -5,8 +5,7 @@ import type { Config } from "../../shared/runtime/config.ts";
 import type { Visitor } from "./session.ts";
 
 /**
- * Refuses a form that another site sent (CSRF). Checks the form's token against the visitor's, and the headers that
- * a browser sets and no page can forge.
+ * Refuses a form of another site (CSRF), by its token and by headers that no page can forge.
  * @throws Refusal 403
  */
 export function refuseForeignForm(config: Config, event: H3Event, visitor: Visitor, formToken: string): void {
@@ -21,7 +20,7 @@ function isFromOurPages({ appUrl, authUrl }: Config, event: H3Event): boolean {
   const site = event.req.headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin" || site === "none";
   const origin = event.req.headers.get("origin");
-  if (origin === null) return true; // every current browser sends one of the two headers
+  if (origin === null) return true; // browsers send one of the two
   if (origin === appUrl || origin === authUrl) return true;
   return URL.parse(origin)?.host === event.req.headers.get("host");
 }

@@ -10,9 +10,7 @@ import { limitApiRequests } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 
 /**
- * Authenticates and authorizes the caller of a REST endpoint. Checks in this order: token, rate limit, the path's
- * organization, scope.
- * @param scope undefined: any token may call
+ * Authenticates the caller of a REST endpoint. Checks token, rate limit, organization, scope, in this order.
  * @throws Refusal 401, 429, 404, 403
  */
 export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
@@ -24,10 +22,7 @@ export async function requireCaller(services: Services, event: H3Event, scope?: 
   return caller;
 }
 
-/**
- * Authenticates the caller of the agent API by a job's token.
- * @throws Refusal 401
- */
+/** Authenticates an agent by a job's token. @throws Refusal 401 */
 export async function requireJob(services: Services, event: H3Event): Promise<JobPrincipal> {
   const token = /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
   const principal = token ? await findJobPrincipal(services, token) : undefined;

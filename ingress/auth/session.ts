@@ -8,17 +8,16 @@ import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { nodeResponse } from "../http/node.ts";
 
-/** The browser that requests a page, and its user. */
+/** A browser and its user. */
 export interface Visitor {
-  /** The value of the cookie. It belongs to a session only after sign-in. */
+  /** The cookie. It names a session only after sign-in. */
   token: string;
   /** A hidden field of every form. Other sites cannot read it. */
   csrfToken: string;
-  /** Undefined if nobody is signed in. */
   user: User | undefined;
 }
 
-/** Returns the visitor. Sets the cookie of a browser that has none. */
+/** Sets a cookie if the browser has none. */
 export async function findVisitor(services: Services, event: H3Event): Promise<Visitor> {
   const cookie = parseCookies(event)[cookieName(services.config, event)] ?? "";
   const user = await findSignedInUser(services, cookie);
@@ -27,14 +26,13 @@ export async function findVisitor(services: Services, event: H3Event): Promise<V
   return { token, csrfToken: csrfTokenOf(token), user };
 }
 
-/** Returns the visitor if signed in. Sets no cookie. */
+/** Sets no cookie. */
 export async function findSignedInVisitor(services: Services, event: H3Event): Promise<Visitor | undefined> {
   const token = parseCookies(event)[cookieName(services.config, event)] ?? "";
   const user = await findSignedInUser(services, token);
   return user && { token, csrfToken: csrfTokenOf(token), user };
 }
 
-/** Sets the cookie that carries the session token. */
 export function setSessionCookie(config: Config, event: H3Event, token: string): void {
   const secure = isSecure(config, event) ? "; Secure" : "";
   const maxAge = (config.sessionDays * dayMs) / secondMs;
@@ -42,17 +40,17 @@ export function setSessionCookie(config: Config, event: H3Event, token: string):
   nodeResponse(event).setHeader("Set-Cookie", cookie);
 }
 
-/** Derives the CSRF token from the cookie, so that it need not be stored. */
+/** Derived, so that it need not be stored. */
 function csrfTokenOf(token: string): string {
   return createHash("sha256").update(`csrf ${token}`).digest("base64url");
 }
 
-/** The prefix `__Host-` stops sibling domains from planting a cookie. Browsers accept it over https only. */
+/** `__Host-` stops sibling domains from planting a cookie. Browsers accept it over https only. */
 function cookieName(config: Config, event: H3Event): string {
   return isSecure(config, event) ? "__Host-signalbox" : "signalbox";
 }
 
-/** Returns true if the browser uses an https address. TLS may end at a proxy, so the socket does not tell. */
+/** By the public address: TLS may end at a proxy. */
 function isSecure({ appUrl, authUrl }: Config, event: H3Event): boolean {
   const host = event.req.headers.get("host");
   const addresses = [appUrl, authUrl].map((address) => new URL(address));

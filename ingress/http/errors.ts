@@ -1,6 +1,6 @@
 import { defineHandler, type H3Event, type HTTPError, type HTTPResponse } from "h3";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
-import { type OAuthErrorCode, OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import { OAuthRefusal, oauthErrorBody } from "../../shared/oauth/refusals.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal, unavailable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -36,9 +36,6 @@ async function pageOf(services: Services, event: H3Event, refusal: Refusal): Pro
   return html(refusal.status, await errorPage(services, event, refusal));
 }
 
-/** Unlike the sentence for people this one never changes: how long to wait is in the header. */
-const tooManyDescription = "Too many attempts: wait as long as Retry-After says";
-
 /**
  * An OAuth endpoint that answers its refusals itself. Most polls are refused: what the framework makes of an error
  * that is thrown costs a tenth of each.
@@ -55,18 +52,12 @@ export function catchOAuthRefusals(handler: (event: H3Event) => Promise<unknown>
   });
 }
 
-/** The body of spec §2.3. Whatever is wrong on our side is 503, so that clients try again (spec §7.1). */
+/** Answers 503 to every failure of ours, so that clients try again. */
 function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
-  const { status, message } = refusal;
-  const error = refusal instanceof OAuthRefusal ? refusal.error : otherOAuthError(status, event.url.pathname);
+  const { status } = refusal;
   if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
-  const error_description = status === 429 ? tooManyDescription : message;
-  return json(status >= 500 ? 503 : status, { error, error_description });
-}
-
-function otherOAuthError(status: number, path: string): OAuthErrorCode {
-  if (status === 429) return path.startsWith(patterns.token) ? "slow_down" : "server_error";
-  return status < 500 ? "invalid_request" : "server_error";
+  const isPoll = event.url.pathname.startsWith(patterns.token);
+  return json(status >= 500 ? 503 : status, oauthErrorBody(refusal, isPoll));
 }
 
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {

@@ -9,10 +9,9 @@ import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits.ts";
 import type { Form } from "./form.ts";
 
-/** The form parameters that authenticate a client. */
 export const clientParameters = ["client_id", "client_secret"];
 
-/** A client's credentials, from the form or from HTTP Basic, never both. */
+/** From the form or from HTTP Basic, never both. */
 interface Credentials {
   id: string;
   secret: string | undefined;
@@ -20,8 +19,7 @@ interface Credentials {
 }
 
 /**
- * Authenticates the client of an OAuth request (RFC 6749 §2.3). A public client needs no secret. Failures are limited
- * by client and IP address.
+ * Authenticates a client (RFC 6749 §2.3). Limits failures by client and IP address.
  * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
  */
 export async function requireClient(services: Services, event: H3Event, form: Form): Promise<Application> {
@@ -29,10 +27,10 @@ export async function requireClient(services: Services, event: H3Event, form: Fo
   const application = await findEnabledApplication(services, credentials.id);
   if (application?.secretHash === null) {
     if (!credentials.isBasic) return application;
-    // Some clients try Basic with an empty secret first on every poll: this is no attack, so it is not counted.
+    // Not counted: some clients try Basic with an empty secret first on every poll.
     if (!credentials.secret) throw badClient(credentials);
   }
-  // Before the limit: nobody guesses 256 bits, and others' failures must not lock out a client with the right secret.
+  // Before the limit: others' failures must not lock out a client. Nobody guesses 256 bits.
   if (application && isSecretOf(application, credentials.secret)) return application;
   await limitClientFailures(services, application?.id, clientIp(event));
   throw badClient(credentials);
@@ -62,7 +60,7 @@ function readCredentials(event: H3Event, form: Form): Credentials {
   return { id: formId, secret: form.get("client_secret"), isBasic: false };
 }
 
-/** Reads HTTP Basic credentials. Both parts are form-encoded (RFC 6749 §2.3.1). */
+/** Both parts are form-encoded (RFC 6749 §2.3.1). */
 function readBasic(header: string): { id: string; secret: string } | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header)?.[1];
   if (!encoded) return undefined;
@@ -82,7 +80,7 @@ function isSecretOf(application: Application, secret: string | undefined): boole
   return timingSafeEqual(Buffer.from(hashToken(secret)), Buffer.from(application.secretHash));
 }
 
-/** Sends WWW-Authenticate only if the client used HTTP Basic: it breaks other clients (RFC 6749 §5.2). */
+/** WWW-Authenticate breaks clients that do not use HTTP Basic (RFC 6749 §5.2). */
 function badClient({ isBasic }: Pick<Credentials, "isBasic">): OAuthRefusal {
   return new OAuthRefusal(
     "bad_client",

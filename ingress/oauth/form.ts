@@ -5,12 +5,11 @@ import { mediaType } from "../http/content-type.ts";
 
 const maxBytes = 64 * 1024;
 
-/** The known parameters of a form body. None is empty. */
+/** Known parameters. None is empty. */
 export type Form = Map<string, string>;
 
 /**
- * Reads the body of an OAuth request (RFC 6749 §3.2): ignores empty and unknown parameters, and refuses repeated
- * ones. Never reads the query string.
+ * Reads a form body, never the query string. Ignores empty and unknown parameters (RFC 6749 §3.2).
  * @throws OAuthRefusal invalid_request
  */
 export async function readOAuthForm(event: H3Event, bodies: Bodies, known: string[]): Promise<Form> {

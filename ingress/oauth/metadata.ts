@@ -8,7 +8,7 @@ import { deviceGrantType } from "./token.ts";
 const secretMethods = ["client_secret_basic", "client_secret_post"];
 const allMethods = ["none", ...secretMethods];
 
-/** GET /.well-known/oauth-authorization-server (RFC 8414), and the address that OpenID clients use. */
+/** GET /.well-known/oauth-authorization-server (RFC 8414), and where OpenID clients look. */
 export function metadata({ authUrl }: Config) {
   const document = {
     issuer: authUrl,

@@ -45,7 +45,7 @@ function requireParameter(form: Form, name: string, reason: OAuthReason): string
   return value;
 }
 
-/** The response (RFC 6749 §5.1). JSON omits undefined members. */
+/** RFC 6749 §5.1. JSON omits undefined members. */
 function present({ accessToken, expiresInSeconds, refreshToken, scopes }: IssuedTokens) {
   return {
     access_token: accessToken,

@@ -14,7 +14,7 @@ export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<voi
   await tx.insertMany(tx.tables.accessTokens, [token]);
 }
 
-/** Revokes the tokens of a removed member. The foreign key deletes the grants with the membership. */
+/** The foreign key deletes the member's grants. */
 export async function revokeTokensOfMember(
   tx: Tx,
   organizationId: string,
@@ -34,11 +34,7 @@ export async function revokeTokensOfMember(
     );
 }
 
-/**
- * Revokes a token once, so the first revocation's time stays.
- * @param ownerId revoke only if this user made the token
- * @returns undefined if no such token is active
- */
+/** @param ownerId revoke only if this user made the token */
 export async function revokeAccessTokenIfActive(
   tx: Tx,
   id: string,
@@ -65,7 +61,7 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
-/** Returns the active tokens that a user made, newest first, without those issued to applications. */
+/** The active tokens that a user made, newest first. */
 export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
   const { accessTokens, organizations } = db.tables;
   return db
@@ -83,7 +79,7 @@ export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
     .orderBy(desc(accessTokens.id));
 }
 
-/** Deletes at most `limit` tokens that expired or were revoked before `time`. Returns the number deleted. */
+/** Returns the number deleted. */
 export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
   const { accessTokens } = tx.tables;
   const ended = tx
@@ -98,7 +94,7 @@ export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number)
   return deleted.length;
 }
 
-/** Updates the last use of a token and of its grant, unless a later use is recorded. */
+/** Updates the last use of a token and of its grant. */
 export async function recordUseIfLater(
   tx: Tx,
   tokenId: string,
@@ -122,10 +118,7 @@ export async function recordUseIfLater(
     .where(and(eq(grants.id, token.grantId), or(isNull(grants.lastUsedAt), lt(grants.lastUsedAt, use.at))));
 }
 
-/**
- * Returns the user and organization of an active access token. Undefined if the user is deactivated or no longer a
- * member, or if the token's application is disabled.
- */
+/** Undefined also if the user is deactivated or not a member, or the application is disabled. */
 export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
   const { accessTokens, users, members, organizations, grants, applications } = db.tables;
   const [found] = await db

@@ -22,13 +22,13 @@ import { requireUser } from "./users.ts";
 interface NewAccessToken {
   scopes: string[];
   description: string;
-  /** Undefined: the token does not expire. */
+  /** Default: never. */
   expiresInHours?: number | undefined;
 }
 
 /**
  * Creates an API access token for a user, as the operator.
- * @returns the stored token, and its text, which is not stored
+ * @returns the token's text too, which is not stored
  * @throws Refusal 404, 422
  */
 export async function createAccessToken(
@@ -50,9 +50,9 @@ export async function createAccessToken(
 }
 
 /**
- * Creates an API access token for the user who asks for it.
- * @param input.id made with the form, so that a form that is sent twice creates one token
- * @returns the token's text, which is not stored; undefined if the form was sent before
+ * Creates an API access token for its user.
+ * @param input.id made with the form, so that a form sent twice creates one token
+ * @returns the token's text; undefined if the form was sent before
  * @throws Refusal 422
  */
 export async function createOwnAccessToken(
@@ -80,7 +80,6 @@ export async function createOwnAccessToken(
   });
 }
 
-/** @throws Refusal 422 */
 function requireKnownScopes(given: string[]): string[] {
   const scopes = [...new Set(given)];
   if (scopes.length === 0) throw validationFailed({ field: "scopes", message: "Scopes can't be blank" });
@@ -117,9 +116,9 @@ function newAccessToken(
 }
 
 /**
- * Revokes a token for its user. The next request with it is refused.
+ * Revokes a token for its user.
  * @param ownerId revoke only if this user made the token
- * @throws Refusal 404 if no such token is active
+ * @throws Refusal 404 if not active
  */
 export async function revokeAccessToken(
   services: Services,
@@ -135,7 +134,7 @@ export async function revokeAccessToken(
 
 /**
  * Revokes any user's token, as the operator.
- * @throws Refusal 404 if no such token is active
+ * @throws Refusal 404 if not active
  */
 export async function revokeAccessTokenAsOperator(services: Services, id: string): Promise<AccessToken> {
   return services.db.transaction(async (tx) => {
@@ -151,16 +150,16 @@ async function revoke(tx: Tx, id: string, ownerId?: string): Promise<AccessToken
   return revoked;
 }
 
-/** Returns the holder of a token; undefined if the text is not an active token. */
+/** Returns the holder of an active token. */
 export async function authenticate(services: Services, token: string): Promise<TokenHolder | undefined> {
   if (!isWellFormedToken("access", token)) return undefined;
   return findTokenHolder(services.db, hashToken(token), services.clock.now());
 }
 
-/** Stores the recorded uses of tokens. They come unordered and possibly twice; only later ones change a row. */
+/** Stores the recorded uses of tokens. They may come unordered and twice. */
 export async function recordUsage({ db, usage }: Services): Promise<void> {
   for (let uses = await usage.take(); uses.length > 0; uses = await usage.take()) {
-    const sorted = uses.sort(([a], [b]) => (a < b ? -1 : 1)); // two workers lock rows in one order: no deadlock
+    const sorted = uses.sort(([a], [b]) => (a < b ? -1 : 1)); // one order for all workers: no deadlock
     try {
       await db.transaction(async (tx) => {
         for (const [tokenId, use] of sorted) await recordUseIfLater(tx, tokenId, use);

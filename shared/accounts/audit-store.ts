@@ -8,10 +8,7 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
   await tx.insertMany(tx.tables.auditEvents, [event]);
 }
 
-/**
- * Returns an organization's entries, newest first.
- * @param filter.beforeId only entries older than this one
- */
+/** An organization's entries, newest first. */
 export async function listAuditEvents(
   db: Db,
   filter: {
@@ -38,7 +35,7 @@ export async function listAuditEvents(
     .limit(limit);
 }
 
-/** Deletes at most `limit` entries from before `time`. Returns the number deleted. */
+/** Returns the number deleted. */
 export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { auditEvents } = tx.tables;
   const old = tx

@@ -6,13 +6,12 @@ import type { Services } from "../runtime/services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";
 
-/** The user who acts, and the organization that the act concerns. */
+/** Who acts, and where. */
 export interface Actor {
   organization: Organization;
   userId: string;
 }
 
-/** The thing that changes. */
 export interface AuditSubject {
   type:
     | "cluster"
@@ -33,7 +32,7 @@ export interface AuditSubject {
 
 /**
  * Writes an audit entry in the transaction that makes the change.
- * @param action past tense, followed by the subject on the page: `created`, `set the password of`
+ * @param action past tense, before the subject: `created`, `set the password of`
  */
 export async function audit(
   tx: Tx,
@@ -53,7 +52,7 @@ export async function audit(
   });
 }
 
-/** Deletes entries past their retention. Returns the number deleted. */
+/** Purges entries past their retention. */
 export async function purgeAuditEvents(services: Services): Promise<number> {
   const { db, clock, config } = services;
   const before = new Date(clock.now().getTime() - config.auditRetentionDays * dayMs);

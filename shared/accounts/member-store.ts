@@ -26,10 +26,7 @@ const userById = prepared<{ id: string }, User>((db) => {
     .where(eq(users.id, sql.placeholder("id")));
 });
 
-/**
- * Returns the role of an active member and locks the membership until the transaction ends: a removal or a change
- * of role waits, or is already visible.
- */
+/** The role of an active member. Locks the membership against a removal or a change of role. */
 export async function lockActiveRole(
   tx: Tx,
   organizationId: string,
@@ -42,7 +39,7 @@ export async function lockActiveRole(
   return user && user.deactivatedAt === null ? member?.role : undefined;
 }
 
-/** Returns a user's organizations by name, with the user's role in each. */
+/** A user's organizations by name. */
 export async function listMemberships(
   db: Db | Tx,
   userId: string,
@@ -56,7 +53,6 @@ export async function listMemberships(
     .orderBy(asc(organizations.name), asc(organizations.id));
 }
 
-/** Returns the organization and the user's role in it; undefined if the user is not a member. */
 export async function findMembership(
   db: Db,
   slug: string,
@@ -103,7 +99,6 @@ export async function setRoleIfMember(
   return changed.length > 0;
 }
 
-/** @returns false if the user was not a member */
 export async function deleteMember(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const { members } = tx.tables;
   const deleted = await tx

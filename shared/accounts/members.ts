@@ -27,12 +27,12 @@ export async function updateMember(services: Services, input: Membership): Promi
 }
 
 /**
- * Removes a member, with the grants and tokens that the user has in the organization.
+ * Removes a member, with their grants and tokens.
  * @throws Refusal 404
  */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
   await changeMember(services, input, "removed", async (tx, ids) => {
-    // Delete first: whoever creates a token locks the membership, so the update below sees every token.
+    // First, because creating a token locks the membership: the update below sees every token.
     const wasMember = await deleteMember(tx, ids.organizationId, ids.userId);
     await revokeTokensOfMember(tx, ids.organizationId, ids.userId, services.clock.now());
     return wasMember;

@@ -16,7 +16,7 @@ export const features: Feature[] = ["windows_hosted_agents", "custom_agent_image
 
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Checks a slug, the name of an organization or pipeline in addresses. */
+/** Checks the name of an organization or pipeline in addresses. */
 export function slugProblems(slug: string): Problem[] {
   if (slug.length > 100) return [{ field: "slug", message: "Slug is too long (maximum is 100 characters)" }];
   if (slugPattern.test(slug)) return [];
@@ -74,7 +74,7 @@ function newOperator({ id, slug, createdAt }: Organization): User {
 }
 
 /**
- * Changes an organization's limit of deliveries per hour and its features.
+ * Changes an organization's limit and features.
  * @throws Refusal 404
  */
 export async function updateOrganization(
@@ -101,12 +101,12 @@ export async function requireOrganization(db: Db | Tx, slug: string): Promise<Or
   return organization;
 }
 
-/** Returns the actor for what the operator's command does in an organization: its built-in Operator. */
+/** The built-in Operator acts for the operator's command. */
 export async function asOperator(db: Db | Tx, organization: Organization): Promise<Actor> {
   return { organization, userId: await requireOperatorId(db, organization.id) };
 }
 
-/** Writes an audit entry as the organization's Operator, in the transaction that makes the change. */
+/** Like `audit`, as the organization's Operator. */
 export async function auditAsOperator(
   tx: Tx,
   organizationId: string,

@@ -1,6 +1,6 @@
 import type { Role } from "../vocabulary.ts";
 
-/** The scopes of access tokens, with the sentence that pages show. */
+/** The scopes of access tokens, as pages explain them. */
 export const scopeWords = {
   read_pipelines: "See pipelines and their settings",
   write_pipelines: "Create, change and delete pipelines and their triggers",
@@ -52,7 +52,7 @@ export type Scope = keyof typeof scopeWords;
 
 export const scopes = Object.keys(scopeWords) as Scope[];
 
-/** Only an admin's token may have these. */
+/** Scopes for admins only. */
 const adminScopes: readonly string[] = [
   "write_clusters",
   "write_organizations",
@@ -65,7 +65,7 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(scopeWords, text);
 }
 
-/** Returns the scopes that a user of this role may grant to a token. */
+/** Returns the scopes that a role allows. */
 export function grantableScopes(scopes: readonly string[], role: Role): string[] {
   return role === "admin" ? [...scopes] : scopes.filter((scope) => !adminScopes.includes(scope));
 }

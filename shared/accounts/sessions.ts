@@ -15,10 +15,7 @@ import {
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
 import { normalizeEmail, passwordProblems } from "./users.ts";
 
-/**
- * Returns the active user with this email address and password. Takes equally long for an unknown address and a
- * wrong password, so that the time reveals no address.
- */
+/** Takes equally long for an unknown address and a wrong password: the time reveals no address. */
 export async function findUserByPassword(
   { db }: Services,
   email: string,
@@ -30,8 +27,8 @@ export async function findUserByPassword(
 }
 
 /**
- * Starts a session for a user whose password was right, and ends the browser's previous one.
- * @returns the token for the browser's cookie; undefined if the password has changed since it was checked
+ * Starts a session after a password check, and ends the browser's previous one.
+ * @returns the token for the cookie; undefined if the password has changed since the check
  */
 export async function startSession(
   services: Services,
@@ -57,7 +54,7 @@ async function storeSession({ clock, config }: Services, tx: Tx, userId: string)
   return token;
 }
 
-/** Returns the user who signed in with this token. */
+/** Returns the user of a session token. */
 export async function findSignedInUser({ db, clock }: Services, token: string): Promise<User | undefined> {
   if (!isWellFormedToken("session", token)) return undefined;
   return findSessionUser(db, hashToken(token), clock.now());
@@ -69,7 +66,7 @@ export async function endSession({ db }: Services, token: string): Promise<void>
 
 /**
  * Replaces the user's own password and ends all their sessions.
- * @returns the token of a new session, `wrong` if `current` is not the password, or the problems of `next`
+ * @returns `wrong` if `current` is not the password
  */
 export async function changePassword(
   services: Services,
@@ -88,7 +85,7 @@ export async function changePassword(
   });
 }
 
-/** Deletes expired sessions. Returns the number deleted. */
+/** Purges expired sessions. */
 export async function purgeSessions({ db, clock }: Services): Promise<number> {
   return purgeInBatches(db, (tx, limit) => deleteExpiredSessions(tx, clock.now(), limit));
 }

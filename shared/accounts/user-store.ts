@@ -4,7 +4,7 @@ import type { Tables } from "../db/schema.ts";
 
 export type User = Tables["users"]["$inferSelect"];
 
-/** The organization's built-in user. The operator's command acts as this user. */
+/** The built-in user that the operator's command acts as. */
 export async function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
   const { users } = db.tables;
   const [found] = await db.select().from(users).where(eq(users.operatorOfId, organizationId));
@@ -17,13 +17,13 @@ export async function findUser(db: Db | Tx, email: string): Promise<User | undef
   return found;
 }
 
-/** Returns all users but the built-in Operators. */
+/** Without the built-in Operators. */
 export async function listUsers(db: Db): Promise<User[]> {
   const { users } = db.tables;
   return db.select().from(users).where(isNull(users.operatorOfId)).orderBy(asc(users.email));
 }
 
-/** Returns users by id, deactivated ones included. */
+/** Users by id, deactivated ones included. */
 export async function listUsersById(db: Db, ids: string[]): Promise<Map<string, User>> {
   if (ids.length === 0) return new Map();
   const { users } = db.tables;
@@ -42,10 +42,7 @@ export async function setPasswordHash(tx: Tx, userId: string, passwordHash: stri
   await tx.update(tx.tables.users).set({ passwordHash }).where(eq(tx.tables.users.id, userId));
 }
 
-/**
- * Locks the user if the password is still the one that was read. Otherwise a password that is being replaced could
- * start a session or replace another password.
- */
+/** Locks the user, unless the password changed since it was read: an old password must not start a session. */
 export async function lockIfPasswordIs(
   tx: Tx,
   { id, passwordHash }: Pick<User, "id" | "passwordHash">,
@@ -55,7 +52,6 @@ export async function lockIfPasswordIs(
   return (await tx.lock(users, isSame, "exclusive")).length > 0;
 }
 
-/** @returns false if the user is deactivated already */
 export async function deactivateIfActive(tx: Tx, userId: string, now: Date): Promise<boolean> {
   const { users } = tx.tables;
   const deactivated = await tx

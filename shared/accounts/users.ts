@@ -63,7 +63,7 @@ export async function createUser(
 }
 
 /**
- * Sets a user's password for the operator and ends the user's sessions.
+ * Sets a password for the operator. Ends the user's sessions.
  * @throws Refusal 404, 422
  */
 export async function setPassword(services: Services, email: string, password: string): Promise<User> {
@@ -80,7 +80,7 @@ export async function setPassword(services: Services, email: string, password: s
 }
 
 /**
- * Stops the user from signing in, and their tokens from working. Users are never deleted.
+ * Ends all access of a user. Users are never deleted.
  * @throws Refusal 404
  */
 export async function deactivateUser(services: Services, email: string): Promise<User> {
@@ -92,7 +92,7 @@ export async function deactivateUser(services: Services, email: string): Promise
 }
 
 /**
- * Returns a user who is not a built-in Operator. An Operator never signs in and has no membership.
+ * Finds no built-in Operator: one never signs in and has no membership.
  * @throws Refusal 404
  */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {
@@ -101,7 +101,7 @@ export async function requireUser(db: Db | Tx, email: string): Promise<User> {
   return user;
 }
 
-/** Returns an email address as the database stores it. */
+/** Email addresses are stored like this. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }
@@ -111,7 +111,7 @@ function emailProblems(email: string): Problem[] {
   return [{ field: "email", message: "Email is not an email address" }];
 }
 
-/** Audits an act of the operator in each organization that the user is a member of. */
+/** Writes an entry in each organization of the user. */
 async function auditUser(tx: Tx, user: User, action: string): Promise<void> {
   for (const { organization } of await listMemberships(tx, user.id)) {
     await auditAsOperator(tx, organization.id, action, { type: "user", id: user.id, name: user.email });

@@ -14,21 +14,19 @@ import {
 import { rememberedMs, stateAt } from "./device-code.ts";
 import type { DeviceCode } from "./store.ts";
 
-/** A user, and the code that they entered. No other user may see or decide it. */
+/** No other user may see or decide the code. */
 export interface Claim {
   userId: string;
-  /** As `readUserCode` gives it. */
+  /** Normalized by `readUserCode`. */
   userCode: string;
 }
 
-/** A device's request, for the user who claimed it. */
 export interface DeviceRequest {
   code: DeviceCode;
   application: Application;
   state: DeviceCode["state"];
 }
 
-/** An organization in which a user may authorize a request. */
 export interface OrganizationChoice {
   organization: Organization;
   granted: string[];
@@ -38,8 +36,8 @@ export interface OrganizationChoice {
 
 /**
  * Claims a code for the user who entered it.
- * @param cameByLink true if the code was part of the address, false if the user typed it
- * @returns false if the code is unknown, expired, decided, or claimed by another user
+ * @param cameByLink the code was in the address, not typed
+ * @returns false if unknown, expired, decided, or claimed by another user
  */
 export async function claimUserCode(
   { db, clock, cipher }: Services,
@@ -51,10 +49,7 @@ export async function claimUserCode(
   return claimed !== undefined;
 }
 
-/**
- * Returns the request that the user claimed, until a day after its expiry. A pending request of a disabled
- * application counts as expired.
- */
+/** Finds a claimed request. Pending ones of a disabled application count as expired. */
 export async function findDeviceRequest(
   { db, clock, cipher }: Services,
   { userId, userCode }: Claim,
@@ -67,7 +62,7 @@ export async function findDeviceRequest(
   return { ...found, state: isDisabled ? "expired" : state };
 }
 
-/** Returns the user's organizations, with the scopes that each would grant. */
+/** Returns what each of the user's organizations would grant. */
 export async function listChoices(
   { db }: Services,
   userId: string,
@@ -81,8 +76,8 @@ export async function listChoices(
 }
 
 /**
- * Approves a request in one of the user's organizations, without the scopes that the user's role does not allow.
- * @returns false if the request can no longer be decided
+ * Approves a request, without the scopes that the user's role does not allow.
+ * @returns false if it was decided or has expired
  * @throws Refusal 422 if the user is not a member, or no scope remains
  */
 export async function approve(
@@ -108,12 +103,12 @@ export async function approve(
   });
 }
 
-/** Denies a request. Returns false if it can no longer be decided. */
+/** Returns false if it was decided or has expired. */
 export function deny({ db, clock }: Services, id: string, userId: string): Promise<boolean> {
   return db.transaction((tx) => denyIfPending(tx, { id, userId, now: clock.now() }));
 }
 
-/** Releases a claimed request, so that another user can enter its code. */
+/** Lets another user enter the code. */
 export function release({ db, clock }: Services, id: string, userId: string): Promise<boolean> {
   return db.transaction((tx) => releaseIfPending(tx, { id, userId, now: clock.now() }));
 }

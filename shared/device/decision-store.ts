@@ -3,9 +3,8 @@ import type { Db, Tx } from "../db/database.ts";
 import type { DeviceCode } from "./store.ts";
 
 /**
- * pending → pending. From now on only this user may see and decide the code.
+ * pending → pending. Undefined if another user was first.
  * @param macs of the user code, under the current and the previous key
- * @returns undefined if no such code is pending, or another user was first
  */
 export async function claimIfPending(
   tx: Tx,
@@ -28,7 +27,7 @@ export async function claimIfPending(
   return claimed;
 }
 
-/** Returns the newest code that the user claimed, in any state, with its application. */
+/** The newest claimed code, in any state. */
 export async function findClaimed(db: Db, macs: string[], userId: string) {
   const { deviceCodes, applications } = db.tables;
   const [found] = await db
@@ -47,7 +46,7 @@ interface Decision {
   now: Date;
 }
 
-/** pending → approved. Returns false if the code was decided otherwise, or has expired. */
+/** pending → approved. */
 export async function approveIfPending(
   tx: Tx,
   decision: Decision,
@@ -61,7 +60,7 @@ export async function denyIfPending(tx: Tx, decision: Decision): Promise<boolean
   return changeIfPending(tx, decision, { state: "denied", decidedAt: decision.now });
 }
 
-/** pending → pending. Another user may claim the code. */
+/** pending → pending. */
 export async function releaseIfPending(tx: Tx, decision: Decision): Promise<boolean> {
   return changeIfPending(tx, decision, { claimedById: null });
 }

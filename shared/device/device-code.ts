@@ -19,11 +19,11 @@ import {
 } from "./store.ts";
 import { newUserCode } from "./user-code.ts";
 
-/** For a day after expiry a poll still gets the state of the code; later the code is unknown. */
+/** After expiry a poll still gets the state for a day. */
 export const rememberedMs = dayMs;
-/** Time after expiry in which an approved code can still be redeemed: the user may approve at the last moment. */
+/** After expiry an approval can still be redeemed: it may come at the last moment. */
 export const redeemableMs = minuteMs;
-/** Even a second attempt is rare: there are 20^8 user codes. */
+/** A second attempt is rare: there are 20^8 user codes. */
 const maxAttempts = 5;
 
 export interface DeviceAuthorization {
@@ -35,8 +35,7 @@ export interface DeviceAuthorization {
 
 /**
  * Issues codes to a device (ingress/README.md, "Device authorization").
- * @param request.organization slug of the organization to preselect. `organizationId` takes precedence. Unknown
- * ones are ignored.
+ * @param request.organization slug to preselect; `organizationId` takes precedence; unknown ones are ignored
  */
 export async function authorizeDevice(
   services: Services,
@@ -89,7 +88,7 @@ async function findPreselectedId(
 }
 
 /**
- * Returns the tokens if the user has approved. The token endpoint calls it on each poll (RFC 8628 §3.4).
+ * Answers a poll: the tokens if the user has approved (RFC 8628 §3.4).
  * @throws OAuthRefusal in every other state
  */
 export async function pollDeviceCode(
@@ -117,7 +116,7 @@ export async function pollDeviceCode(
   }
 }
 
-/** Returns the state at a time, also if the row is not updated yet. */
+/** The state by time, also if the row is not updated yet. */
 export function stateAt(code: DeviceCode, now: Date): DeviceCode["state"] {
   const pastMs = now.getTime() - code.expiresAt.getTime();
   if (pastMs >= rememberedMs) return "used";
@@ -135,7 +134,7 @@ function isTooSoon({ pacing, config }: Services, code: DeviceCode, now: Date): P
   });
 }
 
-/** Redeems the code and creates the grant in one transaction. The loser of a race finds the code used. */
+/** One transaction: the loser of a race finds the code used. */
 async function redeem(
   { db, clock }: Services,
   application: Application,
@@ -151,7 +150,7 @@ async function redeem(
   return outcome;
 }
 
-/** Creates the grant. Checks again what may have changed since the approval: application, membership, role. */
+/** Application, membership and role may have changed since the approval. */
 async function grantIfAllowed(
   tx: Tx,
   { clientId }: Application,

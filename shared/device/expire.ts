@@ -4,9 +4,7 @@ import { redeemableMs, rememberedMs } from "./device-code.ts";
 import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
 
 /**
- * Expires overdue device codes and purges old ones. Correctness does not depend on it: readers of a code check its
- * times too.
- * @returns the numbers of codes
+ * Expires overdue device codes and purges old ones. Nothing depends on it: readers check the times too.
  */
 export async function expireDeviceCodes({
   db,

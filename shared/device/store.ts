@@ -4,8 +4,7 @@ import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 /**
- * The states of a device code. Each transition is one statement with the old state in its WHERE, so exactly one of
- * several simultaneous transitions wins.
+ * The states of a device code. The old state is in the WHERE of each transition, so exactly one of several wins.
  *
  * | from              | event                                          | to       |
  * | (none)            | a client requests a code                       | pending  |
@@ -19,7 +18,6 @@ import type { Tables } from "../db/schema.ts";
  */
 export type DeviceCode = Tables["deviceCodes"]["$inferSelect"];
 
-/** A code that no user has seen yet. */
 export type NewDeviceCode = Pick<
   DeviceCode,
   | "id"
@@ -61,7 +59,7 @@ const insertPending = prepared<NewDeviceCode, { id: string }, Tx>((tx) =>
     .returning({ id: tx.tables.deviceCodes.id }),
 );
 
-/** (none) → pending. Returns false if another pending code has the same user code. */
+/** (none) → pending. False if another pending code has the user code. */
 export async function insertIfUserCodeIsFree(tx: Tx, code: NewDeviceCode): Promise<boolean> {
   return (await insertPending(tx, code)).length > 0;
 }
@@ -93,7 +91,7 @@ const redeem = prepared<{ id: string; expiredBefore: Date }, DeviceCode, Tx>((tx
     .returning();
 });
 
-/** approved → used. Of any number of simultaneous polls exactly one gets the row. */
+/** approved → used. Exactly one of simultaneous polls gets the row. */
 export async function redeemIfApproved(
   tx: Tx,
   id: string,
@@ -102,13 +100,13 @@ export async function redeemIfApproved(
   return (await redeem(tx, { id, expiredBefore }))[0];
 }
 
-/** used → denied. Call in the transaction that redeemed the code, if the user has lost the rights. */
+/** used → denied, in the transaction that redeemed the code. */
 export async function denyRedeemed(tx: Tx, id: string): Promise<void> {
   const { deviceCodes } = tx.tables;
   await tx.update(deviceCodes).set({ state: "denied" }).where(eq(deviceCodes.id, id));
 }
 
-/** Expires at most `limit` codes: pending ones past their time, approved ones that nobody redeemed. */
+/** pending, approved → expired. Returns the number. */
 export async function expireIfOverdue(
   tx: Tx,
   before: { pending: Date; approved: Date },
@@ -123,12 +121,12 @@ export async function expireIfOverdue(
   const changed = await tx
     .update(deviceCodes)
     .set({ state: "expired" })
-    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // again: it may have been approved in between
+    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // again: it may be approved by now
     .returning({ id: deviceCodes.id });
   return changed.length;
 }
 
-/** Deletes at most `limit` codes that expired before `time`. Returns the number deleted. */
+/** Returns the number deleted. */
 export async function deleteExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { deviceCodes } = tx.tables;
   const old = tx

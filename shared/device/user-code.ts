@@ -11,7 +11,7 @@ export function newUserCode(): string {
   return random();
 }
 
-/** Reads a typed code, ignoring case and foreign characters. Returns undefined if the length is wrong. */
+/** Normalizes a typed code. Undefined if the length is wrong. */
 export function readUserCode(text: string): string | undefined {
   const letters = text.slice(0, 100).toUpperCase().replace(otherCharacters, "");
   return letters.length === length ? letters : undefined;

@@ -22,15 +22,15 @@ export interface NewApplication {
   clientId?: string | undefined;
   confidential: boolean;
   deviceFlow: boolean;
-  /** Issue refresh tokens. Access tokens then expire, after an hour by default. */
+  /** Access tokens then expire after an hour by default. */
   refreshTokens: boolean;
-  /** Lifetime of access tokens. Default without refresh tokens: they do not expire. */
+  /** Default without refresh tokens: access tokens do not expire. */
   accessTokenMinutes?: number | undefined;
 }
 
 /**
  * Registers an OAuth client. Writes no audit entry: entries belong to an organization, and none uses it yet.
- * @returns the application, and the secret of a confidential one, which is not stored
+ * @returns also the secret of a confidential client, which is not stored
  * @throws Refusal 422
  */
 export async function createApplication(
@@ -63,7 +63,7 @@ export async function createApplication(
 }
 
 /**
- * Refuses the client and its tokens from the next request on, until it is enabled again.
+ * Refuses the client and its tokens until it is enabled again.
  * @throws Refusal 404
  */
 export function disableApplication(services: Services, clientId: string): Promise<Application> {
@@ -93,7 +93,7 @@ export async function rotateSecret(services: Services, clientId: string): Promis
   return secret;
 }
 
-/** Returns the application of a client id, unless it is disabled. Does not look up malformed ids. */
+/** Does not look up malformed client ids. */
 export async function findEnabledApplication(
   { db }: Pick<Services, "db">,
   clientId: string,
@@ -122,10 +122,7 @@ async function setDisabledAt(
   });
 }
 
-/**
- * Applications belong to the installation and audit entries to an organization: writes an entry, as the Operator, in
- * each organization that has grants of the application.
- */
+/** Writes an entry in each organization with grants of the application: the application belongs to none. */
 async function auditApplication(tx: Tx, { id, name }: Application, action: string): Promise<void> {
   for (const organizationId of await listOrganizationIdsOfGrants(tx, id)) {
     await auditAsOperator(tx, organizationId, action, { type: "application", id, name });

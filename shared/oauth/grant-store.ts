@@ -16,7 +16,7 @@ export async function lockGrant(tx: Tx, id: string): Promise<Grant | undefined> 
   return locked;
 }
 
-/** Returns a grant with its user, unless the user is deactivated. */
+/** Undefined also if the user is deactivated. */
 export async function findGrantHolder(db: Db, id: string) {
   const { grants, users } = db.tables;
   const [found] = await db
@@ -27,12 +27,12 @@ export async function findGrantHolder(db: Db, id: string) {
   return found;
 }
 
-/** Deletes a grant; the foreign keys delete its tokens. */
+/** The foreign keys delete the tokens. */
 export async function deleteGrant(tx: Tx, id: string): Promise<void> {
   await tx.delete(tx.tables.grants).where(eq(tx.tables.grants.id, id));
 }
 
-/** Deletes one grant of a user, or all that the user gave an application, with their tokens. */
+/** Deletes one grant of a user, or all of an application. */
 export async function deleteGrantsOfUser(
   tx: Tx,
   which: { userId: string } & ({ id: string } | { applicationId: string }),
@@ -45,7 +45,7 @@ export async function deleteGrantsOfUser(
     .returning();
 }
 
-/** Returns a user's grants, newest first. */
+/** A user's grants, newest first. */
 export async function listGrants(db: Db | Tx, userId: string) {
   const { grants, applications, organizations } = db.tables;
   return db
@@ -59,7 +59,7 @@ export async function listGrants(db: Db | Tx, userId: string) {
 
 export type GrantDetails = Awaited<ReturnType<typeof listGrants>>[number];
 
-/** Returns the last expiry of the unused refresh tokens of each grant of a user. */
+/** The last expiry among the unused refresh tokens of each grant. */
 export async function listRefreshExpiries(db: Db, userId: string) {
   const { grants, refreshTokens } = db.tables;
   return db
@@ -70,7 +70,6 @@ export async function listRefreshExpiries(db: Db, userId: string) {
     .groupBy(grants.id);
 }
 
-/** Returns the active access tokens of a user's grants. */
 export async function listGrantTokens(db: Db, userId: string, now: Date) {
   const { accessTokens, grants } = db.tables;
   return db
@@ -86,7 +85,6 @@ export async function listGrantTokens(db: Db, userId: string, now: Date) {
     );
 }
 
-/** Returns the organizations in which an application has grants. */
 export async function listOrganizationIdsOfGrants(tx: Tx, applicationId: string): Promise<string[]> {
   const { grants } = tx.tables;
   const found = await tx
@@ -116,7 +114,7 @@ export async function rotateIfCurrent(tx: Tx, tokenHash: string, now: Date): Pro
     .where(and(eq(refreshTokens.tokenHash, tokenHash), isNull(refreshTokens.rotatedAt)));
 }
 
-/** Deletes at most `limit` refresh tokens that expired before `time`. Returns the number deleted. */
+/** Returns the number deleted. */
 export async function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<number> {
   const { refreshTokens } = tx.tables;
   const old = tx
@@ -131,7 +129,7 @@ export async function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: numb
   return deleted.length;
 }
 
-/** Deletes at most `limit` grants that have no token left. Returns the number deleted. */
+/** Deletes grants without tokens. Returns the number deleted. */
 export async function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> {
   const { grants, accessTokens, refreshTokens } = tx.tables;
   const empty = tx

@@ -21,17 +21,16 @@ import {
 /** Lifetime of an unused refresh token. */
 const refreshTokenMs = 30 * dayMs;
 
-/** The tokens for a client. Their texts are not stored. */
+/** Tokens for a client, in clear: only hashes are stored. */
 export interface IssuedTokens {
   accessToken: string;
-  /** Undefined: the access token does not expire. */
+  /** Undefined: never. */
   expiresInSeconds: number | undefined;
-  /** Undefined: the application gets no refresh tokens. */
   refreshToken: string | undefined;
   scopes: string[];
 }
 
-/** Creates a grant and its first tokens. Call in the transaction that redeems the approval. */
+/** Call in the transaction that redeems the approval. */
 export async function createGrant(
   tx: Tx,
   application: Application,
@@ -52,7 +51,7 @@ export async function createGrant(
   return issueTokens(tx, { application, grant, scopes: grant.scopes, now });
 }
 
-/** Issues an access token, and a refresh token if the application gets them. */
+/** Issues an access token, and a refresh token if the application uses them. */
 export async function issueTokens(
   tx: Tx,
   {
@@ -99,7 +98,7 @@ export async function issueTokens(
 
 /** A grant on the page Connected Apps. */
 export interface ConnectedApp extends GrantDetails {
-  /** When access ends; a past time if it has ended. */
+  /** The end of access; past if it has ended. */
   expiresAt: Date | "never";
 }
 
@@ -118,7 +117,6 @@ export async function listConnectedApps({ db, clock }: Services, userId: string)
   });
 }
 
-/** Returns the expiry of the refresh token, or without one that of the access token. */
 function expiryOf(
   grant: Grant,
   refreshExpiresAt: Date | null | undefined,
@@ -126,11 +124,11 @@ function expiryOf(
 ): Date | "never" {
   if (refreshExpiresAt) return refreshExpiresAt;
   if (tokens.some(({ expiresAt }) => expiresAt === null)) return "never";
-  // Without an active token, access ended at an unknown time: the creation time is at least past.
+  // Without an active token the time is unknown: the creation is at least past.
   return new Date(Math.max(grant.createdAt.getTime(), ...tokens.map(({ expiresAt }) => Number(expiresAt))));
 }
 
-/** @throws Refusal 404 for an unknown grant, or another user's */
+/** @throws Refusal 404, also for another user's */
 export async function requireConnectedApp(
   services: Services,
   userId: string,
@@ -141,10 +139,7 @@ export async function requireConnectedApp(
   return found;
 }
 
-/**
- * Revokes one grant of a user, or all that the user gave an application. The next request with their tokens is
- * refused. A grant that no longer exists is no error.
- */
+/** Revokes one grant of a user, or all of an application. A missing grant is no error. */
 export async function revokeGrants(
   services: Services,
   userId: string,

@@ -10,19 +10,19 @@ import { auditGrant, type IssuedTokens, issueTokens } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
 
 /**
- * The states of a refresh token, and the answer to a client that presents it:
+ * The states of a refresh token, and the answer to its client:
  *
  * | state    | presented               | next    | answer                        |
  * | current  | before it expires       | rotated | new tokens                    |
  * | rotated  | up to 30 s later        | rotated | new tokens (parallel clients) |
- * | rotated  | more than 30 s later    | deleted | invalid_grant; the token was stolen, so the grant is revoked |
+ * | rotated  | later: one was stolen   | deleted | invalid_grant, grant revoked  |
  * | expired, deleted | any time        | same    | invalid_grant                 |
  */
 const parallelUseMs = 30 * secondMs;
 
 /**
- * Exchanges a refresh token for an access token and the next refresh token (RFC 6749 §6, RFC 9700 §4.14).
- * @param requested scopes to narrow the grant to; undefined: all granted scopes
+ * Exchanges a refresh token for new tokens (RFC 6749 §6, RFC 9700 §4.14).
+ * @param requested narrows the scopes
  * @throws OAuthRefusal
  */
 export async function refreshTokens(
@@ -42,7 +42,7 @@ export async function refreshTokens(
   return issued;
 }
 
-/** Returns undefined instead of throwing where the transaction must commit although the request is refused. */
+/** Undefined: the request is refused, but the transaction must commit. */
 async function exchange(
   tx: Tx,
   request: { application: Application; tokenHash: string; requested: string[] | undefined; now: Date },
@@ -51,7 +51,7 @@ async function exchange(
   const unlocked = await findRefreshToken(tx, tokenHash);
   const grant = unlocked && (await lockGrant(tx, unlocked.grantId));
   if (!grant || grant.applicationId !== application.id) return undefined;
-  const token = await findRefreshToken(tx, tokenHash); // again: it may have been rotated before the lock
+  const token = await findRefreshToken(tx, tokenHash); // again, now locked
   if (!token) return undefined;
 
   if (token.rotatedAt && now.getTime() - token.rotatedAt.getTime() > parallelUseMs) {

@@ -14,7 +14,7 @@ export type OAuthErrorCode =
   | "unsupported_grant_type"
   | "server_error";
 
-/** Every reason to refuse: the code for programs and the sentence for developers. */
+/** The code is for programs, the sentence for developers. */
 const reasons = {
   not_a_form: ["invalid_request", "The body must be application/x-www-form-urlencoded"],
   body_too_large: ["invalid_request", "The body is too large"],
@@ -52,4 +52,19 @@ export class OAuthRefusal extends Refusal {
     super(error === "invalid_client" ? 401 : 400, description, more);
     this.error = error;
   }
+}
+
+/** Never changes, unlike the sentence of a 429 for people: the header says how long to wait. */
+const tooManyAttempts = "Too many attempts: wait as long as Retry-After says";
+
+/** Returns the response body of an OAuth endpoint for any refusal. */
+export function oauthErrorBody(
+  refusal: Refusal,
+  isPoll: boolean,
+): { error: OAuthErrorCode; error_description: string } {
+  const { status, message } = refusal;
+  if (refusal instanceof OAuthRefusal) return { error: refusal.error, error_description: message };
+  if (status === 429)
+    return { error: isPoll ? "slow_down" : "server_error", error_description: tooManyAttempts };
+  return { error: status < 500 ? "invalid_request" : "server_error", error_description: message };
 }

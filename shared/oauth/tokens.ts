@@ -10,10 +10,7 @@ import type { Application } from "./application-store.ts";
 import { deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./grant-store.ts";
 import { auditGrant } from "./grants.ts";
 
-/**
- * Revokes a token (RFC 7009). A refresh token ends its grant with all its tokens, an access token only itself.
- * Ignores unknown tokens and those of other clients.
- */
+/** RFC 7009. A refresh token ends its whole grant. Ignores other clients' tokens. */
 export async function revokeToken(
   services: Services,
   application: Application,
@@ -44,7 +41,7 @@ export interface ActiveToken {
   expiresAt: Date | null;
 }
 
-/** Returns undefined if the token is not active, or belongs to another client. */
+/** Undefined also for another client's token. */
 export async function inspectToken(
   services: Services,
   application: Application,
