@@ -62,21 +62,7 @@ export async function createQueue(
       throw validationFailed({ field: "", message });
     }
 
-    const queue: Queue = {
-      id: newId(now),
-      clusterId: cluster.id,
-      key: input.key,
-      description: input.description || null,
-      retryAgentAffinity: input.retryAgentAffinity ?? "prefer-warmest",
-      instanceShape: input.instanceShape ?? null,
-      agentImageRef: null,
-      dispatchPausedAt: null,
-      dispatchPausedById: null,
-      dispatchPausedNote: null,
-      createdAt: now,
-      createdById: actor.userId,
-      deletedAt: null,
-    };
+    const queue = newQueue(input, cluster, { now, userId: actor.userId });
     await insertQueue(tx, queue);
     if (input.isDefault) await updateCluster(tx, cluster.id, { defaultQueueId: queue.id });
     await audit(tx, actor, "created", auditSubject(queue));
@@ -84,6 +70,24 @@ export async function createQueue(
   });
   events.publish([`cluster:${cluster.id}`]);
   return created;
+}
+
+function newQueue(input: NewQueue, cluster: Cluster, { now, userId }: { now: Date; userId: string }): Queue {
+  return {
+    id: newId(now),
+    clusterId: cluster.id,
+    key: input.key,
+    description: input.description || null,
+    retryAgentAffinity: input.retryAgentAffinity ?? "prefer-warmest",
+    instanceShape: input.instanceShape ?? null,
+    agentImageRef: null,
+    dispatchPausedAt: null,
+    dispatchPausedById: null,
+    dispatchPausedNote: null,
+    createdAt: now,
+    createdById: userId,
+    deletedAt: null,
+  };
 }
 
 export interface QueueChange {
