@@ -12,6 +12,7 @@ import type { Act } from "./command.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
+import { settingsCommand } from "./settings.ts";
 import { triggerCommands } from "./triggers.ts";
 
 /** The command's inputs and outputs. */
@@ -46,6 +47,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...pipelineCommands(act),
     ...triggerCommands(act),
     ...applicationCommands(act),
+    settingsCommand(terminal),
   ];
   for (const noun of nouns) program.addCommand(inherit(program, noun));
 

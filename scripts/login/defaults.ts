@@ -1,11 +1,16 @@
 import { z } from "zod";
-import { ConfigError, settings } from "../../shared/runtime/config.ts";
+import { ConfigError } from "../../shared/runtime/config.ts";
+import { settings } from "../../shared/runtime/settings.ts";
 
 /** The client id that the demo registers. */
 export const loginClientId = "signalbox-cli";
-const { PUBLIC_URL, AUTH_URL, BASE_URL, PORT } = settings;
 /** A client needs only these settings, and no secret key. */
-const known = z.object({ PUBLIC_URL, AUTH_URL, BASE_URL, PORT });
+const known = z.object({
+  PUBLIC_URL: settings.publicUrl.schema,
+  AUTH_URL: settings.authUrl.schema,
+  BASE_URL: settings.baseUrl.schema,
+  PORT: settings.port.schema,
+});
 
 export interface Defaults {
   server: string;

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { ConfigError, readConfig, settings } from "../../shared/runtime/config.ts";
+import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
+import { settings } from "../../shared/runtime/settings.ts";
+import { listSettings, renderSettings } from "../../shared/runtime/settings-table.ts";
 
 const secretKey = { SECRET_KEY: "x".repeat(32) };
 
@@ -59,19 +61,33 @@ describe("the configuration", () => {
     );
   });
 
-  it("is described in the README, setting by setting", () => {
-    const rows = readFileSync("README.md", "utf8").matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm);
-    const table = Object.fromEntries(
-      [...rows].map(([, name, fallback, meaning]) => [name, { fallback, meaning }]),
-    );
-    const declared = Object.entries(settings).map(([name, schema]) => {
-      const fallback = schema.safeParse(undefined);
-      const shown =
-        fallback.success && fallback.data !== undefined && `${fallback.data}` !== ""
-          ? `\`${fallback.data}\``
-          : "";
-      return [name, { fallback: shown, meaning: schema.description }];
+  it("is described in shared/SETTINGS.md, which `npm run settings` writes", () => {
+    assert.equal(readFileSync("shared/SETTINGS.md", "utf8"), renderSettings());
+  });
+
+  it("lists every setting with its value, and never a secret", () => {
+    const listed = listSettings({
+      PORT: "8080",
+      HOST: "",
+      SECRET_KEY: "k".repeat(32),
+      SECRET_KEY_PREVIOUS: "p".repeat(32),
+      DATABASE_URL: "postgres://user:hunter2@db:5432/ci?sslmode=require&password=hunter3",
+      REDIS_URL: "redis://:hunter4@redis/0",
     });
-    assert.deepEqual(table, Object.fromEntries(declared));
+
+    const values = Object.fromEntries(listed.map(({ name, value }) => [name, value]));
+    assert.equal(listed.length, Object.keys(settings).length);
+    assert.deepEqual(
+      [values.PORT, values.HOST, values.SECRET_KEY, values.DATABASE_URL, values.REDIS_URL],
+      [
+        "8080",
+        undefined,
+        "[redacted]",
+        "postgres://user:[redacted]@db:5432/ci",
+        "redis://:[redacted]@redis/0",
+      ],
+    );
+    assert.doesNotMatch(JSON.stringify(listed), /hunter|kkkk|pppp/);
+    assert.equal(listed.find(({ name }) => name === "PORT")?.default, "3000");
   });
 });

@@ -1,0 +1,16 @@
+import type { Command } from "commander";
+import { listSettings } from "../../shared/runtime/settings-table.ts";
+import { noun } from "./command.ts";
+
+/** `settings` reads the environment only: it works without a database. */
+export function settingsCommand({
+  env,
+  write,
+}: {
+  env: Record<string, string | undefined>;
+  write: (text: string) => void;
+}): Command {
+  return noun("settings", "list every setting with its default and its value, without secrets").action(() =>
+    write(`${JSON.stringify(listSettings(env), null, 2)}\n`),
+  );
+}

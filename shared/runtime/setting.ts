@@ -1,0 +1,66 @@
+import proxyAddr from "proxy-addr";
+import { z } from "zod";
+
+/** One setting: an environment variable and the member of `Config` that comes from it. */
+export interface Setting<Given, Value> {
+  /** Of the environment variable. */
+  name: string;
+  schema: z.ZodType<Given>;
+  /** Markdown, for operators. */
+  description: string;
+  /** Makes the value of the config: converts units, or falls back to other settings. */
+  resolve: (given: Given, other: OtherSettings) => Value;
+}
+
+/** Settings that others fall back to. */
+export interface OtherSettings {
+  PORT: number;
+  PUBLIC_URL?: string | undefined;
+}
+
+export function setting<Given>(
+  name: string,
+  schema: z.ZodType<Given>,
+  description: string,
+): Setting<Given, Given>;
+export function setting<Given, Value>(
+  name: string,
+  schema: z.ZodType<Given>,
+  description: string,
+  resolve: (given: Given, other: OtherSettings) => Value,
+): Setting<Given, Value>;
+export function setting<Given>(
+  name: string,
+  schema: z.ZodType<Given>,
+  description: string,
+  resolve: (given: Given, other: OtherSettings) => unknown = (given) => given,
+): Setting<Given, unknown> {
+  return { name, schema, description, resolve };
+}
+
+export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+
+/** An origin, without a trailing slash. */
+export const address = z
+  .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+  .refine((url) => URL.canParse(url) && new URL(url).pathname === "/", "must have no path")
+  .transform((url) => new URL(url).origin);
+
+export const proxies = z
+  .string()
+  .transform((list) => list.split(",").map((part) => part.trim()))
+  .refine((list) => {
+    try {
+      proxyAddr.compile(list);
+      return true;
+    } catch {
+      return false;
+    }
+  }, "must be a comma-separated list of IP addresses or CIDR ranges (or loopback, linklocal, uniquelocal)");
+
+export const secret = z.string().min(32, "must be at least 32 characters");

@@ -1,0 +1,285 @@
+import { existsSync } from "node:fs";
+import { z } from "zod";
+import { readOrCreateSecretKey } from "../crypto/secret-key.ts";
+import { secondMs } from "../durations.ts";
+import {
+  address,
+  type OtherSettings,
+  proxies,
+  type Setting,
+  secret,
+  setting,
+  wholeNumber,
+} from "./setting.ts";
+
+/** The private Redis of `npm start` listens here. Processes started by hand in the same folder find it. */
+export const privateRedisSocket = "data/redis.sock";
+
+const mebibyte = 1024 ** 2;
+const inMs = (seconds: number) => seconds * secondMs;
+const publicUrl = (given: string | undefined, { PUBLIC_URL, PORT }: OtherSettings) =>
+  given ?? PUBLIC_URL ?? `http://localhost:${PORT}`;
+
+const addresses = {
+  publicUrl: setting(
+    "PUBLIC_URL",
+    address.optional(),
+    "Public address of this installation; the four addresses below default to it. Default: `http://localhost:<PORT>`",
+    publicUrl,
+  ),
+  baseUrl: setting("BASE_URL", address.optional(), "REST API (`/v2`) and agent API (`/v3`)", publicUrl),
+  authUrl: setting(
+    "AUTH_URL",
+    address.optional(),
+    "OAuth endpoints and the pages of the device flow",
+    publicUrl,
+  ),
+  webhookUrl: setting("WEBHOOK_URL", address.optional(), "Trigger deliveries (`/deliver/…`)", publicUrl),
+  appUrl: setting("APP_URL", address.optional(), "Web pages", publicUrl),
+  host: setting(
+    "HOST",
+    z.string().min(1).default("127.0.0.1"),
+    "Address to listen on; `0.0.0.0` for all interfaces",
+  ),
+  port: setting("PORT", wholeNumber(0, 65_535).default(3000), "Port to listen on"),
+  metricsPort: setting(
+    "METRICS_PORT",
+    wholeNumber(0, 65_535).optional(),
+    "Port for Prometheus metrics at `/metrics`, on `HOST`; further processes take the next free ones. Off unless set",
+  ),
+  trustedProxies: setting(
+    "TRUSTED_PROXIES",
+    proxies.default([]),
+    "Proxies whose `X-Forwarded-For` is trusted: IP addresses or CIDR ranges, comma-separated",
+  ),
+};
+
+const storage = {
+  databaseUrl: setting(
+    "DATABASE_URL",
+    z
+      .string()
+      .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, "must be file:<path> or postgres://…")
+      .default("file:data/signalbox.db"),
+    "`file:<path>` for SQLite, or `postgres://…`",
+  ),
+  databasePoolSize: setting(
+    "DATABASE_POOL_SIZE",
+    wholeNumber(2, 1000).default(10),
+    "Postgres connections per process",
+  ),
+  databaseTimeoutMs: setting(
+    "DATABASE_TIMEOUT_MS",
+    wholeNumber(100, 60_000).default(5000),
+    "Milliseconds that a write may wait for a locked database; then the caller gets a 503",
+  ),
+  redisUrl: setting(
+    "REDIS_URL",
+    z
+      .string()
+      .regex(/^(rediss?:\/\/.+|\/.+|[^:]+\.sock)$/, "must be redis://…, rediss://… or the path of a socket")
+      .optional(),
+    `Redis or Valkey. Default: the private one of \`npm start\` (\`${privateRedisSocket}\`), else port 6379`,
+    (given) => given ?? (existsSync(privateRedisSocket) ? privateRedisSocket : "redis://127.0.0.1:6379"),
+  ),
+  redisPrefix: setting(
+    "REDIS_PREFIX",
+    z
+      .string()
+      .regex(/^[A-Za-z0-9_-]+$/, "must be letters, digits, - and _")
+      .default("signalbox"),
+    "Prefix of every Redis key, for a Redis that several installations share",
+  ),
+  secretKey: setting(
+    "SECRET_KEY",
+    secret.optional(),
+    "At least 32 characters; encrypts stored secrets. Default: generated once and kept in `data/secret-key`",
+    (given) => given ?? readOrCreateSecretKey(),
+  ),
+  previousSecretKey: setting(
+    "SECRET_KEY_PREVIOUS",
+    secret.optional(),
+    "The former key after a change; it still decrypts",
+  ),
+};
+
+const names = {
+  serviceName: setting(
+    "SERVICE_NAME",
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and hyphens")
+      .default("service"),
+    "Prefix of reserved meta-data keys (`service:webhook`) and the realm of `WWW-Authenticate`",
+  ),
+  issueTracker: setting(
+    "ISSUE_TRACKER",
+    z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9]*$/, "must be letters and digits")
+      .default("Linear"),
+    "Issue tracker: its headers are `<name>-Signature` and `<name>-Delivery`, its trigger type the name",
+  ),
+  logLevel: setting(
+    "LOG_LEVEL",
+    z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+    "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
+  ),
+};
+
+const requests = {
+  maxPayloadBytes: setting(
+    "MAX_PAYLOAD_BYTES",
+    wholeNumber(1, 100 * mebibyte).default(5 * mebibyte),
+    "Maximum size of a webhook payload",
+  ),
+  maxPayloadDepth: setting(
+    "MAX_PAYLOAD_DEPTH",
+    wholeNumber(1, 10_000).default(512),
+    "Maximum nesting of a webhook payload",
+  ),
+  maxBodyBytesInFlight: setting(
+    "MAX_BODY_BYTES_IN_FLIGHT",
+    wholeNumber(1024).default(256 * mebibyte),
+    "Bytes of request bodies in the memory of a process; above it callers get a 503",
+  ),
+  maxConnections: setting("MAX_CONNECTIONS", wholeNumber(1).default(10_000), "Open connections per process"),
+  headersTimeoutMs: setting(
+    "HEADERS_TIMEOUT_SECONDS",
+    wholeNumber(1, 600).default(10),
+    "Seconds a client may take to send headers",
+    inMs,
+  ),
+  requestTimeoutMs: setting(
+    "REQUEST_TIMEOUT_SECONDS",
+    wholeNumber(1, 3600).default(60),
+    "Seconds a client may take to send a request",
+    inMs,
+  ),
+  shutdownMs: setting(
+    "SHUTDOWN_SECONDS",
+    wholeNumber(1, 600).default(20),
+    "Seconds that running work may take after SIGTERM",
+    inMs,
+  ),
+};
+
+const limits = {
+  deliveriesPerHour: setting(
+    "DELIVERIES_PER_HOUR",
+    wholeNumber(1, 1_000_000_000).default(300),
+    "Trigger deliveries in any hour, for new organizations",
+  ),
+  metaDataReadsPerMinute: setting(
+    "META_DATA_READS_PER_MINUTE",
+    wholeNumber(1, 1_000_000).default(10),
+    "Reads of the webhook payload in any minute, per build",
+  ),
+  apiRequestsPerMinute: setting(
+    "API_REQUESTS_PER_MINUTE",
+    wholeNumber(1, 1_000_000_000).default(200),
+    "REST requests in any minute, per access token",
+  ),
+  deviceCodeSeconds: setting(
+    "DEVICE_CODE_SECONDS",
+    wholeNumber(1, 86_400).default(600),
+    "Lifetime of a device code and its user code",
+  ),
+  pollIntervalSeconds: setting(
+    "POLL_INTERVAL_SECONDS",
+    wholeNumber(1, 600).default(5),
+    "Seconds between the polls of a device, at first",
+  ),
+  deviceAuthorizationsPerMinute: setting(
+    "DEVICE_AUTHORIZATIONS_PER_MINUTE",
+    wholeNumber(1, 1_000_000_000).default(30),
+    "Device codes issued in any minute, per IP address",
+  ),
+  deviceAuthorizationsPerMinuteAndClient: setting(
+    "DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT",
+    wholeNumber(1, 1_000_000_000).default(600),
+    "Device codes issued in any minute, per application",
+  ),
+  clientFailuresPerMinute: setting(
+    "CLIENT_FAILURES_PER_MINUTE",
+    wholeNumber(1, 1_000_000).default(20),
+    "Failed client authentications in any minute, per application and IP address",
+  ),
+  userCodeFailures: setting(
+    "USER_CODE_FAILURES",
+    wholeNumber(1, 1_000_000).default(10),
+    "Wrong user codes in any 10 minutes, per user",
+  ),
+  userCodeFailuresPerIp: setting(
+    "USER_CODE_FAILURES_PER_IP",
+    wholeNumber(1, 1_000_000).default(30),
+    "Wrong user codes in any 10 minutes, per IP address",
+  ),
+  signInFailures: setting(
+    "SIGN_IN_FAILURES",
+    wholeNumber(1, 1_000_000).default(10),
+    "Wrong passwords in any 10 minutes, per email address and IP address",
+  ),
+  signInFailuresPerIp: setting(
+    "SIGN_IN_FAILURES_PER_IP",
+    wholeNumber(1, 1_000_000).default(100),
+    "Wrong passwords in any 10 minutes, per IP address",
+  ),
+  sessionDays: setting("SESSION_DAYS", wholeNumber(1, 365).default(14), "Days a browser stays signed in"),
+  queuesPerCluster: setting(
+    "QUEUES_PER_CLUSTER",
+    wholeNumber(1, 1_000_000).default(50),
+    "Queues in a cluster",
+  ),
+};
+
+const retention = {
+  payloadRetentionDays: setting(
+    "PAYLOAD_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(7),
+    "Days until webhook payloads are evicted",
+  ),
+  payloadBytesPerOrganization: setting(
+    "PAYLOAD_BYTES_PER_ORGANIZATION",
+    wholeNumber(1).default(10 * 1024 ** 3),
+    "Bytes of payloads per organization; above it the oldest are evicted",
+  ),
+  deliveryRetentionDays: setting(
+    "DELIVERY_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(90),
+    "Days until delivery records are purged",
+  ),
+  buildRetentionDays: setting(
+    "BUILD_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(730),
+    "Days until finished builds are purged",
+  ),
+  auditRetentionDays: setting(
+    "AUDIT_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(730),
+    "Days until audit entries are purged",
+  ),
+};
+
+/** Every setting, by the member of `Config` that it becomes. */
+export const settings = { ...addresses, ...storage, ...names, ...requests, ...limits, ...retention };
+
+/** The settings as operators read them. */
+export const settingGroups: { title: string; settings: Setting<unknown, unknown>[] }[] = [
+  { title: "Addresses", settings: listOf(addresses) },
+  { title: "Storage and secrets", settings: listOf(storage) },
+  { title: "Names and log", settings: listOf(names) },
+  { title: "Requests", settings: listOf(requests) },
+  { title: "Limits", settings: listOf(limits) },
+  { title: "Retention", settings: listOf(retention) },
+];
+
+function listOf(group: object): Setting<unknown, unknown>[] {
+  return Object.values(group);
+}
+
+/** A default as it would stand in the environment; undefined if there is none, or it depends on other settings. */
+export function defaultOf({ schema }: Setting<unknown, unknown>): string | undefined {
+  const parsed = schema.safeParse(undefined);
+  return parsed.success && parsed.data !== undefined ? `${parsed.data}` || undefined : undefined;
+}
