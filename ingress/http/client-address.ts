@@ -1,12 +1,13 @@
 import { isIPv6 } from "node:net";
 import type { H3Event } from "h3";
+import ipaddr from "ipaddr.js";
 import proxyAddr from "proxy-addr";
 import { nodeRequest } from "./node.ts";
 
-export type ClientAddress = (event: H3Event) => string;
+const maxUserAgentLength = 500;
 
-/** The address that a request comes from; `X-Forwarded-For` is believed only of trusted proxies. */
-export function clientAddress(trustedProxies: string[]): ClientAddress {
+/** Returns a reader of the address that a request comes from. Trusts `X-Forwarded-For` of these proxies only. */
+export function clientAddress(trustedProxies: string[]): (event: H3Event) => string {
   const trust = proxyAddr.compile(trustedProxies);
   return (event) => {
     const request = nodeRequest(event);
@@ -16,28 +17,23 @@ export function clientAddress(trustedProxies: string[]): ClientAddress {
   };
 }
 
-/** The address that the request in hand comes from, as `requestHooks` found it. */
+/** Returns the address that `requestHooks` found for this request. */
 export function clientIp(event: H3Event): string {
   return (event.context.clientIp as string | undefined) ?? "";
 }
 
-const maxUserAgentLength = 500;
-
-/** What the client calls itself; cut short, because it is kept and shown. */
+/** Returns the User-Agent header, cut short because it is stored and shown. */
 export function userAgent(event: H3Event): string | null {
   return event.req.headers.get("user-agent")?.slice(0, maxUserAgentLength) ?? null;
 }
 
 /**
- * What limits count by: an IPv4 address, but the first 64 bits of an IPv6 address, since whoever has one has all
- * 2^64 of its network.
+ * Returns what limits count by: an IPv4 address, or the /64 network of an IPv6 address, because its owner has all
+ * 2^64 addresses of it.
  */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip;
-  const [head = "", tail] = ip.split("::");
-  const before = head === "" ? [] : head.split(":");
-  const after = tail ? tail.split(":") : [];
-  const zeros = tail === undefined ? [] : Array(8 - before.length - after.length).fill("0");
-  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => Number.parseInt(group, 16));
-  return `${groups.map((group) => group.toString(16)).join(":")}::/64`;
+  const { parts } = ipaddr.IPv6.parse(ip.replace(/%.*$/, "")); // a zone may hold what the parser refuses
+  const network = parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
 }
