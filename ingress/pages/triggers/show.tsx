@@ -1,6 +1,8 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
+import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { Deliveries } from "../deliveries/list.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
@@ -37,24 +39,7 @@ export function triggerPage(services: Services) {
             <h1>
               {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />
             </h1>
-            <div class="actions">
-              <a class="button secondary" href={path(patterns.editTriggerPage)}>
-                Edit
-              </a>
-              <PostButton
-                visitor={visitor}
-                path={path(trigger.enabled ? patterns.disableTriggerPage : patterns.enableTriggerPage)}
-                class="secondary"
-              >
-                {trigger.enabled ? "Disable" : "Enable"}
-              </PostButton>
-              <a class="button secondary" href={path(patterns.replaceTriggerPage)}>
-                Replace
-              </a>
-              <a class="button danger" href={path(patterns.deleteTriggerPage)}>
-                Delete
-              </a>
-            </div>
+            <Actions visitor={visitor} trigger={trigger} path={path} />
           </div>
           <Facts data={data} now={now} />
           <div class="heading">
@@ -84,6 +69,37 @@ export function triggerPage(services: Services) {
       ),
     };
   });
+}
+
+function Actions({
+  visitor,
+  trigger,
+  path,
+}: {
+  visitor: Visitor;
+  trigger: Trigger;
+  path: (pattern: PatternWith<"org" | "slug" | "trigger">) => string;
+}) {
+  return (
+    <div class="actions">
+      <a class="button secondary" href={path(patterns.editTriggerPage)}>
+        Edit
+      </a>
+      <PostButton
+        visitor={visitor}
+        path={path(trigger.enabled ? patterns.disableTriggerPage : patterns.enableTriggerPage)}
+        class="secondary"
+      >
+        {trigger.enabled ? "Disable" : "Enable"}
+      </PostButton>
+      <a class="button secondary" href={path(patterns.replaceTriggerPage)}>
+        Replace
+      </a>
+      <a class="button danger" href={path(patterns.deleteTriggerPage)}>
+        Delete
+      </a>
+    </div>
+  );
 }
 
 function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
