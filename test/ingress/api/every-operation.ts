@@ -8,26 +8,22 @@ type Parameters = Partial<Api["present"]>;
 /** The groups of operations that the table has in full. */
 export const tags = ["Clusters", "Queues", "Pipelines", "Builds", "Pipeline triggers (public preview)"];
 
-/** One operation as a caller uses it, with a body that succeeds. */
+/** One operation, with a call that succeeds. */
 export interface Example {
-  /** Its name in the document of the API. */
+  /** Its name in the OpenAPI document; `ByPatch` is added where PUT and PATCH mean the same. */
   id: string;
   method: string;
   /** Below that of the organization. */
   path: string;
   scope: Scope;
-  needsAdmin?: boolean;
+  needsAdmin: boolean;
   status: 200 | 201 | 204;
   body?: (api: Api) => object;
   takesNoBodyToo?: boolean;
-  /** What the path names when it is not what every organization of the tests has. */
+  /** Makes what the path names, where the call uses it up. */
   prepare?: (api: Api) => Promise<Parameters>;
 }
 
-const clusters = { scope: "read_clusters", status: 200 } as const;
-const pipelines = { scope: "read_pipelines", status: 200 } as const;
-const admins = { scope: "write_clusters", needsAdmin: true } as const;
-const writers = { scope: "write_pipelines" } as const;
 const cluster = "/clusters/:cluster";
 const queue = `${cluster}/queues/:queue`;
 const pipeline = "/pipelines/:slug";
@@ -53,167 +49,77 @@ export async function freshDelivery(api: Api) {
   return { ...at, delivery: id as string };
 }
 
-/** Every operation on clusters, queues, pipelines, builds, triggers and deliveries. */
-export const everyOperation: Example[] = [
-  { ...clusters, id: "listClusters", method: "GET", path: "/clusters" },
-  {
-    ...admins,
-    id: "createCluster",
-    method: "POST",
-    path: "/clusters",
-    status: 201,
-    body: () => ({ name: unique("Cluster") }),
-  },
-  { ...clusters, id: "getCluster", method: "GET", path: cluster },
-  ...["PUT", "PATCH"].map((method) => ({
-    ...admins,
-    id: method === "PUT" ? "updateCluster" : "updateClusterByPatch",
-    method,
-    path: cluster,
-    status: 200 as const,
-    body: () => ({ description: method }),
-  })),
-  {
-    ...admins,
-    id: "deleteCluster",
-    method: "DELETE",
-    path: cluster,
-    status: 204,
-    prepare: async ({ newCluster }) => ({ cluster: (await newCluster()).id }),
-  },
+const freshCluster = async ({ newCluster }: Api) => ({ cluster: (await newCluster()).id });
+const pausedQueue = async (api: Api) => {
+  const fresh = await freshQueue(api);
+  await api.send("POST", `${api.queues}/${fresh.queue}/pause_dispatch`);
+  return fresh;
+};
+const freshBuild = async (api: Api) => {
+  const { id, slug } = await api.newPipeline();
+  await api.build(id);
+  return { slug, number: "1" };
+};
+const described = { body: () => ({ description: "Changed" }) };
+const branched = { body: () => ({ default_branch: "changed" }) };
 
-  { ...clusters, id: "listQueues", method: "GET", path: `${cluster}/queues` },
-  {
-    ...admins,
-    id: "createQueue",
-    method: "POST",
-    path: `${cluster}/queues`,
-    status: 201,
-    body: () => ({ key: unique("queue") }),
-  },
-  { ...clusters, id: "getQueue", method: "GET", path: queue },
-  ...["PUT", "PATCH"].map((method) => ({
-    ...admins,
-    id: method === "PUT" ? "updateQueue" : "updateQueueByPatch",
-    method,
-    path: queue,
-    status: 200 as const,
-    body: () => ({ description: method }),
-  })),
-  { ...admins, id: "deleteQueue", method: "DELETE", path: queue, status: 204, prepare: freshQueue },
-  {
-    ...admins,
-    id: "pauseDispatch",
-    method: "POST",
-    path: `${queue}/pause_dispatch`,
-    status: 200,
-    body: () => ({ dispatch_paused_note: "n" }),
-    takesNoBodyToo: true,
-    prepare: freshQueue,
-  },
-  {
-    ...admins,
-    id: "resumeDispatch",
-    method: "POST",
-    path: `${queue}/resume_dispatch`,
-    status: 200,
-    async prepare(api) {
-      const fresh = await freshQueue(api);
-      await api.send("POST", `${api.queues}/${fresh.queue}/pause_dispatch`);
-      return fresh;
-    },
-  },
+type Call = Pick<Example, "body" | "takesNoBodyToo" | "prepare">;
+type Row = [id: string, method: string, path: string, Scope, "admin" | "member", Example["status"], Call?];
 
-  { ...pipelines, id: "listPipelines", method: "GET", path: "/pipelines" },
-  {
-    id: "createPipeline",
-    method: "POST",
-    path: "/pipelines",
-    scope: "write_pipelines",
-    status: 201,
-    body: ({ acme }) => pipelineBody(acme.cluster.id),
-  },
-  { ...pipelines, id: "getPipeline", method: "GET", path: pipeline },
-  ...["PUT", "PATCH"].map((method) => ({
-    id: method === "PUT" ? "updatePipeline" : "updatePipelineByPatch",
-    method,
-    path: pipeline,
-    scope: "write_pipelines" as const,
-    status: 200 as const,
-    body: () => ({ default_branch: method }),
-  })),
-  {
-    id: "deletePipeline",
-    method: "DELETE",
-    path: pipeline,
-    scope: "write_pipelines",
-    status: 204,
-    prepare: freshPipeline,
-  },
+// biome-ignore format: a table
+const rows: Row[] = [
+  ["listClusters", "GET", "/clusters", "read_clusters", "member", 200],
+  ["createCluster", "POST", "/clusters", "write_clusters", "admin", 201, { body: () => ({ name: unique("Cluster") }) }],
+  ["getCluster", "GET", cluster, "read_clusters", "member", 200],
+  ["updateCluster", "PUT", cluster, "write_clusters", "admin", 200, described],
+  ["updateClusterByPatch", "PATCH", cluster, "write_clusters", "admin", 200, described],
+  ["deleteCluster", "DELETE", cluster, "write_clusters", "admin", 204, { prepare: freshCluster }],
 
-  { id: "listBuilds", method: "GET", path: "/builds", scope: "read_builds", status: 200 },
-  {
-    id: "listBuildsOfPipeline",
-    method: "GET",
-    path: `${pipeline}/builds`,
-    scope: "read_builds",
-    status: 200,
-  },
-  { id: "getBuild", method: "GET", path: `${pipeline}/builds/:number`, scope: "read_builds", status: 200 },
-  {
-    id: "cancelBuild",
-    method: "PUT",
-    path: `${pipeline}/builds/:number/cancel`,
-    scope: "write_builds",
-    status: 200,
-    async prepare(api) {
-      const { id, slug } = await api.newPipeline();
-      await api.build(id);
-      return { slug, number: "1" };
-    },
-  },
+  ["listQueues", "GET", `${cluster}/queues`, "read_clusters", "member", 200],
+  ["createQueue", "POST", `${cluster}/queues`, "write_clusters", "admin", 201, { body: () => ({ key: unique("queue") }) }],
+  ["getQueue", "GET", queue, "read_clusters", "member", 200],
+  ["updateQueue", "PUT", queue, "write_clusters", "admin", 200, described],
+  ["updateQueueByPatch", "PATCH", queue, "write_clusters", "admin", 200, described],
+  ["deleteQueue", "DELETE", queue, "write_clusters", "admin", 204, { prepare: freshQueue }],
+  ["pauseDispatch", "POST", `${queue}/pause_dispatch`, "write_clusters", "admin", 200, { body: () => ({ dispatch_paused_note: "n" }), takesNoBodyToo: true, prepare: freshQueue }],
+  ["resumeDispatch", "POST", `${queue}/resume_dispatch`, "write_clusters", "admin", 200, { prepare: pausedQueue }],
 
-  { ...pipelines, id: "listTriggers", method: "GET", path: triggers },
-  {
-    ...writers,
-    id: "createTrigger",
-    method: "POST",
-    path: triggers,
-    status: 201,
-    body: () => ({ type: "webhook", label: "New" }),
-    prepare: freshPipeline,
-  },
-  { ...pipelines, id: "getTrigger", method: "GET", path: trigger },
-  {
-    ...writers,
-    id: "updateTrigger",
-    method: "PATCH",
-    path: trigger,
-    status: 200,
-    body: () => ({ label: "Changed" }),
-  },
-  { ...writers, id: "deleteTrigger", method: "DELETE", path: trigger, status: 204, prepare: freshTrigger },
-  {
-    ...writers,
-    id: "testFilter",
-    method: "POST",
-    path: `${trigger}/filter/test`,
-    status: 200,
-    body: ({ present }) => ({ expression: "webhook.payload.a == 1", delivery_id: present.delivery }),
-  },
-  { ...pipelines, id: "listDeliveries", method: "GET", path: `${trigger}/deliveries` },
-  { ...pipelines, id: "getDelivery", method: "GET", path: delivery },
-  { ...pipelines, id: "getDeliveryRequest", method: "GET", path: `${delivery}/request` },
-  {
-    id: "rebuildDelivery",
-    method: "POST",
-    path: `${delivery}/rebuild`,
-    scope: "write_builds",
-    status: 201,
-  },
+  ["listPipelines", "GET", "/pipelines", "read_pipelines", "member", 200],
+  ["createPipeline", "POST", "/pipelines", "write_pipelines", "member", 201, { body: ({ acme }) => pipelineBody(acme.cluster.id) }],
+  ["getPipeline", "GET", pipeline, "read_pipelines", "member", 200],
+  ["updatePipeline", "PUT", pipeline, "write_pipelines", "member", 200, branched],
+  ["updatePipelineByPatch", "PATCH", pipeline, "write_pipelines", "member", 200, branched],
+  ["deletePipeline", "DELETE", pipeline, "write_pipelines", "member", 204, { prepare: freshPipeline }],
+
+  ["listBuilds", "GET", "/builds", "read_builds", "member", 200],
+  ["listBuildsOfPipeline", "GET", `${pipeline}/builds`, "read_builds", "member", 200],
+  ["getBuild", "GET", `${pipeline}/builds/:number`, "read_builds", "member", 200],
+  ["cancelBuild", "PUT", `${pipeline}/builds/:number/cancel`, "write_builds", "member", 200, { prepare: freshBuild }],
+
+  ["listTriggers", "GET", triggers, "read_pipelines", "member", 200],
+  ["createTrigger", "POST", triggers, "write_pipelines", "member", 201, { body: () => ({ type: "webhook", label: "New" }), prepare: freshPipeline }],
+  ["getTrigger", "GET", trigger, "read_pipelines", "member", 200],
+  ["updateTrigger", "PATCH", trigger, "write_pipelines", "member", 200, { body: () => ({ label: "Changed" }) }],
+  ["deleteTrigger", "DELETE", trigger, "write_pipelines", "member", 204, { prepare: freshTrigger }],
+  ["testFilter", "POST", `${trigger}/filter/test`, "write_pipelines", "member", 200, { body: ({ present }) => ({ expression: "webhook.payload.a == 1", delivery_id: present.delivery }) }],
+  ["listDeliveries", "GET", `${trigger}/deliveries`, "read_pipelines", "member", 200],
+  ["getDelivery", "GET", delivery, "read_pipelines", "member", 200],
+  ["getDeliveryRequest", "GET", `${delivery}/request`, "read_pipelines", "member", 200],
+  ["rebuildDelivery", "POST", `${delivery}/rebuild`, "write_builds", "member", 201],
 ];
 
-/** What each path allows, as the Allow header tells it. */
+/** Every operation on clusters, queues, pipelines, builds, triggers and deliveries. */
+export const everyOperation: Example[] = rows.map(([id, method, path, scope, role, status, call]) => ({
+  id,
+  method,
+  path,
+  scope,
+  status,
+  needsAdmin: role === "admin",
+  ...call,
+}));
+
+/** The Allow header of each path. */
 export const allowed: Record<string, string> = {
   "/clusters": "GET, HEAD, POST",
   [cluster]: "GET, HEAD, PUT, PATCH, DELETE",
@@ -236,12 +142,12 @@ export const allowed: Record<string, string> = {
   [`${delivery}/rebuild`]: "POST",
 };
 
-/** The path with what it names filled in: for each operation something that the call may use up. */
+/** The path of a call, after making what the call uses up. */
 export async function pathOf(api: Api, { path, prepare }: Example): Promise<string> {
   return fill(api, path, await prepare?.(api));
 }
 
-/** The path with these parameters, and for the others what every organization of the tests has. */
+/** The path with these parameters; by default those of the organization acme. */
 export function fill({ present }: Api, path: string, given: Parameters = {}): string {
   const all = { ...present, ...given };
   return path.replace(/:([a-z]+)/g, (_, name: keyof typeof all) => all[name]);
