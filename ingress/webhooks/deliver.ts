@@ -1,8 +1,7 @@
 import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
-import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
+import { type Arrival, findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
@@ -11,6 +10,7 @@ import type { Bodies } from "../http/body.ts";
 import { giveBackDelivery, limitDeliveries } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
+import { HintedTrigger } from "./hinted-trigger.ts";
 import { openPayloadChecks } from "./payload-checks.ts";
 
 /**
@@ -36,56 +36,50 @@ export function deliver(services: Services, intake: Intake, bodies: Bodies, refu
   const receive = async (event: H3Event, seen: { trigger?: EnabledTrigger }) => {
     const token = requireToken(event);
     const { headers } = event.req;
-    const headerOf = (name: string) => headers.get(name);
-    let trigger = await intake.requireEnabledTrigger(token);
-    seen.trigger = trigger;
+    seen.trigger = await intake.requireEnabledTrigger(token);
     const contentType = requireJson(headers);
     using request = await bodies.read(event, maxPayloadBytes, tooLarge);
     const body = request.bytes;
 
-    const refresh = async () => {
-      trigger = await intake.requireEnabledTrigger(token, { fresh: true });
-      requireSignature(trigger, headerOf, body);
-    };
-    const check = async (rule: (trigger: EnabledTrigger) => void | Promise<void>): Promise<void> => {
-      try {
-        await rule(trigger);
-      } catch (refusal) {
-        if (!(refusal instanceof Refusal) || !trigger.isHint) throw refusal;
-        await refresh();
-        await rule(trigger);
-      }
-    };
+    const verify = (current: EnabledTrigger) => requireSignature(current, (name) => headers.get(name), body);
+    const trigger = new HintedTrigger(seen.trigger, async () => {
+      const row = await intake.requireEnabledTrigger(token, { fresh: true });
+      verify(row);
+      return row;
+    });
+    await trigger.check(verify);
 
-    await check((current) => requireSignature(current, headerOf, body));
     const idempotencyKey = readIdempotencyKey(headers);
-    const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
+    const first = idempotencyKey && (await findReplayedDelivery(services, seen.trigger.id, idempotencyKey));
     if (first) {
-      if (trigger.isHint) await refresh();
+      if (trigger.current.isHint) await trigger.refresh();
       return replayed(event, first);
     }
-    await check((current) => limitDeliveries(services, event, current));
+    await trigger.check((current) => limitDeliveries(services, event, current));
     await checks.requireWellFormed(body, maxPayloadDepth);
+    return await accept(event, trigger, { contentType, idempotencyKey, body });
+  };
 
-    let isKept = false;
+  const accept = async (
+    event: H3Event,
+    trigger: HintedTrigger,
+    request: Pick<Arrival, "contentType" | "idempotencyKey" | "body">,
+  ) => {
+    const headers = storedHeaders(event);
+    let isAccepted = false;
     try {
       for (;;) {
-        const acceptance = await intake.accept({
-          trigger,
-          contentType,
-          externalId: readExternalId(headers, trigger.type.deliveryIdHeader),
-          headers: storedHeaders(event),
-          idempotencyKey,
-          body,
-        });
+        const { current } = trigger;
+        const externalId = readExternalId(event.req.headers, current.type.deliveryIdHeader);
+        const acceptance = await intake.accept({ ...request, trigger: current, externalId, headers });
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
-        isKept = acceptance.outcome === "accepted";
+        isAccepted = acceptance.outcome === "accepted";
         if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
-        await refresh();
+        await trigger.refresh();
       }
     } finally {
       // A repeated delivery and a fault of the server do not count against the limit.
-      if (!isKept) await giveBackDelivery(services, trigger);
+      if (!isAccepted) await giveBackDelivery(services, trigger.current);
     }
   };
 

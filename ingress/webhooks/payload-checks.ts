@@ -1,7 +1,7 @@
 import { openThread } from "../../shared/runtime/thread.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { findPayloadProblem, type PayloadProblem } from "../../shared/triggers/payloads/problem.ts";
-import type { PayloadQuestion } from "./payload-thread.ts";
+import type { PayloadToCheck } from "./payload-thread.ts";
 
 /** Parsing a megabyte blocks the event loop for 10 ms. Below this size the thread costs more than it saves. */
 const threadFromBytes = 64 * 1024;
@@ -13,7 +13,7 @@ export interface PayloadChecks {
 }
 
 export function openPayloadChecks(): PayloadChecks {
-  const thread = openThread<PayloadQuestion, PayloadProblem | undefined>(
+  const thread = openThread<PayloadToCheck, PayloadProblem | undefined>(
     new URL("./payload-thread.ts", import.meta.url),
   );
   return {

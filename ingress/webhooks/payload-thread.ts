@@ -1,10 +1,10 @@
 import { handleRequests } from "../../shared/runtime/thread.ts";
 import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 
-export interface PayloadQuestion {
+export interface PayloadToCheck {
   body: Uint8Array;
   maxDepth: number;
 }
 
 // The thread behind `payload-checks.ts`.
-handleRequests(({ body, maxDepth }: PayloadQuestion) => findPayloadProblem(body, maxDepth));
+handleRequests(({ body, maxDepth }: PayloadToCheck) => findPayloadProblem(body, maxDepth));

@@ -2,11 +2,10 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
-import type { StoredHeader } from "../../vocabulary.ts";
 import { findPayloadProblem } from "../payloads/problem.ts";
 import type { Trigger } from "../store.ts";
 import { findTriggerType, requireSignature, type TriggerType } from "../types.ts";
-import { storeArrivals } from "./accept.ts";
+import { type Arrival, storeArrivals } from "./accept.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
@@ -37,28 +36,22 @@ export async function sendDelivery(
     deliveriesPerHour: organization.deliveriesPerHour,
   });
   requireAdmitted(await rateLimiter.admit(rateLimit));
-  let isKept = false;
+  let isAccepted = false;
   try {
     const problem = findPayloadProblem(body, config.maxPayloadDepth);
     if (problem) throw new DeliveryRefusal(problem);
-    const { acceptances, enqueued } = await storeArrivals(services, [
-      {
-        trigger: { id: trigger.id, version: trigger.version, organizationId: organization.id },
-        contentType,
-        externalId: headers.get(type.deliveryIdHeader ?? "") ?? null,
-        headers: toStoredHeaders(headers, type),
-        idempotencyKey: undefined,
-        body,
-      },
-    ]);
+    const arrival = toArrival(type, headers, body);
+    const { id, version } = trigger;
+    const source = { id, version, organizationId: organization.id };
+    const { acceptances, enqueued } = await storeArrivals(services, [{ ...arrival, trigger: source }]);
     const [acceptance] = acceptances;
-    isKept = acceptance?.outcome === "accepted";
+    isAccepted = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
       throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
     await enqueued; // so that the page shows the build
     return acceptance.id;
   } finally {
-    if (!isKept) await rateLimiter.giveBack(rateLimit);
+    if (!isAccepted) await rateLimiter.giveBack(rateLimit);
   }
 }
 
@@ -80,6 +73,16 @@ function senderHeaders(
 }
 
 /** Leaves out the signature, which is never stored. */
-function toStoredHeaders(headers: Map<string, string>, { signature }: TriggerType): StoredHeader[] {
-  return [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]);
+function toArrival(
+  { deliveryIdHeader, signature }: TriggerType,
+  headers: Map<string, string>,
+  body: Buffer,
+): Omit<Arrival, "trigger"> {
+  return {
+    contentType,
+    externalId: headers.get(deliveryIdHeader ?? "") ?? null,
+    headers: [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]),
+    idempotencyKey: undefined,
+    body,
+  };
 }
