@@ -10,14 +10,13 @@ import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 import { limitPayloadReads } from "../http/limits.ts";
 
-/** The resource that the id in the path names. */
 export type DataOwner = "job" | "build";
 
 const text = (name: string) => z.string({ error: `${name} must be a string` });
 const keyBody = z.object({ key: text("key") });
 const entryBody = z.object({ key: text("key"), value: text("value") });
 
-/** The meta-data endpoints of the agent API for jobs or for builds: `/v3/{jobs,builds}/:id/data/…`. */
+/** `/v3/{jobs,builds}/:id/data/…` */
 export function metaDataHandlers(services: Services, bodies: Bodies, owner: DataOwner) {
   const payloadKey = `${services.config.serviceName}:webhook`;
 
@@ -60,7 +59,7 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
   };
 }
 
-/** @throws Refusal 404 if the path names another job or build than the token's */
+/** @throws Refusal 404 for any other job or build than the token's */
 async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
   const principal = await requireJob(services, event);
   const ownId = owner === "job" ? principal.jobId : principal.build.id;

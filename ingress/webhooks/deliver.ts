@@ -14,7 +14,7 @@ import { HintedTrigger } from "./hinted-trigger.ts";
 import { openPayloadChecks } from "./payload-checks.ts";
 
 /**
- * POST /deliver/:token stores a webhook as a delivery; a worker decides it later.
+ * POST /deliver/:token. Stores a delivery, which a worker decides.
  *
  * 1. Check the token's form, without I/O.
  * 2. Find the trigger: 404, or 403 if it is disabled.
@@ -26,7 +26,7 @@ import { openPayloadChecks } from "./payload-checks.ts";
  * 8. Check that the body is JSON: 400.
  * 9. Commit the delivery with its payload: 201.
  *
- * The trigger of step 2 may be a hint that is a second old. Before a hint decides anything, its row is read again.
+ * The trigger may be a hint, up to a second old. Its row is read before it refuses or replays a request.
  */
 export function deliver(services: Services, intake: Intake, bodies: Bodies, refusals: RefusalCounts) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;

@@ -7,10 +7,10 @@ import { nodeRequest } from "../http/node.ts";
 const maxIdempotencyKeyLength = 255;
 const maxExternalIdLength = 255;
 const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
-/** Names of headers with credentials. Their values are never stored. */
+/** Values of these headers are never stored. */
 const secretHeader = /authorization|cookie|signature|token|secret|password|api-?key/i;
 
-/** Requires uncompressed JSON in UTF-8. Returns the Content-Type header. @throws DeliveryRefusal 415 */
+/** Returns the Content-Type header. @throws DeliveryRefusal 415 */
 export function requireJson(headers: Headers): string {
   const contentType = headers.get("content-type") ?? "";
   const type = mediaType(contentType);
@@ -31,12 +31,12 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
   return key || undefined;
 }
 
-/** The sender's own id of the delivery, cut to 255 characters. Null if the sender gives none. */
+/** The sender's own id of the delivery, cut to 255 characters. */
 export function readExternalId(headers: Headers, name: string | undefined): string | null {
   return (name && headers.get(name)?.slice(0, maxExternalIdLength)) || null;
 }
 
-/** All headers in the order received, without the values of secrets. */
+/** All headers, with null for the values of secrets. */
 export function storedHeaders(event: H3Event): StoredHeader[] {
   const { rawHeaders } = nodeRequest(event);
   const stored: StoredHeader[] = [];

@@ -1,12 +1,11 @@
 import { Refusal } from "../../shared/refusal.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 
-/** A trigger that may be a hint. A hint may let a request pass; only the trigger's row may refuse it. */
+/** A trigger that may be a hint. A hint may let a request pass; only the row may refuse it. */
 export class HintedTrigger {
   current: EnabledTrigger;
   readonly #readRow: () => Promise<EnabledTrigger>;
 
-  /** @param readRow reads the trigger from its row and verifies the request's signature with it */
   constructor(hint: EnabledTrigger, readRow: () => Promise<EnabledTrigger>) {
     this.current = hint;
     this.#readRow = readRow;
@@ -16,7 +15,7 @@ export class HintedTrigger {
     this.current = await this.#readRow();
   }
 
-  /** Runs a rule. If it refuses on a hint, runs it again on the row. */
+  /** Runs a rule; if it refuses on a hint, again on the row. */
   async check(rule: (trigger: EnabledTrigger) => void | Promise<void>): Promise<void> {
     try {
       await rule(this.current);

@@ -3,12 +3,11 @@ import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { findPayloadProblem, type PayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import type { PayloadToCheck } from "./payload-thread.ts";
 
-/** Parsing a megabyte blocks the event loop for 10 ms. Below this size the thread costs more than it saves. */
+/** A megabyte blocks the event loop for 10 ms. Below this size the thread costs more. */
 const threadFromBytes = 64 * 1024;
 
-/** Checks payloads without blocking other requests. */
 export interface PayloadChecks {
-  /** @throws DeliveryRefusal 400 if the body is not JSON in UTF-8, or is nested deeper than `maxDepth` */
+  /** @throws DeliveryRefusal 400 */
   requireWellFormed(body: Buffer, maxDepth: number): Promise<void>;
 }
 

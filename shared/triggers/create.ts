@@ -12,7 +12,7 @@ import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.
 
 export const maxTriggersPerPipeline = 10;
 
-/** A stored trigger, and the token of its URL, which is not stored. */
+/** The token is not stored. */
 export interface CreatedTrigger {
   trigger: Trigger;
   token: string;
@@ -20,8 +20,8 @@ export interface CreatedTrigger {
 
 /**
  * Creates a trigger.
- * @param id the id of the new trigger, for a form that may be sent twice
- * @returns undefined if a trigger has that id already
+ * @param id its id, for a form that may be sent twice
+ * @returns undefined if the id exists
  * @throws Refusal 404, 422
  */
 export function createTrigger(
@@ -64,9 +64,9 @@ export async function createTrigger(
 }
 
 /**
- * Copies a trigger to one with a new URL and deletes the old one, for when a URL has leaked.
+ * Replaces a trigger by a copy with a new URL, for when its URL has leaked.
  * @param id as in `createTrigger`
- * @returns undefined if a trigger has that id already
+ * @returns undefined if the id exists
  * @throws Refusal 404
  */
 export function replaceTrigger(
@@ -90,7 +90,7 @@ export async function replaceTrigger(
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
   const replaced = await services.db.transaction(async (tx) => {
-    // Lock first: of a form that comes twice at once, the second must see what the first did.
+    // Lock first: if a form comes twice at once, the second must see what the first did.
     if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
     const old = await deleteIfPresent(tx, actor, { id: trigger.id, action: "replaced" });

@@ -41,7 +41,7 @@ export const environment = z.preprocess((value, context) => {
 
 export const signingSecret = requiredText("Secret", 1000);
 
-/** CEL. `compileFilter` checks it when it is saved. */
+/** CEL, compiled when it is saved. */
 export const filterExpression = requiredText("Filter expression", 1000);
 
 export const newTrigger = z.object({
@@ -60,6 +60,6 @@ export type NewTrigger = z.infer<typeof newTrigger>;
 
 /** Absent members stay as they are. */
 export interface TriggerChange extends Partial<Omit<NewTrigger, "secret">> {
-  /** Null: deliveries are no longer verified. Without a secret the present secret stays. */
+  /** Null removes verification. Without a secret the present one stays. */
   verification?: { secret?: string } | null;
 }

@@ -24,7 +24,7 @@ export function requireValidSettings(
 ): void {
   const type = findTriggerType(config.issueTracker, settings.type);
   const problems = [
-    // A present trigger may be of an issue tracker that is no longer configured.
+    // An old trigger may be of an issue tracker that is no longer configured.
     !type && isNew && typeProblem(config.issueTracker),
     (settings.secret || settings.verification) && type && !type.signature && noVerification,
     settings.filter && filterProblem(organization, settings.filter),
@@ -75,12 +75,11 @@ function sealEnvironment(cipher: Cipher, environment: Record<string, string>): s
   return Object.keys(environment).length > 0 ? cipher.seal(JSON.stringify(environment)) : null;
 }
 
-/** The variables that a trigger sets for its builds. */
 export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
   return environmentSealed === null ? {} : JSON.parse(cipher.open(environmentSealed));
 }
 
-/** The build of any delivery of a trigger. The payload does not change it. */
+/** The build of every delivery. No payload changes it. */
 export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, "deliveryId"> {
   return {
     pipelineId: trigger.pipelineId,
@@ -92,7 +91,7 @@ export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, 
   };
 }
 
-/** The last two characters of a secret, to tell it from others. Empty if it has no more than two. */
+/** Tells secrets apart. Empty for a secret of at most two characters. */
 export function lastTwoOf(secret: string): string {
   return secret.length > 2 ? secret.slice(-2) : "";
 }

@@ -5,7 +5,7 @@ import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
 
-/** The trigger of a token, with its organization's delivery limit. */
+/** Also returns the organization's delivery limit. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {
   const { triggers, pipelines, organizations } = db.tables;
   const [found] = await db
@@ -21,7 +21,7 @@ export async function findTriggerByToken(db: Db, tokenHash: string) {
   return found;
 }
 
-/** The versions of the triggers that accept deliveries. Leaves out disabled and deleted ones. */
+/** Versions by id. Leaves out disabled and deleted triggers. */
 export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<string, number>> {
   const { triggers } = tx.tables;
   const rows = await tx
@@ -35,7 +35,6 @@ export async function listTriggersById(tx: Tx, ids: string[]): Promise<Trigger[]
   return tx.select().from(tx.tables.triggers).where(inArray(tx.tables.triggers.id, ids));
 }
 
-/** A trigger of a pipeline, unless it is deleted. */
 export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
   const { triggers } = db.tables;
   const [found] = await db
@@ -52,7 +51,7 @@ export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promi
   return (await tx.lock(triggers, isPresent, "exclusive"))[0];
 }
 
-/** A trigger of any organization, with its pipeline and organization. */
+/** A trigger of any organization. */
 export async function findTriggerWithOwners(db: Db, id: string) {
   const { triggers, pipelines, organizations } = db.tables;
   const [found] = await db
@@ -64,7 +63,7 @@ export async function findTriggerWithOwners(db: Db, id: string) {
   return found;
 }
 
-/** The trigger of a delivery, deleted or not. */
+/** Deleted or not. */
 export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise<Trigger | undefined> {
   const { triggers, deliveries } = db.tables;
   const [found] = await db
@@ -75,7 +74,7 @@ export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise
   return found?.trigger;
 }
 
-/** Returns true if a trigger has this id, deleted or not. */
+/** Deleted or not. */
 export async function hasTriggerId(tx: Tx, id: string): Promise<boolean> {
   const { triggers } = tx.tables;
   const found = await tx.select({ id: triggers.id }).from(triggers).where(eq(triggers.id, id));
@@ -91,7 +90,6 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
     .orderBy(asc(triggers.id));
 }
 
-/** The triggers of a page, and one more if there is a next page. */
 export async function listTriggersPage(db: Db, pipelineId: string, page: CursorPage): Promise<Trigger[]> {
   const { triggers } = db.tables;
   return selectPage(triggers.id, page, ({ condition, order, limit }) =>
@@ -104,7 +102,7 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-/** Names of the triggers' pipelines by trigger id, deleted triggers included. */
+/** Pipeline names by trigger id, deleted triggers included. */
 export async function listPipelineNamesOfTriggers(db: Db, ids: string[]): Promise<Map<string, string>> {
   const { triggers, pipelines } = db.tables;
   const rows = await db
@@ -119,7 +117,7 @@ export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {
   await tx.insert(tx.tables.triggers).values(trigger);
 }
 
-/** Changes a trigger that is not deleted. Its version grows, which makes hints of it stale. */
+/** Changes a trigger and its version, which makes hints of it stale. Undefined if deleted. */
 export async function updateIfPresent(
   tx: Tx,
   id: string,

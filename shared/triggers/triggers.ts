@@ -10,7 +10,7 @@ import { columnsOf, requireValidSettings } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 /**
- * Changes a trigger, except for its type. Its new version tells other processes that their hints are stale.
+ * Changes a trigger, except for its type.
  * @throws Refusal 404, 422
  */
 export async function updateTrigger(
@@ -40,7 +40,6 @@ export async function updateTrigger(
   return changed;
 }
 
-/** The audit action of a change: `enabled` or `disabled` if it changes nothing else. */
 function updateAction(before: Trigger, after: Trigger, columns: object): string {
   const isSwitched = before.enabled !== after.enabled && Object.keys(columns).length === 1;
   if (!isSwitched) return "updated";
@@ -59,7 +58,7 @@ export async function deleteTrigger(services: Services, actor: Actor, { id }: Tr
   return deleted;
 }
 
-/** Tells open pages of the trigger, and lists with it, to reload. */
+/** Reloads open pages with the trigger. */
 export function publishTriggerChange({ events }: Services, trigger: Trigger | undefined): void {
   if (trigger) events.publish([`trigger:${trigger.id}`, `pipeline:${trigger.pipelineId}`]);
 }

@@ -4,16 +4,13 @@ import { DeliveryRefusal } from "./deliveries/refusals.ts";
 /** Used where a trigger sets no value of its own. */
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
-/** A type of sender. Its name and headers are wire names. */
+/** A kind of sender. */
 export interface TriggerType {
   name: string;
   /** Shown on pages. */
   title: string;
-  /** Header with the sender's own id of a delivery. */
   deliveryIdHeader?: string;
-  /** Header that names the event. */
   eventHeader?: string;
-  /** Event of a test delivery. */
   sampleEvent?: string;
   /** Payload of a test delivery. */
   sample: object;
@@ -21,7 +18,6 @@ export interface TriggerType {
   signature?: { header: string; prefix: string };
 }
 
-/** The three types of trigger. The configuration names the issue tracker's. */
 export function triggerTypes(issueTracker: string): TriggerType[] {
   return [
     {
@@ -64,7 +60,7 @@ export function findTriggerType(issueTracker: string, name: string): TriggerType
   return triggerTypes(issueTracker).find((type) => type.name === name);
 }
 
-/** Lower-case names of the headers whose values pages show: those of the event and the delivery id. */
+/** Lower-case names of the headers whose values pages show. */
 export function visibleHeaders(issueTracker: string, name: string): Set<string> {
   const type = findTriggerType(issueTracker, name);
   const names = [type?.eventHeader, type?.deliveryIdHeader];
@@ -72,8 +68,7 @@ export function visibleHeaders(issueTracker: string, name: string): Set<string> 
 }
 
 /**
- * Verifies the signature of a delivery, if its trigger has a secret.
- * @param headerOf returns the value of a header
+ * Verifies the signature if the trigger has a secret.
  * @throws DeliveryRefusal 401
  */
 export function requireSignature(
@@ -86,7 +81,7 @@ export function requireSignature(
     throw new DeliveryRefusal("invalid_signature");
 }
 
-/** Returns true if the value is the HMAC-SHA256 of these bytes. Compares in constant time. */
+/** Compares in constant time. */
 function isSignedBy(secret: string, body: Buffer, value: string, prefix: string): boolean {
   const hex = value.slice(prefix.length);
   if (!value.startsWith(prefix) || !/^[0-9a-f]{64}$/i.test(hex)) return false;

@@ -4,10 +4,9 @@
 //   null            null                                         waiting: accepted, not yet decided
 //   build_created   null                                         a build was created
 //   not_run         filter_mismatch, filter_evaluation_failed    the trigger's filter was not true
-//   failed          build_creation_failed                        no retry can help: its pipeline is gone, or a
-//                                                                step has no queue
+//   failed          build_creation_failed                        its pipeline is gone, or a step has no queue
 //
-// While the database, Redis or a worker fails, it stays waiting, and `requeue.ts` sends its job again.
+// While the database, Redis or a worker fails, it stays waiting: `requeue.ts` sends its job again.
 
 import type { Tx } from "../../db/database.ts";
 import { dayMs } from "../../durations.ts";
@@ -23,26 +22,25 @@ import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./store.ts";
 export interface Arrival {
   trigger: { id: string; version: number; organizationId: string };
   contentType: string;
-  /** The sender's own id of the delivery. */
+  /** The sender's own id. */
   externalId: string | null;
   headers: StoredHeader[];
   idempotencyKey: string | undefined;
-  /** Byte for byte. */
   body: Buffer;
 }
 
 export type Acceptance =
   | { outcome: "accepted"; id: string }
-  /** A delivery with the same Idempotency-Key came before; its id. */
+  /** The id of the first delivery with this Idempotency-Key. */
   | { outcome: "replayed"; id: string }
-  /** The trigger was changed, disabled or deleted since it was read. Check the request again. */
+  /** The trigger changed since it was read. */
   | { outcome: "stale" };
 
 const idempotencyMs = dayMs;
 
 /**
- * Commits a group of deliveries with their payloads, then sends the job that decides them. Does not wait for the job:
- * `requeueStranded` finds deliveries whose job was lost.
+ * Commits deliveries with their payloads, then sends the job that decides them, without waiting:
+ * `requeueStranded` finds those whose job was lost.
  */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
   const { acceptances, enqueued } = await storeArrivals(services, arrivals);
@@ -104,7 +102,7 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   return acceptances;
 }
 
-/** Orders the claims of keys: two processes that claim the same keys in different orders would deadlock. */
+/** Processes that claim keys in different orders would deadlock. */
 function orderByKey(arrivals: Arrival[]): number[] {
   const order = [...arrivals.keys()];
   if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
@@ -122,7 +120,7 @@ async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promis
   return { outcome: "replayed", id: first.deliveryId };
 }
 
-/** The delivery that came with this key in the last 24 hours. */
+/** Returns the id of the delivery. */
 export async function findReplayedDelivery(
   services: Services,
   triggerId: string,
@@ -134,7 +132,7 @@ export async function findReplayedDelivery(
     : undefined;
 }
 
-/** Keys claimed at or before this time are free again. */
+/** Keys claimed until this time are free again. */
 export function idempotencyKeysFreeSince(now: Date): Date {
   return new Date(now.getTime() - idempotencyMs);
 }

@@ -14,7 +14,7 @@ const maxGroupItems = 500;
 /** Takes delivery ids. Each resolves once its delivery is decided. */
 export type DeliveryBuilder = Batcher<string, undefined>;
 
-/** Opens the builder of a worker process. It decides the deliveries of concurrent jobs in one transaction. */
+/** Decides the deliveries of concurrent jobs in one transaction. */
 export function openDeliveryBuilder(
   services: Services,
   evaluator: FilterEvaluator = openFilterEvaluator(),
@@ -38,7 +38,7 @@ async function buildDeliveries(
   return ids.map(() => undefined);
 }
 
-/** Evaluates filters before the transaction: a transaction waits for nothing but the database. */
+/** Evaluates filters first: a transaction waits for nothing but the database. */
 async function decideWithFilters(services: Services, evaluator: FilterEvaluator, ids: string[]) {
   for (;;) {
     const results = await evaluateFilters(services, evaluator, ids);
@@ -50,7 +50,7 @@ async function decideWithFilters(services: Services, evaluator: FilterEvaluator,
   }
 }
 
-/** A filter changed after it was evaluated. The transaction rolls back and all filters are evaluated again. */
+/** A filter changed since it was evaluated: roll back and evaluate again. */
 class StaleFilterResult extends Error {
   override readonly name = "StaleFilterResult";
 }

@@ -7,7 +7,6 @@ import { findTriggerType, type TriggerType } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-/** A trigger that accepts deliveries. */
 export interface EnabledTrigger {
   id: string;
   version: number;
@@ -16,18 +15,18 @@ export interface EnabledTrigger {
   secret: string | undefined;
   organizationId: string;
   deliveriesPerHour: number;
-  /** True if it comes from memory, and may be stale. A hint may let a request pass, but never refuses it. */
+  /** True if cached, and so perhaps stale. */
   isHint: boolean;
 }
 
-/** Finds the triggers of deliveries and commits deliveries in groups. Each web process has one. */
+/** Finds triggers and commits deliveries, in groups. Each web process has one. */
 export interface Intake {
   /**
-   * Finds the trigger of a token. It may be a hint unless `fresh` is true.
+   * The trigger of a token: a hint, unless `fresh` is true.
    * @throws DeliveryRefusal 404, 403
    */
   requireEnabledTrigger(token: string, options?: { fresh: boolean }): Promise<EnabledTrigger>;
-  /** Commits a delivery together with others that arrive at the same time. */
+  /** Commits a delivery together with concurrent ones. */
   accept(arrival: Arrival): Promise<Acceptance>;
 }
 

@@ -4,7 +4,7 @@ import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
 import type { Services } from "../../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-/** Limits the deliveries of an organization in any hour, over all its triggers. */
+/** Counts the deliveries of all triggers of an organization. */
 export function deliveriesLimit(organization: {
   organizationId: string;
   deliveriesPerHour: number;
@@ -13,7 +13,7 @@ export function deliveriesLimit(organization: {
   return { name: "deliveries", subject, limit, windowMs: hourMs };
 }
 
-/** The state of an organization's limit; counts nothing. */
+/** Reads the limit's state without counting. */
 export function deliveriesUsed(
   { rateLimiter }: Services,
   { id, deliveriesPerHour }: Organization,

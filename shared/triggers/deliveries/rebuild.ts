@@ -11,9 +11,8 @@ import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, lockDelivery } from "./store.ts";
 
 /**
- * Builds a delivery again by hand, with its trigger's present settings and without its filter. The build reads the
- * same payload.
- * @param expected the number of the rebuild, for a form that may be sent twice. If it exists, it is returned.
+ * Builds a delivery again, with its trigger's present settings and without its filter.
+ * @param expected the rebuild's number, for a form that may be sent twice: an existing one is returned
  * @throws Refusal 404, 422
  */
 export async function rebuildDelivery(
@@ -51,7 +50,6 @@ export async function rebuildDelivery(
   return build;
 }
 
-/** The number of the next rebuild of a delivery with these builds. */
 export function nextRebuild(builds: { rebuild: number }[]): number {
   return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
 }

@@ -4,7 +4,6 @@ import type { Tables } from "../../db/schema.ts";
 
 export type RefusalCount = Tables["refusedDeliveries"]["$inferSelect"];
 
-/** Adds to the stored counts. */
 export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<void> {
   const { refusedDeliveries } = tx.tables;
   for (const row of counts) {
@@ -18,7 +17,7 @@ export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<
   }
 }
 
-/** Counts of a trigger since an hour, newest first. */
+/** Newest first. */
 export async function listRefusalCounts(db: Db, triggerId: string, since: Date): Promise<RefusalCount[]> {
   const { refusedDeliveries } = db.tables;
   return db
@@ -28,7 +27,7 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Deletes the counts of hours before this time. Returns their number. */
+/** Returns the number of deleted rows. */
 export async function deleteRefusalCountsBefore(tx: Tx, time: Date): Promise<number> {
   const { refusedDeliveries } = tx.tables;
   const gone = await tx

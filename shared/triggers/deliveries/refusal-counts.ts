@@ -5,17 +5,16 @@ import type { RefusalCause } from "../../vocabulary.ts";
 import { addRefusalCounts, deleteRefusalCountsBefore, type RefusalCount } from "./refusal-counts-store.ts";
 
 const flushEveryMs = 5000;
-/** Limits the counts in memory while the database is away. */
+/** While the database is away. */
 const maxInMemory = 10_000;
 export const refusalRetentionDays = 7;
 
 /**
- * Counts refused deliveries by trigger, hour and cause. Writes them every five seconds, since anybody who knows a URL
- * can cause any number. A crash loses the counts of these seconds.
+ * Counts refused deliveries by trigger, hour and cause. Writes them every five seconds: anybody who knows a URL can
+ * cause any number. A crash loses what is not written.
  */
 export interface RefusalCounts {
   count(triggerId: string, cause: RefusalCause): void;
-  /** Writes the counts in memory. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,12 +53,12 @@ function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / hourMs) * hourMs);
 }
 
-/** The start of the oldest hour that is kept. */
+/** The oldest hour that is kept. */
 export function refusalsKeptSince(now: Date): Date {
   return hourOf(new Date(now.getTime() - refusalRetentionDays * dayMs));
 }
 
-/** Deletes counts past their retention. Returns their number. */
+/** Returns the number of purged counts. */
 export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
   return db.transaction((tx) => deleteRefusalCountsBefore(tx, refusalsKeptSince(clock.now())));
 }

@@ -21,7 +21,7 @@ const answers = {
   too_deep: [400, "Payload is nested too deeply"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
-/** A refused delivery. It is counted by cause and not stored. */
+/** A refused delivery is counted, not stored. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
   /** The refusing trigger, if the caller does not know it. */
@@ -38,7 +38,6 @@ export class DeliveryRefusal extends Refusal {
   }
 }
 
-/** 413, with the configured limit. */
 export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
   const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
   return new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes} MB` });

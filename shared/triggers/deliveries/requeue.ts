@@ -3,16 +3,16 @@ import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
 import { reclaimStranded } from "./store.ts";
 
-/** A delivery that waits longer is stranded: its background job was probably lost. */
+/** After this time a waiting delivery counts as stranded. */
 const strandedAfterMs = 10 * secondMs;
 const maxIdsPerJob = 500;
 const maxJobsPerRun = 20;
-/** With a longer work queue, deliveries are late and not lost: more jobs would not help. */
+/** Behind a longer work queue deliveries are late, not lost. */
 const maxBacklogJobs = 100;
 
 /**
- * Sends new background jobs for stranded deliveries. Redis lost or never got their job, or it failed too often.
- * Requeues a delivery at most once in ten seconds.
+ * Sends new jobs for deliveries whose job Redis lost or never got, or that failed too often.
+ * Each is requeued at most once in ten seconds.
  * @returns the number of deliveries
  */
 export async function requeueStranded({ db, clock, jobs, log }: Services): Promise<number> {

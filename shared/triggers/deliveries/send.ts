@@ -12,8 +12,7 @@ import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 const contentType = "application/json";
 
 /**
- * Sends a test delivery to a trigger, with its sender's headers and signature. The same checks and limit apply as to
- * a webhook. It does not use the URL, which is not stored.
+ * Sends a test delivery with its sender's headers and signature. A webhook's checks and limit apply.
  * @returns the delivery's id
  * @throws DeliveryRefusal 403, 413, 429, 400
  */
@@ -55,7 +54,6 @@ export async function sendDelivery(
   }
 }
 
-/** The headers that a sender of this type sends. */
 function senderHeaders(
   { eventHeader, deliveryIdHeader, signature, sampleEvent }: TriggerType,
   { body, secret, event }: { body: Buffer; secret: string | undefined; event: string | undefined },

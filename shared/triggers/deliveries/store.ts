@@ -7,7 +7,6 @@ import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
-/** The deliveries of a page, and one more if there is a next page. */
 export async function listDeliveriesPage(db: Db, triggerId: string, page: CursorPage): Promise<Delivery[]> {
   const { deliveries } = db.tables;
   return selectPage(deliveries.id, page, ({ condition, order, limit }) =>
@@ -20,7 +19,7 @@ export async function listDeliveriesPage(db: Db, triggerId: string, page: Cursor
   );
 }
 
-/** The newest delivery of each of these triggers that has one. */
+/** The newest delivery of each trigger, by trigger id. */
 export async function listLastDeliveries(db: Db, triggerIds: string[]): Promise<Map<string, Delivery>> {
   const { deliveries, triggers } = db.tables;
   const last = db
@@ -57,7 +56,7 @@ export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promi
   return (await tx.lock(deliveries, isOfTrigger, "exclusive"))[0];
 }
 
-/** The waiting deliveries among these whose trigger has a filter. */
+/** Leaves out decided deliveries and triggers without a filter. */
 export async function listFilteredDeliveries(db: Db, ids: string[]) {
   const { deliveries, triggers } = db.tables;
   return db
@@ -95,7 +94,7 @@ export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: D
   return claimed.length > 0;
 }
 
-/** Deletes keys claimed before a time, of at most `limit` different times. Returns their number. */
+/** Deletes keys of at most `limit` different times. Returns their number. */
 export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { idempotencyKeys } = tx.tables;
   const old = tx
@@ -111,7 +110,7 @@ export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: num
   return gone.length;
 }
 
-/** waiting → decided. Does not return deliveries that are decided already: their job ran before. */
+/** waiting → decided. Returns the deliveries that it decided. */
 export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliveryStatus): Promise<Delivery[]> {
   const { deliveries } = tx.tables;
   return tx
@@ -121,7 +120,7 @@ export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliverySta
     .returning();
 }
 
-/** Changes the outcome in the transaction that decided it. */
+/** Call in the transaction of `decideIfWaiting`. */
 export async function setOutcome(
   tx: Tx,
   ids: string[],
@@ -130,7 +129,7 @@ export async function setOutcome(
   await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
 }
 
-/** Marks waiting deliveries whose job was sent before `sentBefore` as sent again. Returns at most `limit` ids. */
+/** Marks waiting deliveries whose job was sent before `sentBefore` as sent now. Returns their ids. */
 export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit: number): Promise<string[]> {
   const { deliveries } = tx.tables;
   const stranded = await tx
@@ -149,7 +148,7 @@ export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit
   return reclaimed.map((row) => row.id).sort();
 }
 
-/** Deletes decided deliveries with lower ids, with their payloads. Returns the number deleted, at most `limit`. */
+/** Deletes decided deliveries with lower ids. Returns their number. */
 export async function deleteDeliveriesBelow(tx: Tx, id: string, limit: number): Promise<number> {
   const { deliveries } = tx.tables;
   const old = tx

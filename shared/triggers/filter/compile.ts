@@ -11,7 +11,7 @@ export type FilterOutcome = { verdict: boolean } | { error: string };
 /** A compiled filter. It never throws. */
 export type Filter = (webhook: WebhookVariable) => FilterOutcome;
 
-/** Parses an expression, applies the rules of `rules.ts` and checks its types. */
+/** Parses an expression, applies `rules.ts` and checks types. */
 export function compileFilter(expression: string): { filter: Filter } | { problem: string } {
   if (Buffer.byteLength(expression) > maxExpressionBytes) {
     return { problem: `The expression is longer than ${maxExpressionBytes} bytes` };

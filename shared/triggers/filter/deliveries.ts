@@ -8,17 +8,16 @@ import { compileFilter, type FilterOutcome } from "./compile.ts";
 import type { FilterInput } from "./evaluate.ts";
 import type { FilterEvaluator } from "./evaluator.ts";
 
-/** The outcome of a trigger's filter for one delivery. */
 export interface FilterResult {
-  /** The evaluated expression. The result is stale once the trigger has another one. */
+  /** The result is stale once the trigger has another filter. */
   filter: string;
   outcome: FilterOutcome;
 }
 
-/** Limits the payloads in memory at a time. */
+/** Of payloads in memory. */
 const maxBytesAtOnce = 16 * 1024 * 1024;
 
-/** Evaluates the filters of those deliveries that wait and whose trigger has one. Keys are delivery ids. */
+/** Evaluates the filters of waiting deliveries. Results by delivery id. */
 export async function evaluateFilters(
   { db }: Services,
   evaluator: FilterEvaluator,
@@ -36,7 +35,7 @@ export async function evaluateFilters(
       group.map(async ({ delivery, filter }) => {
         if (filter === null) return;
         const payload = payloadOf.get(delivery.id);
-        // Without a payload the delivery was decided and evicted since it was listed: the outcome is not used.
+        // Decided and evicted since it was listed: the outcome is not used.
         const outcome = payload
           ? await evaluator.evaluate(toFilterInput(filter, delivery, payload))
           : { error: "The payload is gone" };

@@ -12,7 +12,7 @@ export interface WebhookVariable {
   headers: Map<string, string>;
 }
 
-/** The library refuses to replace a function, so the linear ones have names of their own. */
+/** The library lets nobody replace a function. */
 export const linearPrefix = "linear_";
 /** Functions of the library that a hostile payload makes slow. */
 export const slowFunctions = ["matches", "contains"];

@@ -6,18 +6,15 @@ import { parsePayload } from "./payload.ts";
 /** A filter and the delivery that it is evaluated on. */
 export interface FilterInput {
   expression: string;
-  /** The delivery's id. */
   id: string;
   receivedAt: Date;
   headers: StoredHeader[];
-  /** The payload, byte for byte. */
   body: Uint8Array;
 }
 
-/** Compiling a filter takes longer than evaluating it on most payloads. */
 const compiled = new LRUCache<string, ReturnType<typeof compileFilter>>({ max: 500 });
 
-/** Never throws. May take long, so `evaluator.ts` runs it in a thread with a deadline. */
+/** Never throws. May take long: use a `FilterEvaluator`. */
 export function evaluateFilter({ expression, id, receivedAt, headers, body }: FilterInput): FilterOutcome {
   const compilation = compileOnce(expression);
   if ("problem" in compilation) return { error: compilation.problem };
@@ -44,8 +41,7 @@ function compileOnce(expression: string): ReturnType<typeof compileFilter> {
 }
 
 /**
- * Names headers as CGI does, without its exceptions: `Content-Type` becomes `HTTP_CONTENT_TYPE`. Joins repeated
- * headers (RFC 9110 §5.3). Leaves out secrets.
+ * Names all headers like `HTTP_CONTENT_TYPE`. Joins repeated ones (RFC 9110 §5.3). Leaves out secrets.
  */
 function headersByKey(headers: StoredHeader[]): Map<string, string> {
   const byKey = new Map<string, string>();

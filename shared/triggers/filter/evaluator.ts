@@ -2,12 +2,9 @@ import { DeadlineExceeded, openThread } from "../../runtime/thread.ts";
 import type { FilterOutcome } from "./compile.ts";
 import type { FilterInput } from "./evaluate.ts";
 
-/** Evaluates filters in a thread of their own, each within a deadline. */
+/** Evaluates filters in a thread, each within a deadline. */
 export interface FilterEvaluator {
-  /**
-   * Takes any number of inputs at once.
-   * @throws Error when the thread cannot start, or dies. The filter may be fine: try again later.
-   */
+  /** @throws Error when the thread cannot start, or dies: the filter may be fine */
   evaluate(input: FilterInput): Promise<FilterOutcome>;
   close(): Promise<void>;
 }

@@ -6,7 +6,6 @@ const maxShortNeedle = 256;
 
 const patterns = new LRUCache<string, RE2JS>({ max: 200 });
 
-/** Returns why a pattern cannot be used, or undefined. */
 export function findPatternProblem(pattern: string): string | undefined {
   try {
     compilePattern(pattern);
@@ -25,14 +24,14 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Linear in the length of the text. The library's `matches` uses RegExp, which backtracks. */
+/** Linear in the text. The library uses RegExp, which backtracks. */
 export function matches(text: string, pattern: string): boolean {
   return compilePattern(pattern).test(text);
 }
 
 /**
- * Linear in both lengths (Knuth, Morris and Pratt). V8 took six minutes to not find one megabyte in three, and
- * Buffer searches in the same way.
+ * Linear in both (Knuth, Morris and Pratt). V8 took six minutes to not find one megabyte in three; Buffer has the
+ * same search.
  */
 export function contains(text: string, needle: string): boolean {
   if (needle.length <= maxShortNeedle) return text.includes(needle);
@@ -49,7 +48,7 @@ export function contains(text: string, needle: string): boolean {
   return false;
 }
 
-/** For each prefix of the needle, the length of its longest proper prefix that is also its suffix. */
+/** The longest border of each prefix of the needle. */
 function bordersOf(needle: string): Uint32Array {
   const borders = new Uint32Array(needle.length);
   for (let index = 1, length = 0; index < needle.length; index++) {

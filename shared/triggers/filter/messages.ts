@@ -40,7 +40,7 @@ const tokenTexts: Record<string, string> = {
   QUESTION: "?",
 };
 
-/** An error of the library in plain English, with its position. Any other error comes from an expression that overflows the stack. */
+/** An error of the library in plain English. Any other one is a stack overflow. */
 export function describeError(error: unknown, expression: string): string {
   if (!isLibraryError(error)) return "The expression is too complicated";
   const start = error.range?.start;
@@ -48,7 +48,7 @@ export function describeError(error: unknown, expression: string): string {
   return start === undefined ? sentence : `${sentence}, at ${describePosition(expression, start)}`;
 }
 
-/** "line 1, column 5" of the character at this index. Columns count characters, not UTF-16 units as the library does. */
+/** "line 1, column 5". The library counts UTF-16 units; this counts characters. */
 export function describePosition(expression: string, index: number): string {
   const lines = expression.slice(0, index).split("\n");
   return `line ${lines.length}, column ${[...(lines.at(-1) ?? "")].length + 1}`;
@@ -84,12 +84,11 @@ function describe({ code, summary, range }: LibraryError, expression: string): s
   }
 }
 
-/** Removes the library's mark of types that are known only at runtime. */
+/** `dyn<int>` is an int that is known only at runtime. */
 function plainTypes(sentence: string): string {
   return sentence.replace(/dyn<(\w+)>/g, "$1");
 }
 
-/** Names functions as people wrote them. */
 function writtenNames(sentence: string): string {
   return sentence.replace(linearPrefix, "");
 }

@@ -15,7 +15,7 @@ function toExact(_key: string, value: unknown, context?: { source?: string }): u
   return exactInteger.test(source) ? BigInt(source) : value;
 }
 
-/** Wraps objects as `JsonMap`, also inside arrays. Members of objects are wrapped when they are read. */
+/** Wraps objects, also inside arrays. Members are wrapped when read. */
 function asCelValue(value: unknown): unknown {
   if (value === null || typeof value !== "object" || value instanceof JsonMap) return value;
   if (!Array.isArray(value)) return new JsonMap(value as Record<string, unknown>);
@@ -24,8 +24,8 @@ function asCelValue(value: unknown): unknown {
 }
 
 /**
- * A JSON object that the library takes for a Map. It misreads plain objects: their `constructor` decides their type,
- * and it looks up keys with `in`. Real Maps, or a subclass, take longer to make than the JSON takes to parse.
+ * A JSON object that the library takes for a Map. In plain objects it reads `constructor` as their type and finds
+ * inherited keys. Real Maps, or a subclass, take longer to make than the JSON takes to parse.
  */
 class JsonMap {
   readonly #members: Record<string, unknown>;
@@ -51,8 +51,8 @@ class JsonMap {
   }
 
   /**
-   * Empty. The library reads the first entry only to name the type, such as map<string, map<string, list<double>>>,
-   * and keeps every name for good: payloads could fill its memory.
+   * Empty. The library reads the first entry only to name the type, and keeps every such name for good: payloads
+   * could fill its memory.
    */
   entries(): Iterator<[string, unknown]> {
     return [].values();

@@ -1,10 +1,9 @@
-// The allow-list of filters, applied before types are checked: a new version of the library brings nothing in.
-// The library cannot turn off functions, macros or operators. Left out on purpose:
+// The allow-list of filters: the library cannot turn off functions, macros or operators. Left out on purpose:
 //
 //   loops (all, exists, exists_one, map, filter, cel.bind)   cost more than the length of the payload
 //   split, join, substring, indexOf, bytes, maps in braces   build values, some far larger than the payload
-//   timestamp, duration                                      also take dates that are not ISO 8601, in the
-//                                                            machine's time zone; ISO dates compare as texts
+//   timestamp, duration                                      take dates in the machine's time zone, too;
+//                                                            ISO dates compare as texts
 //   int                                                      int('') is 0, and numbers compare without it
 //   arithmetic                                               filters compare; + joins texts
 
@@ -13,7 +12,6 @@ import { serialize } from "@marcbachmann/cel-js/serialize";
 import { environment, linearPrefix, slowFunctions } from "./environment.ts";
 import { findPatternProblem } from "./functions.ts";
 
-/** A rule that an expression breaks, and the index of the character where it does. */
 export interface RuleViolation {
   sentence: string;
   index: number;
@@ -25,7 +23,7 @@ const membersSentence = `write ${members.map((name) => `webhook.${name}`).join("
 const functions = ["has", "size", "matches", "string", "double"];
 const methods = ["size", "contains", "startsWith", "endsWith", "matches", "lowerAscii", "upperAscii", "trim"];
 
-/** Returns the first violation, or undefined. Replaces slow functions by linear ones in the tree. */
+/** Returns the first violation. Replaces slow functions by linear ones in the tree. */
 export function applyRules(node: ASTNode): RuleViolation | undefined {
   switch (node.op) {
     case "value":
@@ -118,7 +116,7 @@ function linearName(name: string): string {
   return slowFunctions.includes(name) ? linearPrefix + name : name;
 }
 
-/** A pattern is a literal, so that a wrong one is found before the filter is saved. */
+/** Requires a literal, so that a wrong pattern is never saved. */
 function checkPattern(node: ASTNode, pattern: ASTNode | undefined): RuleViolation | undefined {
   if (pattern?.op !== "value" || typeof pattern.args !== "string") {
     return violation(pattern ?? node, "The pattern of matches() must be a text in quotes");
@@ -127,7 +125,7 @@ function checkPattern(node: ASTNode, pattern: ASTNode | undefined): RuleViolatio
   return sentence === undefined ? undefined : violation(pattern, sentence);
 }
 
-/** The type checker decides whether a + joins texts. It reports wrong types later, for the whole expression. */
+/** Wrong types are reported later, for the whole expression. */
 function checkJoin(node: ASTNode): RuleViolation | undefined {
   const { valid, type, error } = environment.check(serialize(node));
   if (valid ? type === "string" : error instanceof TypeProblem) return undefined;

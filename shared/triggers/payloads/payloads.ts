@@ -15,11 +15,11 @@ import {
 
 const dayMs = 86_400_000;
 const maxRowsAtOnce = 200;
-/** Limits one transaction in bytes too: large bodies are many pages. */
+/** Large bodies are many pages. */
 const maxBytesAtOnce = 16 * 1024 * 1024;
 const maxPagesAtOnce = 2000;
 
-/** The payload of the build's webhook. Undefined if it is evicted, or if no webhook created the build. */
+/** Undefined if it is evicted, or if no webhook created the build. */
 export async function readWebhookPayload(
   services: Services,
   build: { deliveryId: string | null },
@@ -36,8 +36,8 @@ export async function canReadWebhookPayload(
 }
 
 /**
- * Evicts payloads past their retention, then the oldest of organizations over their byte limit, and returns the space
- * to the file system. Keeps payloads of waiting deliveries. Works in small transactions, so that nobody waits for it.
+ * Evicts payloads past their retention, then the oldest of organizations over their byte limit. Keeps those of waiting
+ * deliveries. Small transactions do not block others.
  * @returns the number of payloads
  */
 export async function evictPayloads(services: Services): Promise<number> {
@@ -63,7 +63,7 @@ async function evictExcess({ db, config }: Services): Promise<number> {
 
 type Candidate = { deliveryId: string; size: number };
 
-/** Evicts payloads in the order of `list` until so many bytes are gone or none is left. */
+/** Evicts in the order of `list` until so many bytes are gone. */
 async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: number): Promise<number> {
   let evicted = 0;
   for (let left = bytes; left > 0; ) {
@@ -81,7 +81,7 @@ async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: numbe
   return evicted;
 }
 
-/** The first candidates that reach so many bytes together; at least one. */
+/** At least one candidate. */
 function takeUntil(candidates: Candidate[], bytes: number): Candidate[] {
   const taken: Candidate[] = [];
   for (let sum = 0; sum < bytes && taken.length < candidates.length; ) {
@@ -96,7 +96,7 @@ async function giveBackSpace({ db }: Services): Promise<void> {
   while ((await db.vacuum(maxPagesAtOnce)) > 0);
 }
 
-/** Purges decided deliveries with their payloads, and expired idempotency keys. */
+/** Purges decided deliveries and expired idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
   await purgeInBatches(db, (tx, limit) =>

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 
 export type PayloadProblem = "too_deep" | "invalid_json";
 
-/** Meaning of each byte for the scan below; 0 for nearly all. */
+/** Meaning of each byte; 0 for nearly all. */
 const [quote, backslash, open, close] = [1, 2, 3, 4];
 const meanings = new Uint8Array(256);
 for (const [characters, meaning] of [
@@ -27,7 +27,7 @@ export function findPayloadProblem(body: Uint8Array, maxDepth: number): PayloadP
   }
 }
 
-/** Counts brackets outside strings. The result is meaningless unless the bytes are JSON, which the parser checks. */
+/** Counts brackets outside strings. Meaningless unless the bytes are JSON. */
 export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean {
   let depth = 0;
   let isInString = false;

@@ -24,7 +24,7 @@ export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boole
   return found.length > 0;
 }
 
-/** Payloads of decided deliveries with lower ids, oldest first. */
+/** Oldest first, of decided deliveries with lower ids. */
 export async function listPayloadsBelow(db: Db, id: string, limit: number) {
   const { payloads, deliveries } = db.tables;
   return db
@@ -36,7 +36,6 @@ export async function listPayloadsBelow(db: Db, id: string, limit: number) {
     .limit(limit);
 }
 
-/** Stored payload bytes of each organization. */
 export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string; bytes: number }[]> {
   const { payloads } = db.tables;
   const rows = await db
@@ -46,7 +45,7 @@ export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string;
   return rows.map((row) => ({ organizationId: row.organizationId, bytes: row.bytes ?? 0 }));
 }
 
-/** Payloads of an organization's decided deliveries, oldest first. */
+/** Oldest first, of decided deliveries. */
 export async function listOldestPayloads(db: Db, organizationId: string, limit: number) {
   const { payloads, deliveries } = db.tables;
   return db
