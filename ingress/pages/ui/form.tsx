@@ -14,24 +14,18 @@ export function CsrfField({ visitor }: { visitor: Visitor }) {
 export function FormError({
   problems,
   children = problems && asSentence(problems),
-  inField = problems?.some(({ field }) => field !== ""),
 }: {
   problems?: FormProblems | undefined;
   children?: ComponentChildren;
-  inField?: boolean | undefined;
 }) {
   if (!children) return null;
-  const focus = inField ? {} : { tabIndex: -1, autofocus: true };
+  const isFieldMarked = problems?.some(({ field }) => field !== "");
+  const focus = isFieldMarked ? {} : { tabIndex: -1, autofocus: true };
   return (
     <p class="error" {...focus} role="alert" id="form-error">
       {children}
     </p>
   );
-}
-
-/** Whether a problem is with the field of this label: `Key can't be blank.` */
-export function isAbout(problem: string | undefined, label: string): boolean {
-  return problem?.startsWith(`${label} `) ?? false;
 }
 
 /** An input with its label and hint, marked as wrong if a problem names it. */
@@ -40,16 +34,15 @@ export function Field({
   name,
   hint,
   problems,
-  isWrong = isMarked(name, problems),
   ...input
 }: {
   label: string;
   name: string;
   hint?: string;
   problems?: FormProblems | undefined;
-  isWrong?: boolean | undefined;
 } & InputHTMLAttributes) {
   const id = `field-${name}`;
+  const isWrong = isMarked(name, problems);
   const describedBy = [isWrong && "form-error", hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <p class="field">
@@ -116,7 +109,6 @@ export function TextArea({
   value,
   hint,
   problems,
-  isWrong = isMarked(name, problems),
   ...rest
 }: {
   label: string;
@@ -124,9 +116,9 @@ export function TextArea({
   value?: string | undefined;
   hint: ComponentChildren;
   problems?: FormProblems | undefined;
-  isWrong?: boolean;
 } & TextareaHTMLAttributes) {
   const id = `field-${name}`;
+  const isWrong = isMarked(name, problems);
   return (
     <p class="field">
       <label for={id}>{label}</label>

@@ -15,17 +15,16 @@ export type FormProblems = readonly Problem[];
 export async function tryForm<T>(
   run: () => Promise<T>,
   fieldNames: FieldNames = {},
-): Promise<{ done: T } | { problem: string; problems: FormProblems }> {
+): Promise<{ done: T } | { problems: FormProblems }> {
   try {
     return { done: await run() };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 422) throw error;
     const unnamed = { field: "", message: error.message.replace(/^Validation failed: /, "") };
-    const problems = (error.problems.length > 0 ? error.problems : [unnamed]).map(({ field, message }) => ({
-      field: fieldNames[field] ?? "",
-      message,
-    }));
-    return { problem: asSentence(problems), problems };
+    const problems = error.problems.length > 0 ? error.problems : [unnamed];
+    return {
+      problems: problems.map(({ field, message }) => ({ field: fieldNames[field] ?? "", message })),
+    };
   }
 }
 
