@@ -1,6 +1,6 @@
-// Buttons that copy what stands in a field. Without this script they are not there, and the field can be selected.
+// Buttons that copy a field. Without this script they stay hidden.
 
-/** The clipboard is open to pages over https and of this computer only; the old way is open to all. */
+/** Browsers offer the clipboard only over https and on localhost; execCommand works everywhere. */
 async function copy(field) {
   field.select();
   try {
@@ -13,14 +13,14 @@ async function copy(field) {
 
 for (const button of document.querySelectorAll("button[data-copies]")) {
   const field = document.getElementById(button.dataset.copies);
-  const told = button.nextElementSibling;
+  const status = button.nextElementSibling;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    told.textContent = (await copy(field)) ? "Copied" : "It is selected: copy it with the keyboard";
+    status.textContent = (await copy(field)) ? "Copied" : "It is selected: copy it with the keyboard";
   });
 }
 
-// What is shown once is not to come back out of a browser's memory of the page.
+// Keeps a secret out of the browser's back/forward cache.
 addEventListener("pagehide", () => {
   for (const field of document.querySelectorAll("textarea.secret")) field.value = "";
 });

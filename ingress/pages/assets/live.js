@@ -1,31 +1,31 @@
-// A page that watches something brings itself up to date when that changes. Without this script a reload does.
+// Refreshes the page when its subject changes.
 const address = document.body.dataset.events;
-const pauseMs = 400;
-const patienceMs = 5000;
-const closedMs = 30_000;
+const refreshDelayMs = 400;
+const retryMs = 5000;
+const reconnectMs = 30_000;
 
 let isStale = false;
 let isBusy = false;
 let events;
 
-/** What has changed, for whoever hears the page. It stays where it is: only then is it read out. */
-const spoken = document.createElement("p");
-spoken.className = "hidden";
-spoken.ariaLive = "polite";
+/** Announces changes to screen readers, which read only a live region that stays in the page. */
+const announcement = document.createElement("p");
+announcement.className = "hidden";
+announcement.ariaLive = "polite";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One look at a time, until what is shown is what there is. */
+/** Runs one refresh at a time, until the page is up to date. */
 async function refreshSoon() {
   isStale = true;
   if (isBusy) return;
   isBusy = true;
   while (isStale) {
-    await sleep(pauseMs);
+    await sleep(refreshDelayMs);
     isStale = false;
-    if (document.hidden || (await refresh().catch(() => false))) continue; // in sight again, it looks again
-    isStale = true; // the server is away, or somebody types
-    await sleep(patienceMs);
+    if (document.hidden || (await refresh().catch(() => false))) continue; // hidden pages refresh when shown
+    isStale = true; // the server is away, or a form is being filled in
+    await sleep(retryMs);
   }
   isBusy = false;
 }
@@ -34,34 +34,34 @@ async function refresh() {
   const response = await fetch(location.href);
   if (response.status === 429 || response.status >= 500) return false;
   if (response.redirected || !response.ok) return location.reload();
-  return show(new DOMParser().parseFromString(await response.text(), "text/html"));
+  return update(new DOMParser().parseFromString(await response.text(), "text/html"));
 }
 
 /**
- * Replaces what differs, and nothing else: focus, scrolling and what is typed stay.
- * @returns false: a block that differs is still as it was, because somebody types there
+ * Replaces only the blocks that differ, so that focus, scrolling and input stay.
+ * @returns false if an outdated block stayed because it is being filled in
  */
-function show(next) {
+function update(next) {
   const main = document.querySelector("main");
   for (const open of main.querySelectorAll("details[open][id]"))
     next.getElementById(open.id)?.setAttribute("open", "");
-  const gone = [...main.children];
-  const shown = [...next.querySelector("main").children].map((block) => {
-    const same = gone.findIndex((old) => old.isEqualNode(block));
-    return same < 0 ? block : gone.splice(same, 1)[0];
+  const outdated = [...main.children];
+  const blocks = [...next.querySelector("main").children].map((block) => {
+    const same = outdated.findIndex((old) => old.isEqualNode(block));
+    return same < 0 ? block : outdated.splice(same, 1)[0];
   });
-  const kept = gone.filter(isBeingFilledIn);
-  for (const block of kept) keep(block, shown);
+  const kept = outdated.filter(isBeingFilledIn);
+  for (const block of kept) keep(block, blocks);
 
   const focused = document.activeElement.closest("main *");
   const heading = main.querySelector("h1").textContent;
-  for (const block of gone) if (!kept.includes(block)) block.remove();
-  shown.forEach((block, i) => {
+  for (const block of outdated) if (!kept.includes(block)) block.remove();
+  blocks.forEach((block, i) => {
     if (main.children[i] !== block) main.insertBefore(block, main.children[i] ?? null);
   });
-  if (focused && !focused.isConnected) focusInstead(main, focused);
-  const present = main.querySelector("h1").textContent;
-  if (present !== heading) spoken.textContent = present;
+  if (focused && !focused.isConnected) moveFocus(main, focused);
+  const newHeading = main.querySelector("h1").textContent;
+  if (newHeading !== heading) announcement.textContent = newHeading;
   document.title = next.title;
   return kept.length === 0;
 }
@@ -71,21 +71,21 @@ function isBeingFilledIn(block) {
   return inputs.some((input) => input === document.activeElement || input.value !== input.defaultValue);
 }
 
-/** Where the same form is new; with no such form any more, after the block that it follows now. */
-function keep(block, shown) {
+/** Puts the block in place of the new one with the same form, or else after the block that it follows now. */
+function keep(block, blocks) {
   const action = block.querySelector("form")?.getAttribute("action");
   const form = action && `form[action="${CSS.escape(action)}"]`;
-  const same = form ? shown.findIndex((each) => each.querySelector(form)) : -1;
-  if (same >= 0) return shown.splice(same, 1, block);
+  const same = form ? blocks.findIndex((each) => each.querySelector(form)) : -1;
+  if (same >= 0) return blocks.splice(same, 1, block);
   let before = block.previousElementSibling;
-  while (before && !shown.includes(before)) before = before.previousElementSibling;
-  shown.splice(shown.indexOf(before) + 1, 0, block);
+  while (before && !blocks.includes(before)) before = before.previousElementSibling;
+  blocks.splice(blocks.indexOf(before) + 1, 0, block);
 }
 
-/** The same link or button where it is there again, and else the heading: never the start of the page. */
-function focusInstead(main, gone) {
-  const address = gone.getAttribute("href");
-  const action = gone.form?.getAttribute("action");
+/** Focuses the same link or button, or else the heading, so that the focus does not jump to the top. */
+function moveFocus(main, removed) {
+  const address = removed.getAttribute("href");
+  const action = removed.form?.getAttribute("action");
   const again =
     (address && main.querySelector(`a[href="${CSS.escape(address)}"]`)) ??
     (action && main.querySelector(`form[action="${CSS.escape(action)}"] button`));
@@ -94,22 +94,22 @@ function focusInstead(main, gone) {
   (again || heading).focus();
 }
 
-/** Only while the page is in sight: over HTTP/1.1 a browser has six connections for all the pages of a server. */
+/** Connects only while the page is visible: over HTTP/1.1 a browser has six connections per server. */
 function listen() {
   events?.close();
   if (document.hidden) return;
-  const present = new EventSource(address);
-  events = present;
-  present.addEventListener("changed", refreshSoon);
-  present.addEventListener("open", refreshSoon); // what changed while nobody told us, since the page was made too
-  present.addEventListener("error", () => {
-    // The browser tries again by itself, but not after an answer that was no stream.
-    if (present === events && present.readyState === EventSource.CLOSED) setTimeout(listen, closedMs);
+  const source = new EventSource(address);
+  events = source;
+  source.addEventListener("changed", refreshSoon);
+  source.addEventListener("open", refreshSoon); // catches up with changes before the connection
+  source.addEventListener("error", () => {
+    // The browser reconnects by itself, except after an answer that is not a stream.
+    if (source === events && source.readyState === EventSource.CLOSED) setTimeout(listen, reconnectMs);
   });
 }
 
 if (address) {
-  document.body.append(spoken);
+  document.body.append(announcement);
   listen();
   document.addEventListener("visibilitychange", listen);
 }

@@ -1,4 +1,4 @@
-// A form is sent once: of a double click the browser shows the second answer, and what is shown once would be lost.
+// Ignores a second submit: a browser shows the answer to the last one, and a secret in the first would be lost.
 let isSent = false;
 
 addEventListener("submit", (event) => {

@@ -14,9 +14,25 @@ const types = {
 } as const;
 type Asset = keyof typeof types;
 
+const folder = join(import.meta.dirname, "../assets");
+
+/** The parts of style.css. Later rules win, so the order matters. */
+const styles = [
+  "base.css",
+  "layout.css",
+  "messages.css",
+  "forms.css",
+  "narrow-screens.css",
+  "tables.css",
+  "sections.css",
+  "payloads.css",
+  "triggers.css",
+];
+
 const files = Object.fromEntries(
   Object.entries(types).map(([name, type]) => {
-    const bytes = Buffer.from(readFileSync(join(import.meta.dirname, "../assets", name)));
+    const paths = name === "style.css" ? styles.map((part) => `styles/${part}`) : [name];
+    const bytes = Buffer.concat(paths.map((path) => readFileSync(join(folder, path))));
     return [name, { bytes, type, version: hash("sha256", bytes, "hex").slice(0, 12) }];
   }),
 ) as Record<Asset, { bytes: Buffer<ArrayBuffer>; type: string; version: string }>;
