@@ -1,10 +1,12 @@
 import type { Services } from "../../shared/runtime/services.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import type { Bodies } from "../http/body.ts";
+import type { Route } from "../http/routing.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, operationHandler } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { queueOperations } from "./queues.ts";
@@ -27,4 +29,15 @@ export function restOperations(
     ...triggerOperations(services, filters),
     ...deliveryOperations(services),
   ];
+}
+
+/** The handlers of the operations, by path and method. */
+export function restHandlers(services: Services, bodies: Bodies, operations: Operation[]): Route[] {
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  return [...byPath].map(([path, ofPath]) => [path, Object.fromEntries(ofPath.flatMap(handlersOf))]);
+
+  function handlersOf(declared: Operation) {
+    const handler = operationHandler(services, bodies, declared);
+    return declared.methods.map((method) => [method, handler] as const);
+  }
 }

@@ -4,6 +4,7 @@ import { noContent, setHeaders } from "./respond.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Handlers = Partial<Record<Method, EventHandler>>;
+export type Route = [pattern: string, handlers: Handlers];
 
 /**
  * A path with its methods. HEAD is GET without the body; any other method is a 405 that names the ones there are
