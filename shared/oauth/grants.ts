@@ -51,49 +51,57 @@ export async function createGrant(
   return issueTokens(tx, { application, grant, scopes: grant.scopes, now });
 }
 
+interface Issue {
+  application: Application;
+  grant: Grant;
+  scopes: string[];
+  now: Date;
+}
+
 /** Issues an access token, and a refresh token if the application uses them. */
-export async function issueTokens(
+export async function issueTokens(tx: Tx, issue: Issue): Promise<IssuedTokens> {
+  const { refreshTokens, accessTokenMinutes } = issue.application;
+  const lifetimeMs = accessTokenMinutes === null ? undefined : accessTokenMinutes * minuteMs;
+  return {
+    accessToken: await issueAccessToken(tx, issue, lifetimeMs),
+    expiresInSeconds: lifetimeMs === undefined ? undefined : lifetimeMs / secondMs,
+    refreshToken: refreshTokens ? await issueRefreshToken(tx, issue) : undefined,
+    scopes: issue.scopes,
+  };
+}
+
+async function issueAccessToken(
   tx: Tx,
-  {
-    application,
-    grant,
-    scopes,
-    now,
-  }: { application: Application; grant: Grant; scopes: string[]; now: Date },
-): Promise<IssuedTokens> {
-  const lifetimeMs =
-    application.accessTokenMinutes === null ? null : application.accessTokenMinutes * minuteMs;
-  const accessToken = issueToken("access");
+  { application, grant, scopes, now }: Issue,
+  lifetimeMs: number | undefined,
+): Promise<string> {
+  const token = issueToken("access");
   await insertAccessToken(tx, {
     id: newId(now),
-    tokenHash: hashToken(accessToken),
+    tokenHash: hashToken(token),
     userId: grant.userId,
     organizationId: grant.organizationId,
     scopes,
     description: application.name,
     createdAt: now,
-    expiresAt: lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs),
+    expiresAt: lifetimeMs === undefined ? null : new Date(now.getTime() + lifetimeMs),
     revokedAt: null,
     grantId: grant.id,
     lastUsedAt: null,
   });
+  return token;
+}
 
-  const refreshToken = application.refreshTokens ? issueToken("refresh") : undefined;
-  if (refreshToken !== undefined) {
-    await insertRefreshToken(tx, {
-      tokenHash: hashToken(refreshToken),
-      grantId: grant.id,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + refreshTokenMs),
-      rotatedAt: null,
-    });
-  }
-  return {
-    accessToken,
-    expiresInSeconds: lifetimeMs === null ? undefined : lifetimeMs / secondMs,
-    refreshToken,
-    scopes,
-  };
+async function issueRefreshToken(tx: Tx, { grant, now }: Issue): Promise<string> {
+  const token = issueToken("refresh");
+  await insertRefreshToken(tx, {
+    tokenHash: hashToken(token),
+    grantId: grant.id,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + refreshTokenMs),
+    rotatedAt: null,
+  });
+  return token;
 }
 
 /** A grant on the page Connected Apps. */
