@@ -47,7 +47,6 @@ export async function loadApplication(services: Services, request: SignedInReque
   return { application: first.application, grants };
 }
 
-/** The organizations that the visitor belongs to. */
 export async function loadOrganizations(
   { db }: Services,
   { user }: SignedInRequest,
@@ -55,9 +54,7 @@ export async function loadOrganizations(
   return (await listMemberships(db, user.id)).map(({ organization }) => organization);
 }
 
-/**
- * The id in the address.
- * @throws Refusal 404
+/** @throws Refusal 404
  */
 export function readId(
   { event }: SignedInRequest,

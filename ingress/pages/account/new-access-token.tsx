@@ -21,7 +21,6 @@ const lifetimes = [
 ] as const;
 const defaultLifetime = "90";
 
-/** What the form holds, as sent or as it starts. */
 interface Draft {
   id: string;
   description: string;

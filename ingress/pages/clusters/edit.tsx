@@ -1,7 +1,7 @@
 import { updateCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { listQueues, type Queue } from "../../../shared/queues/store.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
@@ -18,14 +18,13 @@ import {
   readClusterDraft,
   toClusterChange,
 } from "./form.tsx";
-import { clusterPath, loadCluster } from "./load.ts";
+import { clusterPath, loadClusterAndQueues } from "./load.ts";
 
 /** GET /organizations/:org/clusters/:cluster/edit */
 export function editClusterPage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
-    const cluster = await loadCluster(services, request);
-    const queues = await listQueues(services.db, cluster.id);
+    const { cluster, queues } = await loadClusterAndQueues(services, request);
     return show(request, { cluster, queues, draft: draftOfCluster(cluster) });
   });
 }
@@ -33,15 +32,14 @@ export function editClusterPage(services: Services) {
 /** POST /organizations/:org/clusters/:cluster/edit {name, description, default_queue} */
 export function saveCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
-    const cluster = await loadCluster(services, request);
+    const { cluster, queues } = await loadClusterAndQueues(services, request);
     const draft = readClusterDraft(form);
     const outcome = await tryForm(
       () => updateCluster(services, request.actor, cluster, toClusterChange(draft)),
       clusterFields,
     );
-    if ("done" in outcome) return withNotice(clusterPath(request, cluster), "cluster_saved");
-    const queues = await listQueues(services.db, cluster.id);
-    return show(request, { cluster, queues, draft, problems: outcome.problems });
+    if ("problems" in outcome) return show(request, { cluster, queues, draft, problems: outcome.problems });
+    return withNotice(clusterPath(request, cluster), "cluster_saved");
   });
 }
 

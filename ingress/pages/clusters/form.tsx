@@ -6,7 +6,7 @@ import { clusterName, description } from "../../../shared/validation.ts";
 import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
 
-/** What the form holds, as sent or as it starts. */
+/** Values of the fields. */
 export interface ClusterDraft {
   name: string;
   description: string;

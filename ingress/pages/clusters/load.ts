@@ -3,7 +3,7 @@ import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { type Cluster, countClusters, listClusters } from "../../../shared/clusters/store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { listQueueIds, listQueues } from "../../../shared/queues/store.ts";
+import { listQueueIds, listQueues, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageWithin } from "../../http/number-pager.ts";
 import { maxCountedJobs } from "../queues/words.ts";
@@ -37,6 +37,18 @@ export async function loadClusters({ db }: Services, { organization, event }: Me
   return { page, total, clusters: await listClusters(db, organization.id, page) };
 }
 
+/**
+ * A cluster with all its queues.
+ * @throws Refusal 404
+ */
+export async function loadClusterAndQueues(
+  services: Services,
+  request: MemberRequest,
+): Promise<{ cluster: Cluster; queues: Queue[] }> {
+  const cluster = await loadCluster(services, request);
+  return { cluster, queues: await listQueues(services.db, cluster.id) };
+}
+
 export type ClusterDetails = Awaited<ReturnType<typeof loadClusterDetails>>;
 
 /**
@@ -53,7 +65,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   return { cluster, queues, counts, page, audit: await loadAudit(services, cluster) };
 }
 
-/** What was done to the cluster and its queues, deleted ones too. */
+/** The history of the cluster and its queues, deleted ones too. */
 async function loadAudit({ db }: Services, { id, organizationId }: Cluster) {
   const ids = [id, ...(await listQueueIds(db, id, maxAuditedQueues))];
   const filter = { organizationId, subjects: { types: ["cluster", "queue"], ids } };

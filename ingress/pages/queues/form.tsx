@@ -8,7 +8,7 @@ import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
 import { affinityWords, machineInWords, sizeInWords } from "./words.ts";
 
-/** What the forms of a new and of a present queue hold, as sent or as they start. */
+/** Values of the fields for a new or a present queue. */
 export interface QueueDraft {
   /** Of a new queue only. */
   key: string;

@@ -1,9 +1,11 @@
+import { dayMs, hourMs, minuteMs } from "../../../shared/durations.ts";
+
 const units = [
-  ["year", 365 * 86_400],
-  ["month", 30 * 86_400],
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
+  ["year", 365 * dayMs],
+  ["month", 30 * dayMs],
+  ["day", dayMs],
+  ["hour", hourMs],
+  ["minute", minuteMs],
 ] as const;
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const absolute = new Intl.DateTimeFormat("en-GB", {
@@ -23,8 +25,8 @@ export function Time({ at, now }: { at: Date; now: Date }) {
 
 /** `3 minutes ago`, `in 29 days`. */
 function inWords(at: Date, now: Date): string {
-  const seconds = (at.getTime() - now.getTime()) / 1000;
-  const unit = units.find(([, length]) => Math.abs(seconds) >= length);
-  if (!unit) return seconds <= 0 ? "just now" : "in less than a minute";
-  return relative.format(Math.round(seconds / unit[1]), unit[0]);
+  const fromNowMs = at.getTime() - now.getTime();
+  const unit = units.find(([, lengthMs]) => Math.abs(fromNowMs) >= lengthMs);
+  if (!unit) return fromNowMs <= 0 ? "just now" : "in less than a minute";
+  return relative.format(Math.round(fromNowMs / unit[1]), unit[0]);
 }
