@@ -43,7 +43,7 @@ describeOnBothDatabases("jobs of a queue", (database) => {
     return row?.total ?? 0;
   };
 
-  it("are handed out oldest first, each once, however many ask in however many processes", async () => {
+  it("are assigned oldest first and once each, with several agents in two processes", async () => {
     const id = await busyQueue(24);
     const given: Job[] = [];
     const askUntilNone = async (services: Services) => {
@@ -63,7 +63,7 @@ describeOnBothDatabases("jobs of a queue", (database) => {
     assert.ok(one && two && one.id < two.id);
   });
 
-  it("are not handed out while the queue is paused or gone, and again when it is resumed", async () => {
+  it("are not assigned while the queue is paused or deleted, and are again after a resume", async () => {
     const id = await busyQueue(2);
     await dispatch(id, "pause");
     for (const services of [api.world.services, second])
@@ -73,7 +73,7 @@ describeOnBothDatabases("jobs of a queue", (database) => {
     assert.equal(await assignNextJob(second, api.acme.cluster.id), undefined);
   });
 
-  it("are never handed out after a pause has answered, however it meets those who ask", async () => {
+  it("are never assigned after the answer to a pause, whatever races with it", async () => {
     const id = await busyQueue(400);
     for (let round = 0; round < 8; round++) {
       let isOver = false;

@@ -27,7 +27,7 @@ describeWithDatabase("PUT …/builds/{number}/cancel", (database) => {
   };
   const message = "Build cannot be canceled: it has finished already";
 
-  it("answers with the canceled build; none of its jobs is ever handed out", async () => {
+  it("answers with the canceled build, whose jobs are never assigned", async () => {
     const { path } = await newBuild();
     const waiting = (await api.send("GET", path)).body;
     const { status, body } = await cancel(path);
@@ -44,7 +44,7 @@ describeWithDatabase("PUT …/builds/{number}/cancel", (database) => {
     assert.deepEqual((await api.send("GET", path)).body, body);
   });
 
-  it("cancels a running build, but none that has finished", async () => {
+  it("cancels a running build and refuses a finished one", async () => {
     const running = await newBuild();
     await setState(running.pipelineId, "running");
     assert.equal((await cancel(running.path)).body.state, "canceled");
@@ -58,13 +58,13 @@ describeWithDatabase("PUT …/builds/{number}/cancel", (database) => {
     }
   });
 
-  it("of simultaneous cancels exactly one succeeds", async () => {
+  it("accepts exactly one of simultaneous cancels", async () => {
     const { path } = await newBuild();
     const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(path)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(422)]);
   });
 
-  it("takes no body, with a content type and without", async () => {
+  it("accepts a request without a body, with or without a content type", async () => {
     for (const sent of [{}, { headers: { "Content-Type": "application/json" } }]) {
       const { path } = await newBuild();
       assert.equal((await api.send("PUT", `${path}/cancel`, sent)).status, 200);

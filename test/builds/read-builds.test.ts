@@ -58,7 +58,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
   const numbers = (body: { number: number }[]) => body.map((each) => each.number);
 
   describe("a build", () => {
-    it("has every member, links built from the public address, and times in milliseconds", async () => {
+    it("has every member, links with the public address, and times in milliseconds", async () => {
       const { status, body } = await acmeGet("/pipelines/web/builds/7");
 
       assert.equal(status, 200);
@@ -103,7 +103,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.deepEqual(body.jobs[0].agent_query_rules, ["queue=default"]);
     });
 
-    it("is 404 for numbers that are none", async () => {
+    it("is 404 for a malformed number", async () => {
       for (const number of ["0", "46", "-1", "1e3", "abc", "99999999999999999999", "7.0", "%00"]) {
         const { status, body } = await acmeGet(`/pipelines/web/builds/${number}`);
         assert.deepEqual([status, body], [404, { message: "No build found" }], number);
@@ -198,13 +198,13 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       await pause(null);
     });
 
-    it("tell no more of a state that is none than 100 characters", async () => {
+    it("repeat at most 100 characters of an unknown state", async () => {
       const { body } = await acmeGet(`/builds?state=${"x".repeat(5000)}`);
       const told = `${"x".repeat(100)}…`;
       assert.deepEqual(body, { message: `Validation failed: State ${told} is not a build state` });
     });
 
-    it("refuse filters that mean nothing", async () => {
+    it("refuse malformed filters", async () => {
       for (const query of [
         "state=nope",
         "created_from=yesterday",
@@ -269,7 +269,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
   describe("who may call", () => {
     const unauthenticated = { message: "Authentication required. Please supply a valid API Access Token" };
 
-    it("answers 401 without credentials, and says more about a token that is not in force", async () => {
+    it("answers 401 without credentials, and names the error for a token that does not work", async () => {
       const none = await get(`${world.url}/v2/organizations/acme/builds`);
       assert.deepEqual([none.status, none.body], [401, unauthenticated]);
       assert.equal(none.headers.get("www-authenticate"), 'Bearer realm="service"');
@@ -291,7 +291,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       );
     });
 
-    it("asks for a token even where the path is malformed, and lets browsers read the answers", async () => {
+    it("answers 401 even to a malformed path, and lets browsers read it", async () => {
       for (const [path, bearer, status, message] of [
         ["/v2/organizations/%zz", undefined, 401, unauthenticated.message],
         ["/v2/organizations/%zz", token, 404, "No organization found"],
@@ -307,7 +307,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       }
     });
 
-    it("takes the scheme in any case", async () => {
+    it("accepts the scheme in upper and lower case", async () => {
       const { status } = await request(`${world.url}/v2/organizations/acme/builds`, {
         headers: { Authorization: `bEaReR ${token}` },
       });
@@ -328,7 +328,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/pipelines", narrow)).status, 200);
     });
 
-    it("answers 404 for any organization but the token's, whatever its scopes", async () => {
+    it("answers 404 for another organization than the token's, before it checks scopes", async () => {
       const narrow = await acme.token("read_user");
       for (const slug of ["other", "nope", "ACME", "%00", "%zz", "acme%"]) {
         for (const bearer of [token, narrow]) {
@@ -339,7 +339,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/pipelines/web/builds/1", await other.token("read_builds"))).status, 404);
     });
 
-    it("refuses a revoked token on the very next request, and one that has expired", async () => {
+    it("refuses an expired token, and a revoked one from the next request on", async () => {
       const doomed = await acme.token("read_builds");
       assert.equal((await acmeGet("/builds", doomed)).status, 200);
       const all = await listAccessTokens(world.services.db, acme.id);
@@ -347,7 +347,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/builds", doomed)).status, 401);
     });
 
-    it("refuses the tokens of who is removed or deactivated", async () => {
+    it("refuses the tokens of a removed member and of a deactivated user", async () => {
       const leaving = await setUpOrganization(world, "leaving");
       const one = await leaving.token("read_builds");
       const read = () => get(`${world.url}/v2/organizations/leaving/builds`, one);
@@ -409,7 +409,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
 });
 
 describeWithDatabase("the REST rate limit", (database) => {
-  it("refuses what exceeds it, a token for itself, and says when to come back", async () => {
+  it("answers 429 with Retry-After above the limit, counted by token", async () => {
     const world = await startWorld(database, { API_REQUESTS_PER_MINUTE: "5" });
     const acme = await setUpOrganization(world);
     const [one, two] = [await acme.token("read_builds"), await acme.token("read_builds")];

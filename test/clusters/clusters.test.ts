@@ -50,14 +50,14 @@ describeWithDatabase("clusters", (database) => {
     assert.deepEqual(await read(id), body);
   });
 
-  it("GET shows what the operator made as made by the Operator", async () => {
+  it("GET names the Operator as creator of what the admin command made", async () => {
     const { created_by, default_queue_id, default_queue_url } = await read(api.acme.cluster.id);
     assert.deepEqual([created_by.name, created_by.email], ["Operator", "operator@acme.invalid"]);
     assert.equal(default_queue_id, api.acme.queue.id);
     assert.equal(default_queue_url, `${base}${api.queues}/${api.acme.queue.id}`);
   });
 
-  it("POST refuses names and texts that are none, all reasons at once", async () => {
+  it("POST refuses invalid names and texts with all reasons at once", async () => {
     for (const name of [undefined, null, "", "  "]) await invalid(create({ name }), "Name can't be blank");
     for (const name of [1, {}, []]) await invalid(create({ name }), "Name must be a string");
     await invalid(create({ name: "a\u0000" }), "Name must be text without NUL");
@@ -71,7 +71,7 @@ describeWithDatabase("clusters", (database) => {
     assert.equal((await create({ name: "n".repeat(100) })).status, 201);
   });
 
-  it("names lose the white space around them before they are checked and stored", async () => {
+  it("trims names before it checks and stores them", async () => {
     const name = unique("Spaced out");
     const { status, body } = await create({ name: ` \t${name}\n` });
     assert.deepEqual([status, body.name], [201, name]);
@@ -92,7 +92,7 @@ describeWithDatabase("clusters", (database) => {
     assert.equal((await update(other.id, { name })).body.name, name);
   });
 
-  it("of simultaneous creates of one name exactly one succeeds", async () => {
+  it("accepts exactly one of simultaneous creates with one name", async () => {
     const { url } = await api.world.another();
     const urls = [api.world.url, url];
     for (let round = 0; round < 4; round++) {
@@ -109,7 +109,7 @@ describeWithDatabase("clusters", (database) => {
     }
   });
 
-  it("of simultaneous renames to one name exactly one succeeds", async () => {
+  it("accepts exactly one of simultaneous renames to one name", async () => {
     const clusters = [await api.newCluster(), await api.newCluster(), await api.newCluster()];
     for (let round = 0; round < 4; round++) {
       const name = unique("Renamed");
@@ -161,7 +161,7 @@ describeWithDatabase("clusters", (database) => {
     assert.equal((await read(id)).default_queue_id, queue.id);
   });
 
-  it("DELETE takes its queues along, but not while it has pipelines", async () => {
+  it("DELETE deletes its queues too, and is refused while it has pipelines", async () => {
     const { id } = await api.newCluster();
     const { key, id: queueId } = await api.newQueue({}, id);
     const steps = [{ command: "a", agents: { queue: key } }];
@@ -182,7 +182,7 @@ describeWithDatabase("clusters", (database) => {
     }
   });
 
-  it("DELETE is refused while jobs wait on its queues, whose pipeline has moved elsewhere", async () => {
+  it("DELETE is refused while its queues have unfinished jobs of a pipeline that moved away", async () => {
     const { id } = await api.newCluster();
     const { key } = await api.newQueue({}, id);
     await api.newQueue({ key });

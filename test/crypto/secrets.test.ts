@@ -17,7 +17,7 @@ describe("tokens", () => {
     assert.equal(new Set(Array.from({ length: 1000 }, () => issueToken("job"))).size, 1000);
   });
 
-  it("are recognised by kind, and any changed character is noticed", () => {
+  it("are recognised by kind, and reject any changed character", () => {
     const token = issueToken("trigger");
     assert.ok(isWellFormedToken("trigger", token));
     assert.ok(!isWellFormedToken("access", token));
@@ -27,7 +27,7 @@ describe("tokens", () => {
     }
   });
 
-  it("are stored as a hash that says nothing of them", () => {
+  it("are stored as a hash", () => {
     const token = issueToken("access");
     assert.match(hashToken(token), /^[\w-]{43}$/);
     assert.ok(!token.includes(hashToken(token)));
@@ -67,7 +67,7 @@ describe("the cipher", () => {
 });
 
 describe("passwords", () => {
-  it("match themselves, in any Unicode form, and nothing else", async () => {
+  it("match in any Unicode form, and match nothing else", async () => {
     const stored = await hashPassword("caf\u00e9 au lait");
     assert.match(stored, /^scrypt\$32768\$8\$3\$/);
     assert.ok(await matchesPassword("cafe\u0301 au lait", stored));
@@ -97,7 +97,7 @@ describe("the log", () => {
     };
   };
 
-  it("keeps only the prefix of any token, wherever it stands", () => {
+  it("redacts every token to its prefix", () => {
     const token = issueToken("trigger");
     const { lines, log } = capture();
     log.info({ url: `/deliver/${token}`, nested: { a: [token] }, authorization: "x" }, `failed for ${token}`);
@@ -108,7 +108,7 @@ describe("the log", () => {
     assert.match(redactTokens("Bearer sbat_abcdefgh"), /^Bearer sbat_\[redacted\]$/);
   });
 
-  it("tells nothing of a failed statement's parameters", () => {
+  it("redacts the parameters of a failed statement", () => {
     const error = Object.assign(new Error("Failed query: insert\nparams: hunter2"), {
       query: "insert",
       params: ["hunter2"],
@@ -121,7 +121,7 @@ describe("the log", () => {
 });
 
 describeWithDatabase("a database of another SECRET_KEY", (database) => {
-  it("is refused at start in one sentence, and accepted beside the former key", async () => {
+  it("is refused at start in one sentence, and accepted with the former key as SECRET_KEY_PREVIOUS", async () => {
     const world = await startWorld(database);
     await checkSecretKey(world.services);
     await checkSecretKey(world.services);

@@ -64,7 +64,7 @@ describeOnBothDatabases("the database", (database) => {
     return (await db.select().from(settings).where(eq(settings.name, name)))[0]?.value;
   };
 
-  it("keeps all of a transaction or none of it", async () => {
+  it("commits all of a transaction or nothing", async () => {
     await assert.rejects(
       db.transaction(async (tx) => {
         await tx.insert(tx.tables.settings).values({ name: "half", value: "x" });
@@ -78,7 +78,7 @@ describeOnBothDatabases("the database", (database) => {
     assert.equal(await read("whole"), "x");
   });
 
-  it("lets a transaction see its own writes, and nobody else until it commits", async () => {
+  it("shows a transaction's writes to others only after the commit", async () => {
     let seenOutside: string | undefined = "not read";
     const outside = open(url);
     await db.transaction(async (tx) => {
@@ -118,7 +118,7 @@ describeOnBothDatabases("the database", (database) => {
     await other.close();
   });
 
-  it("lets one of many transactions at once fail by itself", async () => {
+  it("fails one of many simultaneous transactions alone", async () => {
     await put("taken", "x");
 
     const outcomes = await Promise.allSettled(
@@ -142,7 +142,7 @@ describeOnBothDatabases("the database", (database) => {
       assert.equal(await read(`together-${at}`), at % 3 === 0 ? "x" : undefined);
   });
 
-  it("refuses a transaction inside a transaction, and a read beside it: both would be bugs", async () => {
+  it("throws on a transaction inside a transaction, and on a read beside one", async () => {
     await assert.rejects(
       db.transaction(() => put("inner", "x")),
       /A transaction inside a transaction/,
@@ -176,7 +176,7 @@ describeOnBothDatabases("the database", (database) => {
     assert.deepEqual(await readValue(db, { name: "absent" }), []);
   });
 
-  it("says in one way that a row exists already", async () => {
+  it("recognises a unique violation in both dialects", async () => {
     await put("once", "x");
     await assert.rejects(put("once", "y"), (error) => isUniqueViolation(error));
     await assert.rejects(
@@ -186,7 +186,7 @@ describeOnBothDatabases("the database", (database) => {
     assert.ok(!isUniqueViolation(new Error("other")) && !isUniqueViolation(undefined));
   });
 
-  it("gives back every kind of value as it was given", async () => {
+  it("returns every type of value as it was stored", async () => {
     const at = new Date("2026-01-31T12:34:56.789Z");
     const id = newId(at);
     const organization = {
@@ -203,7 +203,7 @@ describeOnBothDatabases("the database", (database) => {
     assert.deepEqual(found, organization);
   });
 
-  it("inserts thousands of rows at once, and nothing for none", async () => {
+  it("inserts thousands of rows at once, and accepts an empty list", async () => {
     const rows = Array.from({ length: 40_000 }, (_, at) => ({ name: `many-${at}`, value: String(at) }));
     await db.transaction(async (tx) => {
       await tx.insertMany(tx.tables.settings, []);
@@ -338,7 +338,7 @@ describe("a group commit", () => {
     assert.deepEqual(groups, [[4, 4], [4], [50], [4]]);
   });
 
-  it("fails everyone who waits when the database goes away, also while it looks for the bad item", async () => {
+  it("fails every waiting item when the database goes away, also while it retries items one by one", async () => {
     let tries = 0;
     const group = createBatcher<number, number>({
       flush: async (items) => {

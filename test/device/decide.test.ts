@@ -32,7 +32,7 @@ import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
 describe("a user code as people type it", () => {
-  it("is read whatever its case and what stands between its letters", () => {
+  it("is accepted in any case and with any separators", () => {
     for (const text of [
       "BCDF-GHJK",
       "bcdfghjk",
@@ -45,7 +45,7 @@ describe("a user code as people type it", () => {
     assert.equal(showUserCode("BCDFGHJK"), "BCDF-GHJK");
   });
 
-  it("is none when it has not eight letters of the alphabet", () => {
+  it("is refused unless it has eight letters of the alphabet", () => {
     const odd = ["\0", "😀".repeat(8), "ＢＣＤＦＧＨＪＫ", "АВСDЕFGН", "B".repeat(1_000_000)];
     for (const text of ["", "BCDF-GHJ", "BCDF-GHJKL", "AEIO-UYAE", "12345678", ...odd])
       assert.equal(readUserCode(text), undefined, text.slice(0, 20));
@@ -76,7 +76,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
   const sees = (userId: string, userCode: string) => findDeviceRequest(world.services, { userId, userCode });
   const approval = { ip: "192.0.2.7", userAgent: null };
 
-  it("shows the request to nobody before its code is entered, then to the user who did alone", async () => {
+  it("shows the request only to the user who entered its code", async () => {
     const { typed } = await start();
     assert.equal(await sees(acme.user.id, typed), undefined);
 
@@ -120,7 +120,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     assert.equal(await claims(acme.user.id, typed), false);
   });
 
-  it("decides once: a code that was approved, denied or used can be neither decided nor entered again", async () => {
+  it("refuses to decide or enter a code that was approved, denied or used", async () => {
     const [approved, denied, used] = [await start(), await start(), await start()];
     await approveCode(world, acme, approved.userCode);
     await denyCode(world, acme, denied.userCode);
@@ -152,7 +152,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
   });
 
-  it("says for each organization what would be granted and dropped, and refuses where nothing would remain", async () => {
+  it("lists the scopes that each organization would grant and drop, and refuses one that would grant none", async () => {
     const gamma = await setUpOrganization(world, "gamma");
     await addMember(world.services, { organization: "gamma", email: acme.user.email, role: "admin" });
     const asked = ["write_clusters", "write_teams"];
@@ -183,7 +183,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     await assertOAuthError(poll(world, client, deviceCode), 400, "access_denied");
   });
 
-  it("never gives a code out that is another device's while that can be decided, and shows the newest", async () => {
+  it("never issues a user code that is still pending for another device, and shows the newest request", async () => {
     const { userCode, typed } = await start();
     const { code } = await enterCode(world, acme.user.id, userCode);
     const again = {
@@ -202,7 +202,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     assert.deepEqual([seen?.code.id, seen?.state], [again.id, "pending"]);
   });
 
-  it("finds codes that were given out under the secret key before", async () => {
+  it("finds codes issued under the previous SECRET_KEY", async () => {
     const { typed } = await start();
     const cipher = createCipher("another key that is at least 32 characters", secretKey);
     const claim = { userId: acme.user.id, userCode: typed };

@@ -46,12 +46,12 @@ describeWithDatabase("the pace of polls", (database) => {
     return answers;
   };
 
-  it("never slows the first poll down, however soon it comes", async () => {
+  it("never answers slow_down to the first poll", async () => {
     for (let times = 0; times < 3; times++)
       assert.deepEqual(await pollAfter((await start()).deviceCode, 0), ["pending"]);
   });
 
-  it("forgives half a second of the first 5 seconds, and not a millisecond more", async () => {
+  it("tolerates a poll 500 ms early at an interval of 5 seconds, and not 501", async () => {
     const { deviceCode } = await start();
 
     assert.deepEqual(await pollAfter(deviceCode, 0, 4500, 4500, 5000), Array(4).fill("pending"));
@@ -69,7 +69,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(deviceCode, 22_500, 60_000, 22_500), Array(3).fill("pending"));
   });
 
-  it("measures from the poll before, also when that was too soon", async () => {
+  it("measures from the previous poll, even if that came too soon", async () => {
     const { deviceCode } = await start();
 
     const answers = await pollAfter(deviceCode, 0, 3000, 3000, 3000);
@@ -84,7 +84,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(slow.deviceCode, 0, 5000), ["pending", "pending"]);
   });
 
-  it("answers at once once the user has decided, however fast the polls", async () => {
+  it("answers the decision at once, even to a poll that comes too soon", async () => {
     const [approved, denied, expired] = [await start(), await start(), await start()];
     for (const { deviceCode } of [approved, denied, expired])
       assert.deepEqual(await pollAfter(deviceCode, 0, 0), ["pending", "slow_down"]);
@@ -96,7 +96,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(expired.deviceCode, 600_000, 0, 0), Array(3).fill("expired_token"));
   });
 
-  it("counts no request that fails before it is a poll: of nobody, of another client, or with an empty Basic", async () => {
+  it("does not count requests of an unknown client, of another client, or with empty Basic credentials", async () => {
     const { deviceCode } = await start();
     const other = await setUpClient(world);
     const form = { grant_type: deviceGrantType, device_code: deviceCode };
@@ -140,7 +140,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.equal((await pollInBothWays()).status, 200);
   });
 
-  it("slows all but one of many polls at once down", async () => {
+  it("answers slow_down to all but one of simultaneous polls", async () => {
     const { deviceCode } = await start();
 
     const answers = await Promise.all(Array.from({ length: 20 }, () => poll(world, client, deviceCode)));
@@ -150,7 +150,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(deviceCode, 89_999), ["slow_down"]); // (5 + 19 × 5) s less 10 %
   });
 
-  it("does not depend on the sweep", async () => {
+  it("does not depend on the job that expires codes", async () => {
     const { deviceCode } = await start();
     await pollAfter(deviceCode, 0);
     await expireDeviceCodes(world.services);
@@ -158,7 +158,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(deviceCode, 4499, 9000), ["slow_down", "pending"]);
   });
 
-  it("forgives half a second of a shorter interval too, and a tenth of a longer one", async () => {
+  it("tolerates 500 ms at shorter intervals, and a tenth of longer ones", async () => {
     const { pacing, clock } = world.services;
     const isTooSoonAfter = (pauseMs: number) => {
       world.clock.advance(pauseMs);

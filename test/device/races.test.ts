@@ -101,7 +101,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
       }
     });
 
-    it("and disabling the application: either tokens or nothing, and the approval is not lost", async () => {
+    it("answers tokens or an error while the application is disabled, and keeps the approval", async () => {
       for (const _ of rounds) {
         const doomed = await setUpClient(world);
         const { deviceCode, userCode } = await startDevice(world, doomed);
@@ -120,7 +120,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
       }
     });
 
-    it("and removing the member: nothing works afterwards, and no grant is left", async () => {
+    it("leaves no working token and no grant when the member is removed at the same time", async () => {
       const user = await newMember();
       const membership = { organization: acme.slug, email: user.email, role: "member" as const };
       for (const _ of rounds) {
@@ -141,7 +141,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
       }
     });
 
-    it("and changing the role: all that the role before or the role after allows", async () => {
+    it("grants what the old or the new role allows when the role changes at the same time", async () => {
       const user = await newMember("admin");
       const change = (role: "admin" | "member") =>
         updateMember(world.services, { organization: acme.slug, email: user.email, role });

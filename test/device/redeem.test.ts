@@ -96,7 +96,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       assert.equal((await signIn(world, short, acme)).expires_in, 300);
     });
 
-    it("takes the secret of a confidential client, and nothing less", async () => {
+    it("requires the secret of a confidential client", async () => {
       const confidential = await setUpClient(world, { confidential: true });
       const { deviceCode, userCode } = await startDevice(world, confidential);
       await approveCode(world, acme, userCode);
@@ -163,7 +163,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       assert.equal((await poll(world, client, deviceCode)).status, 200);
     });
 
-    it("answers access_denied, and goes on to, when the user is no member any more", async () => {
+    it("answers access_denied, now and later, once the user is no longer a member", async () => {
       const user = await newMember();
       const membership = { organization: acme.slug, email: user.email, role: "member" as const };
       const { deviceCode } = await approved("read_user", { id: acme.id, user });
@@ -186,7 +186,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       await refused(deviceCode, "access_denied");
     });
 
-    it("grants only what the user can still hold, and denies where that is nothing", async () => {
+    it("grants the scopes that the user may still hold, and denies if none is left", async () => {
       const user = await newMember("admin");
       const some = await approved("write_clusters read_clusters", { id: acme.id, user });
       const none = await approved("write_clusters write_teams", { id: acme.id, user });
@@ -208,7 +208,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
   });
 
   describe("whose access ends", () => {
-    it("has its grants and tokens go with the membership, in that organization only", async () => {
+    it("loses grants and tokens with the membership, in that organization only", async () => {
       const user = await newMember();
       const beta = await setUpOrganization(world, "beta");
       await addMember(world.services, { organization: "beta", email: user.email, role: "member" });
@@ -228,7 +228,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
     });
   });
 
-  it("leaves no code of a refused poll in what it answers", async () => {
+  it("repeats no code in the answer to a refused poll", async () => {
     const { deviceCode } = await startDevice(world, client);
 
     for (const error of ["authorization_pending", "slow_down"]) {

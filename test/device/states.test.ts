@@ -161,7 +161,7 @@ describeOnBothDatabases("the states of a device code", (database) => {
   });
 
   describe("at the end of the 600 seconds", () => {
-    it("neither approval nor denial nor entering the code is in time any more", async () => {
+    it("accepts neither the code nor approval nor denial", async () => {
       const { deviceCode, userCode } = await start();
       const { code } = await enterCode(world, acme.user.id, userCode);
 
@@ -172,7 +172,7 @@ describeOnBothDatabases("the states of a device code", (database) => {
       await refused(deviceCode, "expired_token");
     });
 
-    it("an approval in the last millisecond can be redeemed for 60 seconds more, then it is expired_token", async () => {
+    it("keeps an approval of the last millisecond redeemable for 60 more seconds", async () => {
       const [inTime, late] = [await start(), await start()];
       const first = await enterCode(world, acme.user.id, inTime.userCode);
       const second = await enterCode(world, acme.user.id, late.userCode);
@@ -205,7 +205,7 @@ describeOnBothDatabases("the states of a device code", (database) => {
 
   for (const swept of [true, false]) {
     describe(`24 hours after the end, ${swept ? "swept" : "not swept"}`, () => {
-      it("what became of a code is forgotten to the millisecond, and every poll answers invalid_grant", async () => {
+      it("purges the code to the millisecond: every poll answers invalid_grant", async () => {
         const sweep = async () => swept && (await expireDeviceCodes(world.services));
         const [expired, denied, approved, used] = [
           await start(),

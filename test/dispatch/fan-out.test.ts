@@ -76,7 +76,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send: runAtOnce } });
   }
 
-  it("carries the pause after the fan-out, and drops it after the next", async () => {
+  it("carries the pause after its fan-out, and loses it after that of the resume", async () => {
     const of = await waiting(1, 3);
     const [id = ""] = of.ids;
     await dispatch(id, "pause");
@@ -92,7 +92,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     assert.deepEqual(new Set(resumed.builds.map(({ pausedQueueId }) => pausedQueueId)), new Set([null]));
   });
 
-  it("carries the newest pause, however often and late the fan-outs run", async () => {
+  it("carries the newest pause, even if fan-outs repeat or run late", async () => {
     const of = await waiting(1, 4);
     const [id = ""] = of.ids;
     for (const verb of ["pause", "resume", "pause", "resume", "pause"] as const) await dispatch(id, verb);
@@ -105,7 +105,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     assert.deepEqual(await differences(of), []);
   });
 
-  it("that was handed out carries no pause any more, and its build is not held", async () => {
+  it("carries no pause once assigned, and its build is not paused", async () => {
     const of = await waiting(1, 2);
     const [id = ""] = of.ids;
     await dispatch(id, "pause");
@@ -120,7 +120,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     assert.deepEqual(await differences(of), []);
   });
 
-  it("is held by the other queue when one of two paused ones is resumed", async () => {
+  it("stays paused by the second queue when the first of two is resumed", async () => {
     const of = await waiting(2, 2);
     const [one = "", two = ""] = of.ids;
     const holders = async () => new Set((await rowsOf(of)).builds.map((build) => build.pausedQueueId));
@@ -137,7 +137,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     assert.deepEqual(await holders(), new Set([null]));
   });
 
-  it("is held by the queue that is paused while the other is resumed, whichever fan-out is first", async () => {
+  it("is paused by one queue while the other is resumed, in either order of the fan-outs", async () => {
     const of = await waiting(2, 40);
     let [one = "", two = ""] = of.ids;
     await dispatch(one, "pause");
@@ -152,7 +152,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     }
   });
 
-  it("is not held any more when it is canceled", async () => {
+  it("is no longer paused once it is canceled", async () => {
     const of = await waiting(2, 2);
     for (const id of of.ids) {
       await dispatch(id, "pause");
@@ -164,7 +164,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     assert.deepEqual(await differences(of), []);
   });
 
-  it("agrees with its queues after the sweep, when all of it happens at once", async () => {
+  it("agrees with its queues after requeueing, when everything happens at once", async () => {
     const of = await waiting(2, 12);
     const [one = "", two = ""] = of.ids;
     const verbs = ["pause", "resume"] as const;
@@ -217,7 +217,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
 });
 
 describeOnBothDatabases("the workers after a pause", (database) => {
-  it("make waiting jobs and builds match, when jobs were lost too, and watchers hear of it", async () => {
+  it("update waiting jobs and builds, also after lost background jobs, and publish an event", async () => {
     const api = await openApi(database);
     const { services } = api.world;
     const { key, id } = await api.newQueue();

@@ -23,7 +23,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     return answer.body.dispatch_paused_note;
   };
 
-  it("pause keeps who, when and why; resume forgets them", async () => {
+  it("pause stores user, time and note; resume clears them", async () => {
     const made = await api.newQueue();
     const before = Date.now();
 
@@ -55,7 +55,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.deepEqual(await read(made.id), made);
   });
 
-  it("the note has two names, of which dispatch_paused_note wins", async () => {
+  it("dispatch_paused_note wins over note", async () => {
     assert.equal(await noteOf({ dispatch_paused_note: "a" }), "a");
     assert.equal(await noteOf({ note: "b" }), "b");
     assert.equal(await noteOf({ note: "b", dispatch_paused_note: "a" }), "a");
@@ -88,7 +88,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     }
   });
 
-  it("refuses a note that is no text, or too long, in words of their own", async () => {
+  it("refuses a note that is not a string, or is too long, with a message for each", async () => {
     const { id } = await api.newQueue();
     for (const name of ["dispatch_paused_note", "note"]) {
       for (const [value, message] of [
@@ -107,7 +107,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.equal((await read(id)).dispatch_paused, false);
   });
 
-  it("looks at one of the two names alone, and tells once what is wrong with it", async () => {
+  it("checks only the name that wins, and reports its problem once", async () => {
     for (const note of [7, {}, "n".repeat(2001), "\u0000"]) {
       assert.equal(await noteOf({ dispatch_paused_note: "a", note }), "a");
       assert.equal(await noteOf({ dispatch_paused_note: null, note }), null);
@@ -117,7 +117,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.deepEqual([refused.status, refused.body], [422, { message: "Note must be a string" }]);
   });
 
-  it("a second pause is refused and leaves who, when and why", async () => {
+  it("refuses a second pause and keeps user, time and note of the first", async () => {
     const { id } = await api.newQueue();
     const first = await pause(id, { body: { note: "first" } });
     const colleague = await api.tokenOf(await addPerson(api.world, api.acme, "admin"));
@@ -129,7 +129,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.deepEqual(await read(id), first.body);
   });
 
-  it("resume of a queue that is not paused is refused, by whoever paused it or not", async () => {
+  it("refuses to resume a queue that is not paused", async () => {
     const { id } = await api.newQueue();
     const message = "Cluster queue is not paused";
     const never = await resume(id);
@@ -141,7 +141,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     for (const answer of [never, twice]) assert.deepEqual([answer.status, answer.body], [422, { message }]);
   });
 
-  it("a hosted queue is paused and resumed like any other, and an update leaves a pause alone", async () => {
+  it("pauses and resumes a hosted queue too, and an update keeps the pause", async () => {
     const made = await api.newQueue({ hostedAgents: { instanceShape: "LINUX_ARM64_2X4" } });
     const paused = await pause(made.id, { body: { note: "n" } });
     const updated = await api.send("PATCH", `${api.queues}/${made.id}`, {
@@ -151,7 +151,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.deepEqual((await resume(made.id)).body, { ...made, description: "d" });
   });
 
-  it("each is told by one entry of the audit log", async () => {
+  it("writes one audit entry for each", async () => {
     const { id, key } = await api.newQueue();
     await pause(id);
     await pause(id);

@@ -20,7 +20,7 @@ async function assertWholeAndKnown(world: World, accepted: string[]): Promise<vo
 }
 
 describe("a SQLite database locked by another process", () => {
-  it("is a 503 with Retry-After, and nothing half-written; a moment's lock is only a wait", async () => {
+  it("answers 503 with Retry-After and writes nothing; a short lock only delays the answer", async () => {
     const world = await startWorld(sqlite, { DATABASE_TIMEOUT_MS: "300" });
     const { path } = await (await setUpOrganization(world)).trigger();
     const first = await post(world.url + path, "{}");
@@ -50,7 +50,7 @@ describe("a SQLite database locked by another process", () => {
 });
 
 describe("a full disk", () => {
-  it("is a 503, nothing half-written, and what was accepted before stays", async () => {
+  it("answers 503, writes nothing, and keeps what was accepted before", async () => {
     const world = await startWorld(sqlite);
     const { path } = await (await setUpOrganization(world)).trigger();
     // No file of this process may grow beyond 3 MB, which is what a full disk looks like to SQLite.
@@ -82,7 +82,7 @@ describe("a full disk", () => {
 const skip = process.env.TEST_DATABASE_URL ? false : (process.env.TEST_DATABASE_MISSING ?? "no Postgres");
 
 describe("Postgres that drops its connections", { skip }, () => {
-  it("costs at most the requests in hand, and no process", async () => {
+  it("fails at most the requests in flight, and ends no process", async () => {
     const world = await startWorld(postgres);
     const { path } = await (await setUpOrganization(world)).trigger();
     await world.startWorkers();

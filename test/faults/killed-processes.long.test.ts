@@ -18,7 +18,7 @@ async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> 
 }
 
 describeOnBothDatabases("every 201 has exactly one build", (database) => {
-  it("when the worker is killed in the middle of its work, and Redis flushed", {
+  it("after the worker is killed in the middle of its work and Redis is flushed", {
     skip: redisServerMissing,
   }, async () => {
     const redis = await startRedis();
@@ -46,7 +46,7 @@ describeOnBothDatabases("every 201 has exactly one build", (database) => {
     await redis.close();
   });
 
-  it("when the ingress is killed after the commit", async () => {
+  it("after the ingress is killed behind the commit", async () => {
     const world = await startWorld(database);
     const { path } = await (await setUpOrganization(world)).trigger();
     const settings = {

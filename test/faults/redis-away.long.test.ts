@@ -82,7 +82,7 @@ describe("while Redis is away", { skip: redisServerMissing }, () => {
     assert.deepEqual([status, headers.get("ratelimit-remaining")], [200, "199"]);
   });
 
-  it("a Redis that may evict keys is degraded, and said in the log", async () => {
+  it("reports and logs a Redis that may evict keys as degraded", async () => {
     await redis.command("config", "set", "maxmemory-policy", "allkeys-lru");
     const { body } = await eventually("the state", async () => {
       const answer = await request(`${world.url}/readyz`);

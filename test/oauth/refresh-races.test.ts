@@ -66,7 +66,7 @@ describeOnBothDatabases("refreshing at the same moment, in two processes", (data
     }
   });
 
-  it("and revoking the grant: nothing works afterwards, and no token is left", async () => {
+  it("leaves no working token when the grant is revoked at the same time", async () => {
     const user = await newMember();
     const { db } = world.services;
     for (const _ of rounds) {
@@ -90,7 +90,7 @@ describeOnBothDatabases("refreshing at the same moment, in two processes", (data
     }
   });
 
-  it("and a thief's late reuse: the grant ends, whichever comes first", async () => {
+  it("ends the grant when a rotated token is reused late at the same time, in either order", async () => {
     const user = await newMember();
     for (const _ of rounds) {
       const first = await signIn(world, client, { id: acme.id, user });

@@ -166,7 +166,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       await pair(second.refresh_token);
     });
 
-    it("answers to whatever is no refresh token", async () => {
+    it("answers to a token that is not a refresh token", async () => {
       const { refresh_token: real, access_token } = first;
       const mistyped = real.slice(0, -1) + (real.endsWith("x") ? "y" : "x");
       const odd = ["x", "\0", "😀", `${real} `, real.repeat(1000), real.toUpperCase()];
@@ -202,7 +202,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       for (const { refresh_token } of [ofRemoved, ofGone]) await refused(refresh_token);
     });
 
-    it("answers when the user can hold nothing of it any more, and with less when something remains", async () => {
+    it("answers when the user may hold none of its scopes any more; grants the rest when some remain", async () => {
       const user = await newMember("admin");
       const decider: Decider = { id: acme.id, user };
       const some = await signIn(world, client, decider, "write_clusters read_user");
@@ -219,7 +219,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
     });
   });
 
-  it("answers 401 invalid_client to who cannot prove to be the client, which changes nothing", async () => {
+  it("answers 401 invalid_client to a client that fails to authenticate, and changes nothing", async () => {
     const { refresh_token } = first;
     await assertOAuthError(use(refresh_token, { client_secret: undefined }), 401, "invalid_client");
     await disableApplication(world.services, client.clientId);

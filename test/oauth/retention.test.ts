@@ -28,7 +28,7 @@ describeOnBothDatabases("tokens that have ended", (database) => {
   });
   after(() => world.close());
 
-  it("are forgotten after a week, and with the last of them the grant", async () => {
+  it("are purged after a week, the grant with the last of them", async () => {
     const expiring = await setUpClient(world, { accessTokenMinutes: 60 });
     await signIn(world, expiring, acme);
     const purgeAfter = async (ms: number) => {
@@ -40,7 +40,7 @@ describeOnBothDatabases("tokens that have ended", (database) => {
     assert.deepEqual(await purgeAfter(1), [1, 0]);
   });
 
-  it("are remembered long enough to notice that a rotated refresh token is used again", async () => {
+  it("are kept long enough to notice the reuse of a rotated refresh token", async () => {
     const first = await signIn(world, refreshing, acme);
     const second = (await refresh(world, refreshing, first.refresh_token)).body;
     world.clock.advance(29 * dayMs);
@@ -54,7 +54,7 @@ describeOnBothDatabases("tokens that have ended", (database) => {
     assert.deepEqual(await allGrants(world), []);
   });
 
-  it("do not take a grant along whose access goes on", async () => {
+  it("do not purge a grant that still works", async () => {
     const lasting = await setUpClient(world);
     await signIn(world, lasting, acme);
     const { refresh_token } = await signIn(world, refreshing, acme);

@@ -59,7 +59,7 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.deepEqual(await read("my-app-web"), body);
   });
 
-  it("takes null for what may be absent, and stores it as absent", async () => {
+  it("treats null as absent", async () => {
     const steps = [
       { command: "a", label: null, agents: null },
       { command: "b", agents: { queue: null } },
@@ -92,7 +92,7 @@ describeOnBothDatabases("pipelines", (database) => {
     await invalid(create({ default_branch: 1 }), "Default branch must be a string");
   });
 
-  it("names lose the white space around them; commands keep it", async () => {
+  it("trims names and keeps the white space of commands", async () => {
     const name = unique("Spaced out");
     const { body } = await create({ name: `\n ${name}  `, steps: [{ command: " make\n" }] });
     assert.deepEqual([body.name, body.steps], [name, [{ command: " make\n" }]]);
@@ -100,7 +100,7 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.equal((await update(body.slug, { name: ` ${longest}\t` })).body.name, longest);
   });
 
-  it("POST refuses steps that are none", async () => {
+  it("POST refuses invalid steps", async () => {
     const command = "make";
     for (const [steps, ...reasons] of [
       [[], "Steps can't be blank"],
@@ -146,7 +146,7 @@ describeOnBothDatabases("pipelines", (database) => {
       await invalid(create({ cluster_id }), "Cluster must be a cluster of the organization");
   });
 
-  it("POST refuses a slug that is taken or none", async () => {
+  it("POST refuses a taken or invalid slug", async () => {
     await invalid(create({ slug: "web" }), "Slug has already been taken");
     for (const slug of ["", "A", "a_b", "-a", "a--b", "a b"])
       await invalid(create({ slug }), "Slug can only contain lower-case letters, numbers and single hyphens");
@@ -159,7 +159,7 @@ describeOnBothDatabases("pipelines", (database) => {
     await invalid(create({ slug: "s".repeat(101) }), "Slug is too long (maximum is 100 characters)");
   });
 
-  it("of simultaneous creates of one slug, in several clusters, exactly one succeeds", async () => {
+  it("accepts exactly one of simultaneous creates with one slug, in several clusters", async () => {
     const clusters: string[] = [];
     for (let made = 0; made < 3; made++) {
       const { id } = await api.newCluster();
@@ -199,7 +199,7 @@ describeOnBothDatabases("pipelines", (database) => {
     await invalid(update(made.slug, { steps: [{ command: "a" }] }), noDefault);
   });
 
-  it("a move and new steps at once never leave steps that cannot run", async () => {
+  it("never leaves steps that cannot run after a simultaneous move and change of steps", async () => {
     const cluster = await api.newCluster();
     const both = unique("both");
     const here = (await api.newQueue()).key;

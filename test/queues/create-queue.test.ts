@@ -77,7 +77,7 @@ describeWithDatabase("POST …/queues", (database) => {
     assert.deepEqual([status, "hosted" in body, "hosted_agents" in body], [201, false, false]);
   });
 
-  it("refuses keys that are none, each with its reason", async () => {
+  it("refuses each invalid key with its reason", async () => {
     for (const key of [undefined, null, ""]) await refused({ key }, "Key can't be blank");
     for (const key of [1, true, [], {}]) await refused({ key }, "Key must be a string");
     for (const key of ["a b", "a.b", "é", "a\n", "\u0000", "\ud800", " ", "__proto__ "])
@@ -145,7 +145,7 @@ describeWithDatabase("POST …/queues", (database) => {
       await api.features({ windows_hosted_agents: false });
     });
 
-    it("has the vCPUs and gigabytes that the name of a shape tells", () => {
+    it("has the vCPUs and memory that the shape's name says", () => {
       for (const { name, cpu, memoryGb } of shapes)
         assert.equal(name.split("_").at(-1), `${cpu}X${memoryGb}`);
     });
@@ -162,7 +162,7 @@ describeWithDatabase("POST …/queues", (database) => {
       assert.equal("retry_agent_affinity" in body, false);
     });
 
-    it("refuses what is no object", async () => {
+    it("refuses a value that is not an object", async () => {
       for (const value of ["x", 1, true, [], [{ instanceShape: "LINUX_AMD64_2X4" }]])
         await refused(hosted(value), "Hosted agents must be an object");
     });
@@ -178,7 +178,7 @@ describeWithDatabase("POST …/queues", (database) => {
         );
     });
 
-    it("repeats no more of a shape than 100 characters, and only whole ones", async () => {
+    it("repeats at most 100 whole characters of a shape", async () => {
       for (const [instanceShape, told] of [
         ["x".repeat(100), "x".repeat(100)],
         ["x".repeat(300_000), `${"x".repeat(100)}…`],
@@ -188,7 +188,7 @@ describeWithDatabase("POST …/queues", (database) => {
         await refused(hosted({ instanceShape }), `Instance shape ${told} is not a valid instance shape`);
     });
 
-    it("refuses a shape that is no text at all", async () => {
+    it("refuses a shape that is not a string", async () => {
       const deep = JSON.parse("[".repeat(50_000) + "]".repeat(50_000));
       for (const instanceShape of [
         { toString: 1 },
@@ -209,7 +209,7 @@ describeWithDatabase("POST …/queues", (database) => {
       );
     });
 
-    it("refuses Windows to an organization that was not given it", async () => {
+    it("refuses Windows to an organization without the feature", async () => {
       for (const { name } of shapes.filter(({ machineType }) => machineType === "windows"))
         await refused(
           hosted({ instanceShape: name }),
@@ -249,7 +249,7 @@ describeOnBothDatabases("the limit of queues in a cluster", (database) => {
 });
 
 describeOnBothDatabases("the limit of queues, configured", (database) => {
-  it("is told as it is", async () => {
+  it("is named in the message", async () => {
     const api = await openApi(database, { QUEUES_PER_CLUSTER: "2" });
     await api.newQueue();
     const { status, body } = await api.send("POST", api.queues, { body: { key: "third" } });

@@ -32,7 +32,7 @@ describeWithDatabase("GET …/queues", (database) => {
     assert.deepEqual((await api.send("GET", `${path}/${body[3].id}`)).body, body[3]);
   });
 
-  it("links the pages that there are", async () => {
+  it("links the other pages", async () => {
     const middle = await list("?page=2&per_page=10");
     const last = await list("?page=4&per_page=10");
     const all = await list("?per_page=32");
@@ -141,7 +141,7 @@ describeWithDatabase("DELETE …/queues/{id}", (database) => {
       assert.equal((await remove(id)).status, 204);
     });
 
-    it("does not mind a pipeline that names a queue of that key in another cluster", async () => {
+    it("ignores a pipeline that names a queue of that key in another cluster", async () => {
       const { id, key } = await api.newQueue();
       const elsewhere = await api.newCluster();
       await api.newQueue({ key }, elsewhere.id);

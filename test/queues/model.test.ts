@@ -148,7 +148,7 @@ describeOnBothDatabases("any sequence of changes to the queues of a cluster", (d
     }
   }
 
-  it("leaves what the rules say, and answers as they say", async () => {
+  it("answers and stores what the model expects", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 15 }), async (commands) => {
         const cluster = await api.newCluster();

@@ -44,7 +44,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     return (await db.select().from(auditEvents).where(of)).length;
   };
 
-  it("of 200 pauses one succeeds, with its own note and one entry of the audit log; so do resumes", async () => {
+  it("accept one of 200 pauses and one of 200 resumes, with one audit entry each", async () => {
     const { id } = await api.newQueue();
     const path = `${api.queues}/${id}`;
 
@@ -60,7 +60,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.deepEqual([await acts(id, "paused"), await acts(id, "resumed")], [1, 1]);
   });
 
-  it("of 50 creates with one key one succeeds", async () => {
+  it("accept one of 50 creates with one key", async () => {
     const key = unique("racing");
     const answers = await together(50, "POST", api.queues, () => ({ key }));
 
@@ -69,7 +69,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.equal(await acts(id, "created"), 1);
   });
 
-  it("creates at the limit fill it and do not exceed it", async () => {
+  it("fill the limit of queues and do not exceed it", async () => {
     const cluster = await api.newCluster();
     const path = `/clusters/${cluster.id}/queues`;
     for (let made = 0; made < 45; made++) await api.newQueue({}, cluster.id);
@@ -83,7 +83,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.equal((await api.send("GET", `${path}?per_page=100`)).body.length, 50);
   });
 
-  it("of 20 deletes one succeeds, and the count goes down by one", async () => {
+  it("accept one of 20 deletes, and count down by one", async () => {
     const cluster = await api.newCluster();
     const path = `/clusters/${cluster.id}/queues`;
     const { id } = await api.newQueue({}, cluster.id);
@@ -116,7 +116,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     }
   }
 
-  it("a queue is never deleted while a pipeline that names it comes", async () => {
+  it("never delete a queue while a pipeline is created that names it", async () => {
     await onlyOne(10, async () => {
       const { id, key } = await api.newQueue();
       const steps = [{ command: "a", agents: { queue: key } }];
@@ -128,7 +128,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     });
   });
 
-  it("a queue is never deleted while a pipeline changes to name it", async () => {
+  it("never delete a queue while a pipeline changes to name it", async () => {
     await onlyOne(10, async () => {
       const { id, key } = await api.newQueue();
       const { slug } = await api.newPipeline();
@@ -140,7 +140,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     });
   });
 
-  it("a queue is never deleted while it becomes the default", async () => {
+  it("never delete a queue while it becomes the default", async () => {
     await onlyOne(10, async () => {
       const cluster = await api.newCluster();
       const { id } = await api.newQueue({}, cluster.id);
@@ -152,7 +152,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     });
   });
 
-  it("a queue is never deleted while builds that run on it are made", async () => {
+  it("never delete a queue while builds that run on it are created", async () => {
     const { services, clock } = api.world;
     const cluster = await api.newCluster();
     const [old, next] = [await api.newQueue({}, cluster.id), await api.newQueue({}, cluster.id)];
@@ -179,7 +179,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.deepEqual([status, body], [422, { message: "Cluster queue has 1 unfinished jobs" }]);
   });
 
-  it("a cluster is never deleted while builds that run in it are made, though their pipeline moves", async () => {
+  it("never delete a cluster while builds that run in it are created, even if their pipeline moves", async () => {
     const { services, clock } = api.world;
     const cluster = await api.newCluster();
     const { key } = await api.newQueue({}, cluster.id);
@@ -206,7 +206,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.deepEqual([answer.status, answer.body], [422, { message: "Cluster has 1 unfinished jobs" }]);
   });
 
-  it("a delete, a build and a move away at once leave no job in a deleted cluster", async () => {
+  it("leave no job in a deleted cluster after a simultaneous delete, build and move", async () => {
     const { key: other } = await api.newQueue();
     const on = (queue: string) => [{ command: "a", agents: { queue } }];
     for (let round = 0; round < 10; round++) {
@@ -226,7 +226,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     }
   });
 
-  it("a cluster is never deleted while a pipeline comes", async () => {
+  it("never delete a cluster while a pipeline is created in it", async () => {
     await onlyOne(10, async () => {
       const cluster = await api.newCluster();
       const { key } = await api.newQueue({}, cluster.id);
@@ -239,7 +239,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     });
   });
 
-  it("a default queue is never taken away while a pipeline that needs it comes", async () => {
+  it("never unset a default queue while a pipeline is created that needs it", async () => {
     await onlyOne(10, async () => {
       const cluster = await api.newCluster();
       const { id } = await api.newQueue({}, cluster.id);

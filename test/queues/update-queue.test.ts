@@ -43,7 +43,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
     }
   });
 
-  it("ignores the key, whatever it is, and what is unknown", async () => {
+  it("ignores the key and unknown members", async () => {
     const made = await api.newQueue();
     const other = await api.newQueue();
     for (const key of ["new", other.key, "not a key", "", null, 7]) {
@@ -113,7 +113,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       await api.features({ windows_hosted_agents: false });
     });
 
-    it("refuses a missing shape with the sentence that names none", async () => {
+    it("refuses a missing shape with a message that names no shape", async () => {
       const { id } = await hosted();
       for (const hostedAgents of [
         {},

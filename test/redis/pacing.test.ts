@@ -33,7 +33,7 @@ function behaves(open: () => Pacing): void {
     assert.equal(await at(pacing, "early", 24), false);
   });
 
-  it("tells apart the polls of one turn, of the same subject and of others", async () => {
+  it("counts polls of one batch separately by subject", async () => {
     const pacing = open();
     const subjects = Array.from({ length: 250 }, (_, index) => `many-${index % 125}`);
 

@@ -66,7 +66,7 @@ describe("a sliding window in memory", () => {
     assert.equal((await take()).admitted, true);
   });
 
-  it("can be looked at without taking a slot", async () => {
+  it("can be peeked at without taking a slot", async () => {
     const windows = memoryRateLimiter(clockAt(1_700_000_000_000));
     const window = { name: "w", subject: "s", limit: 2, windowMs };
     assert.equal((await windows.peek(window)).remaining, 2);
@@ -128,7 +128,7 @@ describe("a sliding window in Redis", { skip }, () => {
     assert.equal(fallbacks, 0);
   });
 
-  it("admits again when the reset that it named has come", async () => {
+  it("admits again at the reset that a refusal names", async () => {
     const short = window(2, 600);
 
     let refused = await windows.admit(short);
@@ -154,14 +154,14 @@ describe("a sliding window in Redis", { skip }, () => {
     assert.equal((await windows.admit(one)).admitted, false);
   });
 
-  it("never holds less than nothing, however often a slot is given back", async () => {
+  it("never counts below zero, even if slots are given back too often", async () => {
     const one = window(1);
     for (let times = 0; times < 5; times++) await windows.giveBack(one);
     assert.equal((await windows.admit(one)).admitted, true);
     assert.equal((await windows.admit(one)).admitted, false);
   });
 
-  it("costs little memory whatever the limit, and leaves nothing behind", async () => {
+  it("uses little memory at any limit, and expires", async () => {
     const huge = window(1_000_000, 120_000);
     await Promise.all(Array.from({ length: 5000 }, () => windows.admit(huge)));
 
@@ -171,7 +171,7 @@ describe("a sliding window in Redis", { skip }, () => {
     assert.ok(ttl > 120_000 && ttl <= 62 * 2000);
   });
 
-  it("costs nothing when it refuses", async () => {
+  it("writes nothing when it refuses", async () => {
     const one = window(1, 60_000 * 60);
     await windows.admit(one);
     const key = redisKeys(prefix).window(one.name, one.subject);

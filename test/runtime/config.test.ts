@@ -8,7 +8,7 @@ import { listSettings, renderSettings } from "../../shared/runtime/settings-tabl
 const secretKey = { SECRET_KEY: "x".repeat(32) };
 
 describe("the configuration", () => {
-  it("has defaults that just work", () => {
+  it("has working defaults", () => {
     const config = readConfig(secretKey);
     assert.deepEqual(
       [config.host, config.port, config.databaseUrl, config.maxPayloadBytes, config.deliveriesPerHour],
@@ -35,7 +35,7 @@ describe("the configuration", () => {
     );
   });
 
-  it("takes an empty variable as absent", () => {
+  it("treats an empty variable as absent", () => {
     assert.equal(readConfig({ ...secretKey, PORT: "", PUBLIC_URL: "" }).port, 3000);
   });
 

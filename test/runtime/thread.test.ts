@@ -16,7 +16,7 @@ function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {
 }
 
 describe("a thread that answers questions", () => {
-  it("answers each with its own, however many wait", async () => {
+  it("answers each of many waiting questions with its own answer", async () => {
     const { askAll, close } = open();
     const texts = Array.from({ length: 500 }, (_, index) => `question ${index}`);
 
@@ -25,7 +25,7 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("leaves the asker's bytes as they are", async () => {
+  it("does not detach the caller's bytes", async () => {
     const { ask, close } = open();
     const body = Buffer.from("mine");
     await ask(body.toString());
@@ -33,7 +33,7 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("gives up on the one that takes too long, and asks the others again", async () => {
+  it("rejects the question that takes too long, and asks the others again", async () => {
     const { askAll, close } = open({ deadlineMs: 500 });
 
     const answers = await askAll(["a", "spin", "b", "spin", "c"]);
@@ -42,14 +42,14 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("does not count the time it takes to start, nor to wait for others", async () => {
+  it("does not count the time to start or to wait for other questions", async () => {
     const { askAll, close } = open({ deadlineMs: 1000 });
     const texts = Array.from({ length: 40 }, () => "spin 40 ms");
     assert.deepEqual(await askAll(texts), texts);
     await close();
   });
 
-  it("does not take its own process standing still for a slow answer", async () => {
+  it("does not reject an answer because its own process stalled", async () => {
     const { ask, close } = open({ deadlineMs: 100 });
     await ask("started");
 
@@ -80,7 +80,7 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("rejects who waits when it is closed, and who asks afterwards", async () => {
+  it("rejects waiting and later questions once it is closed", async () => {
     const { ask, close } = open();
     const waiting = ask("spin");
     await close();

@@ -93,7 +93,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     }
   });
 
-  it("names the event that it is told, and keeps no signature", async () => {
+  it("sends the event given, and stores no signature", async () => {
     const { id } = await create("--type", "github", "--secret", "s3cret");
 
     const sent = await admin("send", id, ...payload("[]"), "--event", "release");
@@ -113,7 +113,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     await remove(id);
   });
 
-  it("sends what comes on standard input", async () => {
+  it("sends standard input", async () => {
     const { id } = await create("--type", "webhook");
 
     const { stdout, code } = await run(["send", id, "--file", "-"], '{"from":"a pipe"}');
@@ -124,7 +124,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     await remove(id);
   });
 
-  it("says in one sentence what it cannot send", async () => {
+  it("refuses in one sentence what it cannot send", async () => {
     const { id } = await create("--type", "webhook");
     const disabled = await create("--type", "webhook", "--disabled");
     const send = (file: string[], to = id) => refused(["send", to, ...file]);

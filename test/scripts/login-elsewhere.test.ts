@@ -78,7 +78,7 @@ const least = (url: string) => ({
 });
 
 describe("npm run login at another server", () => {
-  it("signs in where only the least is answered", async (t) => {
+  it("signs in at a server that answers only the required members", async (t) => {
     const server = await startServer(t, least);
 
     const { code, stdout, stderr, paused } = await server.login(
@@ -109,7 +109,7 @@ describe("npm run login at another server", () => {
     });
   });
 
-  it("forgets tokens that the server cannot revoke", async (t) => {
+  it("deletes tokens that the server cannot revoke", async (t) => {
     const server = await startServer(t, least);
     await server.login();
 
@@ -142,7 +142,7 @@ describe("npm run login at another server", () => {
     assert.deepEqual([kept?.access_token, kept?.refresh_token], ["b", "r"]);
   });
 
-  it("gets through 429 and 503, and waits as they say", async (t) => {
+  it("retries after 429 and 503 as Retry-After says", async (t) => {
     const server = await startServer(t, (url) => ({
       ...least(url),
       "/t": [

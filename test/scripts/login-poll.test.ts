@@ -65,7 +65,7 @@ describe("polling for a decision", () => {
     assert.deepEqual([end, paused, timesAway], ["approved", [5, 10, 20, 5, 10], 2]);
   });
 
-  it("never pauses past the end because of that: the last poll is then", async () => {
+  it("makes the last poll when the codes expire, not later", async () => {
     const { end, paused } = await poll(...Array(9).fill("unreachable"));
 
     assert.deepEqual([end, paused], ["expired_token", [5, 10, 20, 40, 25]]);
@@ -77,13 +77,13 @@ describe("polling for a decision", () => {
     assert.deepEqual([end, paused], ["approved", [5, 30, 20]]);
   });
 
-  it("ends at once with a Retry-After that the codes do not live to see", async () => {
+  it("ends at once when Retry-After is later than the codes' expiry", async () => {
     const { end, paused } = await poll(["unavailable", 96]);
 
     assert.deepEqual([end, paused], ["unavailable", [5]]);
   });
 
-  it("ends by its own clock when the server forgets to say that the time is over", async () => {
+  it("ends by its own clock if the server never answers expired_token", async () => {
     const { end, paused } = await poll();
 
     assert.deepEqual([end, paused.length], ["expired_token", 20]);
@@ -95,7 +95,7 @@ describe("polling for a decision", () => {
     });
   }
 
-  it("hands on what is no answer at all", async () => {
+  it("rethrows an error that is not an answer", async () => {
     const waiting = { intervalMs: 1, expiresAt: new Date(), clock: { now: () => new Date() } };
     const poll = pollUntilApproved(() => Promise.reject(new Error("a bug")), {
       ...waiting,

@@ -34,7 +34,7 @@ describe("npm run login as a program", () => {
     assert.equal((statSync(here.file).mode & 0o777).toString(8), "600");
   });
 
-  it("leaves on Ctrl-C with 130", async (t) => {
+  it("exits with 130 on Ctrl-C", async (t) => {
     const here = moveIn(world, t);
     const running = await start(here.home);
     const before = running.output();

@@ -82,7 +82,7 @@ describe("npm run login", () => {
     assert.deepEqual([code, paused], [0, [1, 1, 1]]);
   });
 
-  it("waits 5 seconds longer from each slow_down on", async (t) => {
+  it("waits 5 seconds longer after each slow_down", async (t) => {
     const here = moveIn(world, t);
 
     const pauses = [nothing, nothing, nothing, here.approve];
@@ -123,7 +123,7 @@ describe("npm run login", () => {
     assert.deepEqual(paused, [5, 5, 5]);
   });
 
-  it("redeems an approval of the last moment", async (t) => {
+  it("redeems an approval made in the last moment", async (t) => {
     const here = moveIn(shortLived, t);
     const approveInTime = async (output: string) => {
       here.clock.advance(-4000);
@@ -168,7 +168,7 @@ describe("npm run login", () => {
     assert.equal(stderr, `Nothing answers at ${here.door.url}: start it with npm start, or give --server.\n`);
   });
 
-  it("leaves on Ctrl-C with 130 and without a word", async (t) => {
+  it("exits with 130 and prints nothing on Ctrl-C", async (t) => {
     const here = moveIn(world, t);
     const interrupt = new AbortController();
 
@@ -180,7 +180,7 @@ describe("npm run login", () => {
     assert.equal(existsSync(here.file), false);
   });
 
-  it("refuses in one sentence that says how to mend it", async (t) => {
+  it("refuses bad input in one sentence that says what to do", async (t) => {
     const here = moveIn(world, t);
     const refused = async (...args: string[]) => {
       const { code, stdout, stderr } = await login(here, args);
@@ -238,7 +238,7 @@ describe("npm run login, the QR code", () => {
 });
 
 describe("npm run login, what is kept", () => {
-  it("is for its owner's eyes only, also where it was open before", async (t) => {
+  it("is readable by its owner only, even if it was not before", async (t) => {
     const here = moveIn(world, t);
     mkdirSync(dirname(here.file), { recursive: true });
     writeFileSync(
@@ -259,7 +259,7 @@ describe("npm run login, what is kept", () => {
     ]);
   });
 
-  it("is not touched when it is something else: the command says so before anybody approves", async (t) => {
+  it("is not overwritten when it is something else: the command refuses before it asks for a code", async (t) => {
     const here = moveIn(world, t);
     mkdirSync(dirname(here.file), { recursive: true });
     writeFileSync(here.file, "[1]");
@@ -341,7 +341,7 @@ describe("npm run login -- --status", () => {
     assert.deepEqual(kept(here), before);
   });
 
-  it("says how to sign in when nobody is", async (t) => {
+  it("says how to sign in when nobody is signed in", async (t) => {
     const here = moveIn(world, t);
 
     for (const what of ["--status", "--sign-out"]) {
@@ -353,7 +353,7 @@ describe("npm run login -- --status", () => {
 });
 
 describe("npm run login -- --sign-out", () => {
-  it("revokes the tokens and forgets them", async (t) => {
+  it("revokes the tokens and deletes them", async (t) => {
     const here = await signedIn(t);
     const { access_token } = kept(here);
     const countGrants = async () => (await listGrants(here.services.db, here.organization.user.id)).length;
@@ -367,7 +367,7 @@ describe("npm run login -- --sign-out", () => {
     assert.equal(kept(here), undefined);
   });
 
-  it("forgets nothing while the server is away", async (t) => {
+  it("deletes nothing while the server is away", async (t) => {
     const here = await signedIn(t);
     await here.door.shut();
 

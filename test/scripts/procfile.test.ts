@@ -52,11 +52,11 @@ describe("npm start -- name=number", () => {
     ]);
   });
 
-  it("runs as many as it is told, and numbers them", () => {
+  it("runs as many as asked, and numbers them", () => {
     assert.deepEqual(namesOf(["worker=3"]), ["web", "worker.1", "worker.2", "worker.3"]);
   });
 
-  it("leaves out what is scaled to nothing", () => {
+  it("leaves out a process scaled to 0", () => {
     assert.deepEqual(namesOf(["web=0"]), ["worker"]);
   });
 

@@ -44,7 +44,7 @@ describe("the demo", () => {
     assert.deepEqual(await applications(), [cli]);
   });
 
-  it("gets that application when it was made without it", async (t) => {
+  it("adds that application to an older demo", async (t) => {
     const { services, applications } = await open(t);
     await findOrMakeDemo(services);
     await services.db.transaction((tx) => tx.delete(tx.tables.applications));
@@ -54,7 +54,7 @@ describe("the demo", () => {
     assert.deepEqual(await applications(), [cli]);
   });
 
-  it("leaves an installation alone that has organizations of its own", async (t) => {
+  it("does not touch an installation with other organizations", async (t) => {
     const world = await open(t);
     await setUpOrganization(world);
 

@@ -93,14 +93,14 @@ describe("npm start", { skip }, () => {
     assert.match(output, /Sign in a device: .* as demo@example\.com with the password [\w-]{20}:$/m);
   });
 
-  it("runs what it is told to, and prefixes the lines of each process with its name", () => {
+  it("runs the processes asked for, and prefixes each line with the process name", () => {
     assert.match(output, /^Starting ingress, deliveries\.$/m);
     for (const name of ["ingress", "deliveries"]) {
       assert.match(output, new RegExp(`^\\[${name} *\\] \\{.*"msg":"started"\\}$`, "m"));
     }
   });
 
-  it("keeps its data to its owner", () => {
+  it("makes its data readable by its owner only", () => {
     const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8);
 
     assert.equal(modeOf("data"), "700");

@@ -69,7 +69,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     );
   });
 
-  it("has the defaults of the specification when the trigger names none", async () => {
+  it("has the documented defaults when the trigger sets none", async () => {
     const build = await built(await deliver((await acme.trigger()).path));
 
     assert.deepEqual([build.branch, build.commit, build.message], ["main", "HEAD", "Triggered build"]);
@@ -150,7 +150,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     assert.equal((numbers.at(-1) ?? 0) - (numbers[0] ?? 0), 999, "numbers have no gaps");
   });
 
-  it("is made once, however many workers are told of it at the same time", async () => {
+  it("is made once, even if several workers get the delivery at the same time", async () => {
     const { path } = await acme.trigger();
     const ids = await Promise.all(Array.from({ length: 20 }, () => deliver(path)));
     const before = await countBuilds(world);
@@ -185,7 +185,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
   });
   after(() => world.close());
 
-  it("waits, and is sent again once it has waited too long, at most every ten seconds", async () => {
+  it("stays pending, and is requeued after it has waited too long, at most every ten seconds", async () => {
     const { path } = await acme.trigger();
     const { body } = await post(world.url + path, "{}");
 
@@ -256,7 +256,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
 });
 
 describe("the numbers of a pipeline's builds", () => {
-  it("follow the order in which the webhooks came", async () => {
+  it("follow the order of arrival", async () => {
     const world = await startWorld(sqlite);
     const acme = await setUpOrganization(world);
     const { path } = await acme.trigger();

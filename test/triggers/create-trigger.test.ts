@@ -80,7 +80,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       );
     });
 
-    it("tells the URL this once: not to GET, lists or PATCH", async () => {
+    it("shows the URL in the answer to the create only", async () => {
       const { slug } = await api.newPipeline();
       const { endpoint_url, ...rest } = await api.newTrigger(full, slug);
       const path = `${api.triggersAt(slug)}/${rest.id}`;
@@ -106,7 +106,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       assert.deepEqual([refused.status, refused.body], [403, { message: "Pipeline trigger is disabled" }]);
     });
 
-    it("lets a member, who is named as its maker", async () => {
+    it("allows members, and names the creator", async () => {
       const member = await addPerson(api.world, api.acme);
       const token = await api.tokenOf(member, ["write_pipelines"]);
 
@@ -263,7 +263,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       }
     });
 
-    it("tells several reasons at once, and leaves nothing behind", async () => {
+    it("reports several problems at once, and stores nothing", async () => {
       const { slug } = await api.newPipeline();
       const body = { label: "", enabled: 1, x: 1, build: { branch: 2, y: 1 } };
 
@@ -293,7 +293,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
   });
 
   describe("404", () => {
-    it("knows a trigger at its own pipeline only", async () => {
+    it("finds a trigger only in its own pipeline", async () => {
       const { slug } = await api.newPipeline();
       const { id } = await api.newTrigger({}, slug);
       const elsewhere = (await api.newPipeline()).slug;

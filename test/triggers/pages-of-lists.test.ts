@@ -75,7 +75,7 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
         });
       }
 
-      it("answers 400 to a page that there cannot be", async () => {
+      it("answers 400 to an invalid cursor or page size", async () => {
         const { links } = await read(`${list.path}?per_page=3`);
         const cursor = new URL(links.next ?? "").searchParams.get("after") ?? "";
         const size = "per_page must be a number from 1 to 100";
@@ -113,7 +113,7 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
     });
   }
 
-  it("goes on where it was while new ones come, and shows those to who walks back", async () => {
+  it("continues after the cursor while items are added, and shows those on the way back", async () => {
     const trigger = await api.newTrigger();
     const path = `${api.triggersAt()}/${trigger.id}/deliveries`;
     const old: string[] = [];
@@ -133,7 +133,7 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
     assert.deepEqual(back.reverse().flatMap(idsOf), [...come, ...old]);
   });
 
-  it("goes on from a cursor of what is gone by now", async () => {
+  it("continues from the cursor of a deleted item", async () => {
     const { slug } = await api.newPipeline();
     const path = api.triggersAt(slug);
     const ids: string[] = [];

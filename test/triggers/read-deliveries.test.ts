@@ -106,7 +106,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       ]);
     });
 
-    it("is judged by the filter that its trigger has when it is built", async () => {
+    it("is filtered by the trigger's filter at the time of the build", async () => {
       await api.features({ webhook_filtering: true });
       const trigger = await fresh({ filter: { expression: "webhook.payload.a == 1" } });
       const id = await api.deliver(trigger, '{"a":2}');
@@ -189,7 +189,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       }
     });
 
-    it("has credentials nowhere, not even stored", async () => {
+    it("shows and stores no credentials", async () => {
       const trigger = await fresh({ type: "github" });
       const id = await api.deliver(trigger, "{}", sent);
 
@@ -222,7 +222,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       }
     });
 
-    it("is for nobody's cache", async () => {
+    it("is not cacheable", async () => {
       const trigger = await fresh();
       const { headers } = await read(trigger, await api.deliver(trigger), "/request");
 

@@ -46,7 +46,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     for (let at = 0; at < times; at++) counts.count(id, cause);
   };
 
-  it("tell by cause what each trigger refused, a few seconds later, and nothing that it accepted", async () => {
+  it("count each trigger's refusals by cause, and no accepted delivery", async () => {
     const small = await setUpOrganization(world, `small-${database.dialect}`, 1);
     const trigger = await acme.trigger({ type: "github", secret: "s" });
     const [disabled, limited] = [await acme.trigger({ enabled: false }), await small.trigger()];
@@ -91,7 +91,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     );
   });
 
-  it("add up over two processes, and are written down when a process ends", async () => {
+  it("add up over two processes, and are stored when a process ends", async () => {
     const trigger = await acme.trigger({ enabled: false });
     const second = await runSecondIngress(world);
     const third = await startIngress(world.services);
@@ -142,7 +142,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     assert.deepEqual(await counted(trigger), { invalid_json: 8 });
   });
 
-  it("are waited for by who closes, also those on their way that fail", async (t) => {
+  it("are flushed before close() resolves, also when a flush fails", async (t) => {
     const trigger = await acme.trigger();
     const counts = open();
     noteTimes(counts, trigger, "disabled", 4);
@@ -161,7 +161,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     assert.deepEqual(await counted(trigger), { disabled: 4 });
   });
 
-  it("are kept by the hour for seven days, and then forgotten", async () => {
+  it("are kept by the hour for seven days, and then purged", async () => {
     const trigger = await acme.trigger();
     const counts = open();
     const noteNow = async (times: number) => {

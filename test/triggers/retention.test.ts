@@ -48,7 +48,7 @@ describeOnBothDatabases("retention", (database) => {
     );
   };
 
-  it("evicts payloads after their time, but none that still waits for its build", async () => {
+  it("evicts payloads after PAYLOAD_RETENTION_DAYS, and none of a pending delivery", async () => {
     const [old, waiting] = [await deliver(), await deliver()];
     await build(old);
     world.clock.advance(7 * dayMs - 60_000);
@@ -95,7 +95,7 @@ describeOnBothDatabases("retention", (database) => {
     assert.equal(await db.vacuum(10), 0, "nothing is left to give back");
   });
 
-  it("forgets decided deliveries after their time, while their builds stay", async () => {
+  it("purges decided deliveries after DELIVERY_RETENTION_DAYS, and keeps their builds", async () => {
     const [old, waiting] = [await deliver(), await deliver()];
     await build(old);
     world.clock.advance(31 * dayMs);
@@ -109,7 +109,7 @@ describeOnBothDatabases("retention", (database) => {
     assert.ok(await buildOfDelivery(world, waiting));
   });
 
-  it("forgets finished builds after their time, with their jobs, and no build that is not finished", async () => {
+  it("purges finished builds with their jobs after BUILD_RETENTION_DAYS, and no unfinished build", async () => {
     const { db } = world.services;
     const { builds, jobs } = db.tables;
     const finished = (await db.select().from(builds))[0];
@@ -131,7 +131,7 @@ describeOnBothDatabases("retention", (database) => {
     assert.deepEqual(await db.select().from(jobs).where(eq(jobs.buildId, finished.id)), []);
   });
 
-  it("forgets audit entries after their time", async () => {
+  it("purges audit entries after AUDIT_RETENTION_DAYS", async () => {
     const { db } = world.services;
     const countEvents = async () =>
       (await db.select({ total: count() }).from(db.tables.auditEvents))[0]?.total;
@@ -141,7 +141,7 @@ describeOnBothDatabases("retention", (database) => {
     assert.equal(await countEvents(), 1);
   });
 
-  it("frees spent idempotency keys", async () => {
+  it("purges expired idempotency keys", async () => {
     await post(world.url + path, "{}", { "Idempotency-Key": "k" });
     const { db } = world.services;
     const keys = async () => (await db.select().from(db.tables.idempotencyKeys)).length;

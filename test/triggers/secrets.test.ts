@@ -75,7 +75,7 @@ describeWithDatabase("the secrets of triggers", (database) => {
     }
   };
 
-  it("are in no line of the log, at its most talkative", () => {
+  it("are in no log line, at level trace", () => {
     const all = api.world.logged.join("");
     assert.equal(api.world.services.log.level, "debug");
     assert.ok(all.includes("/deliver/[redacted]"));

@@ -44,7 +44,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     (await api.post(trigger, "{}", headers)).status,
   ];
 
-  it("never become eleven, however many are created at once", async () => {
+  it("never become eleven, with many simultaneous creates", async () => {
     for (const present of [0, 9]) {
       const { slug } = await api.newPipeline();
       for (let made = 0; made < present; made++) await api.newTrigger({}, slug);
@@ -60,7 +60,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     }
   });
 
-  it("go once, of many deletes", async () => {
+  it("accept one of many simultaneous deletes", async () => {
     const { path } = await fresh();
 
     const answers = await together(20, (url) => api.send("DELETE", path, { url }));
@@ -141,7 +141,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     }
   });
 
-  it("let no replay of an Idempotency-Key past any of it", async () => {
+  it("refuse the replay of an Idempotency-Key after each of these changes", async () => {
     const trigger = await fresh({ type: "github", verification: { strategy: "hmac", secret: "old" } });
     const replay = async (secret: string) =>
       bothAnswer(trigger, {

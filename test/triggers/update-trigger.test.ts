@@ -6,7 +6,7 @@ import { describeWithDatabase } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeWithDatabase("a trigger that is there", (database) => {
+describeWithDatabase("an existing trigger", (database) => {
   let api: TriggerApi;
 
   before(async () => {
@@ -172,7 +172,7 @@ describeWithDatabase("a trigger that is there", (database) => {
   });
 
   describe("DELETE", () => {
-    it("is gone for everybody: the API, the list and its URL", async () => {
+    it("removes it from the API, the list and its URL", async () => {
       const trigger = await fresh();
       const list = trigger.path.replace(/\/[^/]+$/, "");
 

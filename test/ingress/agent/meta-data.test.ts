@@ -94,7 +94,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.ok(Buffer.from(body.value).equals(payload));
     });
 
-    it("can be read ten times in any minute a build", async () => {
+    it("can be read ten times a minute for each build", async () => {
       const { build, job, reader } = await setUpBuild();
       const paths = Array.from({ length: 12 }, (_, at) =>
         at % 2 ? `jobs/${job.id}/data/get` : `builds/${build.id}/data/get`,
@@ -233,7 +233,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
   });
 
   describe("who may call", () => {
-    it("answers 401 without a token in force", async () => {
+    it("answers 401 without a valid token", async () => {
       const { job, reader, build } = await setUpBuild();
       const path = `jobs/${job.id}/data/get`;
       for (const token of [
@@ -252,7 +252,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.equal((await call(`builds/${build.id}/data/get`, reader, webhook)).status, 401);
     });
 
-    it("takes the scheme Token or Bearer, in any case", async () => {
+    it("accepts the schemes Token and Bearer, in upper and lower case", async () => {
       const { job, reader } = await setUpBuild();
       for (const scheme of ["Token", "token", "Bearer", "BEARER"]) {
         assert.equal((await call(`jobs/${job.id}/data/exists`, reader, webhook, scheme)).status, 200);

@@ -47,7 +47,7 @@ describeWithDatabase("access to the REST API", (database) => {
   };
 
   describe("401", () => {
-    it("asks for a token where there is none in an Authorization header", async () => {
+    it("answers 401 without a token in the Authorization header", async () => {
       const token = await acme.token("read_user");
       assertUnauthenticated(await at("/v2/user"), "");
       assertUnauthenticated(await at(`/v2/user?access_token=${token}`), "");
@@ -64,7 +64,7 @@ describeWithDatabase("access to the REST API", (database) => {
       }
     });
 
-    it("says so of a token that is not known or not an access token", async () => {
+    it("answers invalid_token for an unknown token and for one that is no access token", async () => {
       const kinds = ["access", "refresh", "deviceCode", "clientSecret", "session", "trigger", "job"] as const;
       for (const kind of kinds) await ended(issueToken(kind));
       const { refreshToken } = await signedIn(acme.user, { refreshTokens: true });
@@ -72,7 +72,7 @@ describeWithDatabase("access to the REST API", (database) => {
       await ended("x".repeat(10_000));
     });
 
-    it("is never answered to a token that works, in whatever case the scheme is written", async () => {
+    it("is never the answer to a valid token, with the scheme in any case", async () => {
       const token = await acme.token("read_user");
       for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR "]) {
         const headers = { Authorization: `${scheme} ${token}` };
@@ -80,7 +80,7 @@ describeWithDatabase("access to the REST API", (database) => {
       }
     });
 
-    it("is the answer while the application is disabled, and no longer", async () => {
+    it("is the answer exactly while the application is disabled", async () => {
       const { client, token } = await signedIn();
 
       await disableApplication(world.services, client.clientId);
@@ -118,7 +118,7 @@ describeWithDatabase("access to the REST API", (database) => {
   });
 
   describe("last used", () => {
-    it("is recorded of the grant: when, from where and by what, once a worker has written it down", async () => {
+    it("is recorded for the grant with time, address and user agent once a worker has written it", async () => {
       const user = await addPerson(world, acme);
       const { token } = await signedIn(user);
       const useWith = (userAgent: string) =>
@@ -143,7 +143,7 @@ describeWithDatabase("access to the REST API", (database) => {
       assert.deepEqual(await recorded(), [world.clock.now(), "127.0.0.1", "x".repeat(500)]);
     });
 
-    it("is not what a refused request is, and an older note never replaces a newer one", async () => {
+    it("is not recorded for a refused request, and never replaced by an older time", async () => {
       const user = await addPerson(world, acme);
       const { client, token } = await signedIn(user);
       const { usage } = world.services;

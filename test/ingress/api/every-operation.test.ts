@@ -84,7 +84,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
     if (status !== 401) assertLimited(answer);
   }
 
-  it("is in this table, and no other", () => {
+  it("is in this table", () => {
     const expected = [...declared.values()].flatMap(({ id, methods }) =>
       methods.length > 1 ? [id, `${id}ByPatch`] : [id],
     );
@@ -118,7 +118,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
         assert.equal(type, success.schema ? "application/json;charset=UTF-8" : null);
       });
 
-      it("answers 401 without a token, and says when one is invalid", async () => {
+      it("answers 401 without a token, and error=invalid_token for an invalid one", async () => {
         const none = await call(example, { token: null });
         const unknown = await call(example, { token: issueToken("access") });
 
@@ -157,7 +157,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
         assert.equal(answer.headers.get("www-authenticate"), null);
       });
 
-      it("answers 404 to a token of another organization, before it looks at scopes", async () => {
+      it("answers 404 to a token of another organization, before it checks scopes", async () => {
         const narrow = await api.tokenOf(api.acme.user, ["read_user"]);
         const elsewhere = await request(`${api.world.url}/v2/organizations/nope${fill(api, path)}`, {
           method,
@@ -207,7 +207,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
           }
         });
 
-        it("takes JSON with parameters, and of a kind", options, async () => {
+        it("accepts JSON media types with parameters and with a +json suffix", options, async () => {
           const plain = ["APPLICATION/JSON", "application/x+json", "application/json; x=y"];
           const utf8 = ["charset=utf-8", 'Charset="UTF-8"', "x=y ; charset=utf8"];
           for (const type of [...plain, ...utf8.map((parameter) => `application/json;${parameter}`)]) {
@@ -229,7 +229,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
 
   for (const [path, allow] of Object.entries(allowed)) {
     describe(`the path ${path}`, () => {
-      it("answers 405 with Allow to other methods, token or not", async () => {
+      it("answers 405 with Allow to other methods, with or without a token", async () => {
         for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
           if (allow.split(", ").includes(method)) continue;
           const answer = await api.send(method, fill(api, path), { token: null });

@@ -30,7 +30,7 @@ describe("the document of the API", () => {
       })),
     );
 
-  it("is there for everybody, browsers too", async () => {
+  it("is public, and readable from other origins", async () => {
     const { status, headers, body } = await get(`${api.world.url}/openapi.json`);
     assert.equal(status, 200);
     assert.equal(headers.get("content-type"), "application/json;charset=UTF-8");
@@ -57,7 +57,7 @@ describe("the document of the API", () => {
     );
   });
 
-  it("has every operation that is served, and no other", () => {
+  it("lists exactly the operations that are served", () => {
     const served = restOperations(api.world.services).flatMap(({ methods, path }) =>
       methods.map((method) => `${method} ${path.replace(/:([a-z]+)/g, "{$1}")}`),
     );
@@ -79,7 +79,7 @@ describe("the document of the API", () => {
     assert.deepEqual(ofDocument.sort(), ofTable.sort());
   });
 
-  it("tells the headers of every answer, when to wait, and what is refused to whom", () => {
+  it("describes the headers of every answer, Retry-After, and the reasons for each refusal", () => {
     const names = (answer: { headers: Record<string, unknown> } | undefined) =>
       Object.keys(answer?.headers ?? {});
     const declared = new Map(
@@ -113,7 +113,7 @@ describe("the document of the API", () => {
     }
   });
 
-  it("asks for a shape in updates of hosted queues, and promises who made a cluster", () => {
+  it("requires a shape in updates of hosted queues, and the creator of a cluster", () => {
     const { put } = document.paths[
       "/v2/organizations/{org}/clusters/{cluster}/queues/{queue}"
     ] as unknown as {
@@ -151,7 +151,7 @@ describe("the document of the API", () => {
     assert.deepEqual(Object.keys(properties).sort(), [...always, ...sometimes].sort());
   });
 
-  it("is the one that the client's types were made of: else run generate-openapi-types.ts", () => {
+  it("matches the generated client types; if not, run generate-openapi-types.ts", () => {
     const types = readFileSync(new URL("openapi-types.d.ts", import.meta.url), "utf8");
     assert.equal(/^\/\/ Made of the document (\w+)/.exec(types)?.[1], fingerprint(document));
   });

@@ -8,7 +8,7 @@ describe("networkOf", () => {
     assert.equal(networkOf(""), "");
   });
 
-  it("is the /64 of an IPv6 address, however it is written", () => {
+  it("is the /64 of an IPv6 address in any notation", () => {
     for (const ip of ["2001:db8::1", "2001:db8::", "2001:0DB8:0:0:1:2:3:4", "2001:db8:0:0::ffff:192.0.2.1"])
       assert.equal(networkOf(ip), "2001:db8:0:0::/64", ip);
     assert.equal(networkOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");

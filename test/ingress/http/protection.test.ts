@@ -33,19 +33,19 @@ describe("the ingress on the open internet", () => {
   const head = (length: number) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-  it("hangs up on who sends headers too slowly", async () => {
+  it("answers 408 and closes when headers arrive too slowly", async () => {
     const socket = await open();
     socket.write("POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ");
     assertRefused(await text(socket), 408, tooSlow);
   });
 
-  it("hangs up on who sends a body too slowly", async () => {
+  it("answers 408 and closes when a body arrives too slowly", async () => {
     const socket = await open();
     socket.write(`${head(1000)}{`);
     assertRefused(await text(socket), 408, tooSlow);
   });
 
-  it("is quiet about a client that goes away in the middle of its body", async () => {
+  it("logs no error when a client leaves in the middle of its body", async () => {
     const socket = await open();
     socket.write(`${head(1000)}{`);
     socket.destroy();
@@ -54,7 +54,7 @@ describe("the ingress on the open internet", () => {
     assert.ok(!world.logged.some((line) => line.includes("unexpected error")));
   });
 
-  it("answers 503 to bodies beyond what it holds at once, and recovers", async () => {
+  it("answers 503 above MAX_BODY_BYTES_IN_FLIGHT, and recovers", async () => {
     const holder = await open();
     holder.write(head(95_000) + "x".repeat(90_000));
     const body = JSON.stringify("x".repeat(50_000));
@@ -70,7 +70,7 @@ describe("the ingress on the open internet", () => {
     await eventually("room again", async () => (await post(world.url + path, body)).status === 201);
   });
 
-  it("takes no more connections than it is allowed to", async () => {
+  it("accepts no more connections than MAX_CONNECTIONS", async () => {
     const sockets = await Promise.all(Array.from({ length: 30 }, open));
     const isClosed = await Promise.all(
       sockets.map(async (socket) => {
@@ -115,7 +115,7 @@ describe("the ingress on the open internet", () => {
   };
   const healthy = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
-  it("refuses what is no HTTP at all", async () => {
+  it("refuses a request that is not HTTP", async () => {
     for (const garbage of ["\x16\x03\x01 hello\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost x\r\n\r\n"])
       assertRefused(await exchange(garbage), 400, "The request is malformed");
   });
@@ -127,7 +127,7 @@ describe("the ingress on the open internet", () => {
     assertRefused(await exchange(large), 431, "The headers are too large");
   });
 
-  it("refuses a body whose chunks are none", async () => {
+  it("refuses a malformed chunked body", async () => {
     const chunked = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
     assertRefused(await exchange(`${chunked}\r\n\r\nzz\r\n`), 400, "The request is malformed");
   });
@@ -139,7 +139,7 @@ describe("the ingress on the open internet", () => {
     assertRefused(answer.slice(at), 400, "The request is malformed");
   });
 
-  it("never answers a request with what is wrong with a later one", async () => {
+  it("never answers a request with the error of a later one", async () => {
     const body = JSON.stringify({ hello: "x".repeat(1000) });
     for (const first of [healthy, `${head(body.length)}${body}`, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"]) {
       const answer = await exchange(`${first}garbage\r\n\r\n`);
@@ -149,7 +149,7 @@ describe("the ingress on the open internet", () => {
 });
 
 describe("shutting down", () => {
-  it("finishes what is in hand and takes nothing new", async () => {
+  it("finishes requests in flight and accepts no new ones", async () => {
     const world = await startWorld(sqlite);
     const { path } = await (await setUpOrganization(world)).trigger();
     const socket = connect(Number(new URL(world.url).port), "127.0.0.1");

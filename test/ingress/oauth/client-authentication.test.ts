@@ -80,7 +80,7 @@ describeWithDatabase("client authentication", (database) => {
         }
       });
 
-      it("answers 401 to clients that do not exist, however odd their ids", async () => {
+      it("answers 401 to unknown clients, with malformed ids too", async () => {
         for (const id of ["nope", "\0", "a\0b", "😀", "x".repeat(30_000), "' or 1=1 --", "%00", " "]) {
           await unauthenticated(send(endpoint, { ...rest, client_id: id }), false);
           await unauthenticated(send(endpoint, { ...rest, client_id: id, client_secret: "x" }), false);
@@ -154,7 +154,7 @@ describeWithDatabase("client authentication", (database) => {
     await unauthenticated(send("token", rest, header(`other:+${secret}`)), true);
   });
 
-  it("looks at the client before anything else in the request", async () => {
+  it("authenticates the client before it checks anything else", async () => {
     await unauthenticated(send("token", { client_id: "nope", grant_type: "nope" }), false);
     await unauthenticated(send("device_authorization", { client_id: "nope", scope: "nope" }), false);
     await unauthenticated(send("introspect", { client_id: "nope" }), false);
@@ -171,7 +171,7 @@ describeWithDatabase("client authentication", (database) => {
     await authenticated("token", sent(next));
   });
 
-  it("keeps a code to the client that it was given to", async () => {
+  it("accepts a code only from the client it was issued to", async () => {
     const { deviceCode } = await startDevice(world, open);
     const stolen = { grant_type: deviceGrantType, device_code: deviceCode, ...other.credentials };
 

@@ -32,7 +32,7 @@ describe("client authentication at the OAuth endpoints", () => {
   const sendAll = async (requests: Record<string, string>[]) =>
     (await Promise.all(requests.map(send))).map(({ status }) => status).sort();
 
-  it("takes any number of right secrets at once, and after wrong ones too", async () => {
+  it("accepts any number of correct secrets at once, and after wrong ones", async () => {
     const client = await confidential();
 
     const atOnce = await sendAll(Array(20).fill(client));
@@ -44,7 +44,7 @@ describe("client authentication at the OAuth endpoints", () => {
     assert.equal(right.status, 200);
   });
 
-  it("counts the unknown clients of an address together, whatever they call themselves", async () => {
+  it("counts all unknown clients of an address together", async () => {
     const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
     const countWindows = async () => (await redis.keys(`${world.config.redisPrefix}:window:*`)).length;
     const windows = await countWindows();

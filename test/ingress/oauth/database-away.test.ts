@@ -56,7 +56,7 @@ describeWithDatabase("the OAuth endpoints without a part of the database", (data
     assert.doesNotMatch(text, /table|relation|sqlite|postgres|select/i);
   };
 
-  it("answer 503 server_error with Retry-After at every endpoint, and carry on afterwards", async () => {
+  it("answer 503 server_error with Retry-After, and recover", async () => {
     const { access_token } = await signIn(world, client, acme);
     const { deviceCode } = await startDevice(world, client);
     const ask = (path: string) =>
@@ -91,7 +91,7 @@ describeWithDatabase("the OAuth endpoints without a part of the database", (data
     assert.equal((await refresh(world, client, refresh_token)).status, 200);
   });
 
-  it("answer at once what needs no database", async () => {
+  it("answer requests that need no database", async () => {
     await without("device_codes", async () => {
       await assertOAuthError(poll(world, client, "sbdc_x"), 400, "invalid_grant");
       await assertOAuthError(authorize(world, client, { scope: "nope" }), 400, "invalid_scope");

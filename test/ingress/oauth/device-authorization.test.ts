@@ -40,7 +40,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
   };
 
   describe("200", () => {
-    it("answers with both codes, both addresses and the times, and nothing else", async () => {
+    it("answers with exactly both codes, both addresses and the times", async () => {
       const { status, headers, body } = await ask();
 
       assert.equal(status, 200);
@@ -73,13 +73,13 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       assert.deepEqual(kept, scopes);
     });
 
-    it("counts a scope that is named twice once, however many spaces there are", async () => {
+    it("removes duplicate scopes and extra spaces", async () => {
       const { scopes: kept } = await requested({ scope: "  read_user read_builds   read_user " });
 
       assert.deepEqual(kept, ["read_user", "read_builds"]);
     });
 
-    it("remembers where the device is and what it calls itself, no more than 500 characters", async () => {
+    it("stores the device's address and at most 500 characters of its user agent", async () => {
       const named = await requested({}, { "User-Agent": "Test CLI/1.0" });
       const long = await requested({}, { "User-Agent": "x".repeat(5000) });
 
@@ -87,7 +87,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       assert.equal(long.requestUserAgent, "x".repeat(500));
     });
 
-    it("answers a confidential client that proves itself", async () => {
+    it("accepts an authenticated confidential client", async () => {
       const confidential = await setUpClient(world, { confidential: true });
 
       assert.equal((await authorize(world, confidential)).status, 200);
@@ -113,7 +113,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       assert.equal((await requested(unknown)).preselectedOrganizationId, acme.id);
     });
 
-    it("ignores what names no organization, however odd", async () => {
+    it("ignores an unknown or malformed hint", async () => {
       const odd = [
         "nope",
         "ACME",
@@ -156,7 +156,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       for (const scope of [...unknown, ...odd]) await refused(scope);
     });
 
-    it("refuses tens of thousands of scopes as soon as it does one", async () => {
+    it("refuses tens of thousands of unknown scopes", async () => {
       await refused("x ".repeat(15_000));
     });
   });
@@ -167,7 +167,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
     await assertOAuthError(authorize(world, kept), 400, "unauthorized_client");
   });
 
-  it("keeps nothing of a request that it refuses", async () => {
+  it("stores nothing of a refused request", async () => {
     const count = async () =>
       (await world.services.db.select().from(world.services.db.tables.deviceCodes)).length;
     const before = await count();

@@ -111,7 +111,7 @@ describeWithDatabase("forms at the OAuth endpoints", (database) => {
     });
   }
 
-  it("are read whatever the charset parameter and the case of the content type", async () => {
+  it("are read with any charset parameter, and a content type in any case", async () => {
     const body = new URLSearchParams(pairs([])).toString();
     for (const type of [
       "application/x-www-form-urlencoded; charset=utf-8",
@@ -123,7 +123,7 @@ describeWithDatabase("forms at the OAuth endpoints", (database) => {
     }
   });
 
-  it("may name no known parameter twice, not even with the same value", async () => {
+  it("may not repeat a known parameter, even with the same value", async () => {
     for (const name of ["client_id", "scope"])
       await invalid(authorizeWith([[name, name === "scope" ? "read_user" : client.clientId]]));
     for (const name of ["organization", "organization_uuid"]) {
@@ -151,7 +151,7 @@ describeWithDatabase("forms at the OAuth endpoints", (database) => {
     );
   });
 
-  it("may carry parameters that nobody knows, also twice, also without a value", async () => {
+  it("may have unknown parameters, repeated or empty", async () => {
     const { status } = await authorizeWith([
       ["nonce", "1"],
       ["nonce", "2"],
@@ -165,7 +165,7 @@ describeWithDatabase("forms at the OAuth endpoints", (database) => {
     assert.equal(status, 200);
   });
 
-  it("may carry known parameters without a value, which counts as leaving them out", async () => {
+  it("may have empty known parameters, which count as absent", async () => {
     const { deviceCode } = await startDevice(world, client);
     const token = (more: Record<string, string>) =>
       postForm(`${world.url}/oauth/token`, { client_id: client.clientId, ...more });
@@ -199,7 +199,7 @@ describeWithDatabase("forms at the OAuth endpoints", (database) => {
         await assertOAuthError(token({ grant_type: type, device_code: "x" }), 400, "unsupported_grant_type");
     });
 
-    it("answers 400 invalid_grant to whatever cannot be a device code", async () => {
+    it("answers 400 invalid_grant to a malformed device code", async () => {
       const real = issueToken("deviceCode");
       const { userCode } = await startDevice(world, client);
       const mistyped = real.slice(0, -1) + (real.endsWith("x") ? "y" : "x");

@@ -66,7 +66,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
   });
 
   describe("device codes a client", () => {
-    it("are as many as set, from any address, then 429 server_error; no other client waits for it", async () => {
+    it("are limited from any address, then 429 server_error; other clients are not affected", async () => {
       const [client, other, address] = [await newClient(), await newClient(), newAddress()];
 
       const answers = await Promise.all(
@@ -123,7 +123,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
       await invalidClient(attempt(clientId, here)); // one that exists has a count of its own
     });
 
-    it("do not hold up clients that are who they say, public ones or with a secret", async () => {
+    it("do not block public clients or clients with a correct secret", async () => {
       const here = newAddress();
       for (const client of [await newClient(), await setUpClient(world, { confidential: true })]) {
         const wrong = () =>
@@ -135,7 +135,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
       }
     });
 
-    it("are not what a public client's Basic with an empty secret is", async () => {
+    it("do not count a public client's Basic credentials with an empty secret", async () => {
       const [client, here] = [await newClient(), newAddress()];
 
       for (let times = 0; times < 10; times++)
@@ -144,7 +144,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
         );
     });
 
-    it("are not what 32 requests at once are of a client that proves itself", async () => {
+    it("do not count 32 simultaneous requests of an authenticated client", async () => {
       const client = await setUpClient(world, { confidential: true });
       const deviceCode = issueToken("deviceCode");
 

@@ -32,7 +32,7 @@ describeWithDatabase("the OAuth endpoints while Redis is away", (database) => {
   });
   after(() => world.close());
 
-  it("pace polls in memory, by the same rules, and sign in, refresh and revoke as ever", async () => {
+  it("pace polls in memory by the same rules, and sign in, refresh and revoke as usual", async () => {
     const client = await setUpClient(world, { refreshTokens: true });
     const { deviceCode, userCode } = await startDevice(world, client);
     const pollAfter = async (...pausesMs: number[]) => {

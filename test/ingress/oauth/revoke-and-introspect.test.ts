@@ -63,7 +63,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
   ];
 
   describe("POST /oauth/revoke", () => {
-    it("ends an access token alone: the grant and its refresh token go on", async () => {
+    it("ends only an access token: the grant and its refresh token stay", async () => {
       const { access_token, refresh_token } = await signIn(world, client, acme);
       const before = await grantsOfAda();
 
@@ -99,7 +99,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       assert.equal(await grantsOfAda(), before - 2);
     });
 
-    it("answers 200 to unknown tokens, to those ended before, and whatever the hint says", async () => {
+    it("answers 200 to unknown and ended tokens, with any token_type_hint", async () => {
       const { access_token, refresh_token } = await signIn(world, client, acme);
       for (const token of oddTokens) await revoked(token);
 
@@ -112,7 +112,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       await assertOAuthError(refresh(world, client, refresh_token), 400, "invalid_grant");
     });
 
-    it("answers 200 to the tokens of another client and of nobody's, and leaves them alone", async () => {
+    it("answers 200 to another client's tokens and to access tokens of the REST API, and keeps them", async () => {
       const { access_token, refresh_token } = await signIn(world, client, acme);
       const personal = await acme.token("read_user");
 
@@ -191,7 +191,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       assert.ok(!("exp" in body));
     });
 
-    it("says no more than that a token does not work: expired, rotated, revoked, of another client, unknown", async () => {
+    it("answers only active=false for an expired, rotated, revoked, foreign or unknown token", async () => {
       const { access_token, refresh_token } = await signIn(world, client, acme);
       await inactive(access_token, {}, other);
       await inactive(refresh_token, {}, other);
@@ -207,7 +207,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       for (const token of oddTokens) await inactive(token);
     });
 
-    it("says so of the tokens of a user who is deactivated", async () => {
+    it("answers active=false for the tokens of a deactivated user", async () => {
       const user = await addPerson(world, acme);
       const { access_token, refresh_token } = await signIn(world, client, { id: acme.id, user });
 

@@ -133,7 +133,7 @@ describeWithDatabase("clients that others have written", (database) => {
       await assert.rejects(unknown, isError("invalid_scope"));
     });
 
-    it("is told by a challenge that its secret is wrong", async () => {
+    it("gets a challenge for a wrong secret", async () => {
       const client = await setUpClient(world, { confidential: true });
       const config = await discover(client, openid.ClientSecretBasic("wrong"), "oidc");
 

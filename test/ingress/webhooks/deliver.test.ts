@@ -87,7 +87,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.equal((await send("{}", {}, `${trigger.path}?a=%00`)).status, 201);
     });
 
-    it("echoes a sane X-Request-Id and replaces any other", async () => {
+    it("echoes a valid X-Request-Id and replaces any other", async () => {
       assert.equal((await send("{}", { "X-Request-Id": "abc-1" })).headers.get("x-request-id"), "abc-1");
       assert.match(
         (await send("{}", { "X-Request-Id": "a b<" })).headers.get("x-request-id") ?? "",
@@ -95,7 +95,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       );
     });
 
-    it("puts together a body that comes byte by byte", async () => {
+    it("accepts a body that arrives byte by byte", async () => {
       const body = JSON.stringify("x".repeat(5000));
       const socket = connect(Number(new URL(world.url).port), "127.0.0.1");
       socket.write(
@@ -255,7 +255,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       await assertRefused(answering, 415, "Content-Type must be application/json");
     });
 
-    it("tells who sends a form where to change that", async () => {
+    it("tells senders of forms where to choose JSON", async () => {
       for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
         const answer = await send("payload=%7B%7D", { "Content-Type": type });
         assert.equal(answer.status, 415);
@@ -296,7 +296,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       await assertRefused(answer, 413, message);
     });
 
-    it("answers who only declares a huge body, without waiting for it", async () => {
+    it("answers 413 to a declared huge body without waiting for it", async () => {
       const socket = connect(Number(new URL(world.url).port), "127.0.0.1");
       socket.write(
         `POST ${trigger.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n{`,
@@ -359,7 +359,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       await assertRefused(send("{}", { "X-Hub-Signature-256": `sha256=${good}` }, signed.path), 401, message);
     });
 
-    it("asks nothing of senders when verification is off", async () => {
+    it("requires no signature when verification is off", async () => {
       const unsigned = await acme.trigger({ type: "github" });
       assert.equal((await send("{}", { "X-Hub-Signature-256": "sha256=wrong" }, unsigned.path)).status, 201);
     });
@@ -390,7 +390,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.equal((await send(JSON.stringify(`"\\${"[".repeat(100)}`))).status, 201);
     });
 
-    it("checks large payloads just as well, off the main thread", async () => {
+    it("checks large payloads too, off the main thread", async () => {
       const large = (inside: string) => `{"pad":"${"x".repeat(80_000)}","a":${inside}}`;
       const answers = await Promise.all(
         ["[1]", "[1", "[".repeat(21) + "]".repeat(21), '"\\u00e9 [[ \\" ]]"', "\ud800"].map((each) =>
@@ -452,7 +452,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.deepEqual((await send("{}", { "Idempotency-Key": "k2" })).body, later.body);
     });
 
-    it("is no way past a trigger that was disabled or deleted meanwhile, in any process", async () => {
+    it("does not work on a trigger disabled or deleted meanwhile, in any process", async () => {
       const other = await world.another();
       const doomed = await acme.trigger();
       const again = () => post(other.url + doomed.path, "{}", { "Idempotency-Key": "k3" });
@@ -476,7 +476,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   describe("order of the checks", () => {
-    it("names the first thing that is wrong", async () => {
+    it("reports the first problem in order", async () => {
       const signed = await acme.trigger({ type: "github", secret: "s3cret" });
       const huge = JSON.stringify("x".repeat(100_001));
       const text = { "Content-Type": "text/plain" };

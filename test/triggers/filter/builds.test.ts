@@ -68,7 +68,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     assert.deepEqual(numbers, [1, 2, 3]);
   });
 
-  it("says mismatch only of what is false", async () => {
+  it("records a mismatch only for false", async () => {
     const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const ids = [await send(path, '{"a":2}'), await send(path, '{"a":"1"}'), await send(path, '{"a":null}')];
     const builder = openDeliveryBuilder(world.services);
@@ -76,7 +76,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     for (const id of ids) assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
   });
 
-  it("goes by the filter that the trigger has when it decides, even when that changes meanwhile", async () => {
+  it("uses the trigger's filter at the time of the decision, even if it just changed", async () => {
     const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(trigger.path, '{"a":1}');
     const filters = openFilterEvaluator();

@@ -9,7 +9,7 @@ const slow = filterInput("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN'
 });
 
 describe("filters in their thread", () => {
-  it("answers hundreds at once, each with its own", async () => {
+  it("answers hundreds at once, each with its own result", async () => {
     const filters = openFilterEvaluator();
     const questions = Array.from({ length: 500 }, (_, index) =>
       filterInput("webhook.payload.n == 7", { payload: { n: index % 10 } }),
@@ -22,7 +22,7 @@ describe("filters in their thread", () => {
     await filters.close();
   });
 
-  it("says which took too long, while its neighbours get their answers", async () => {
+  it("reports which filter took too long, and answers the others", async () => {
     const filters = openFilterEvaluator({ deadlineMs: 500 });
     const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
 
@@ -44,7 +44,7 @@ describe("filters in their thread", () => {
     await filters.close();
   });
 
-  it("gives no outcome once it is closed: that says nothing of the filter", async () => {
+  it("rejects, and gives no result, once it is closed", async () => {
     const filters = openFilterEvaluator();
     await filters.close();
     await assert.rejects(filters.evaluate(filterInput("true")), /closed/);

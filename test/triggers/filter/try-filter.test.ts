@@ -40,7 +40,7 @@ describeWithDatabase("POST …/triggers/{id}/filter/test", (database) => {
     }
   });
 
-  it("decides nothing: the delivery is in process as before", async () => {
+  it("changes nothing: the delivery stays pending", async () => {
     await asked("webhook.payload.a == 1");
     const { body } = await api.send("GET", `${api.triggersAt()}/${trigger.id}/deliveries/${delivery}`);
     assert.deepEqual([body.status, body.builds], [null, []]);

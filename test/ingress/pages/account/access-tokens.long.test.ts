@@ -79,7 +79,7 @@ describeInBrowser("API access tokens", () => {
     assert.match(await page.getByRole("alert").innerText(), /Choose at least one thing/);
   });
 
-  it("gives nobody more than their role in the organization allows", async () => {
+  it("grants no scope that the user's role does not allow", async () => {
     await fillIn("Cluster tool", "acme", "write_clusters");
     await press(page, "Create token");
     assert.match(await page.getByRole("alert").innerText(), /write_clusters needs an admin/);

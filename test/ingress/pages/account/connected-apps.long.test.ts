@@ -37,7 +37,7 @@ describeInBrowser("connected apps", () => {
   const userOf = (token: string, agent = "cli/1") =>
     fetch(`${pages.url}/v2/user`, { headers: { authorization: `Bearer ${token}`, "user-agent": agent } });
 
-  it("says to those who have none how to get one", async () => {
+  it("tells users without any how to get one", async () => {
     await ada.goto("/user/connected-apps");
 
     assert.match(await mainText(ada), /You have authorized nothing yet/);

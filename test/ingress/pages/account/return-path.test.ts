@@ -67,14 +67,14 @@ describeWithDatabase("the address to go on to after sign-in", (database) => {
     return /name="to" value="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
   };
 
-  it("is never another site", async () => {
+  it("never leads to another site", async () => {
     for (const to of foreign) {
       assert.equal(await linkTo(to), "/", JSON.stringify(to));
       assert.equal(await fieldOf(to), "/", JSON.stringify(to));
     }
   });
 
-  it("is a page of ours as it was asked for", async () => {
+  it("keeps the path and query of a page", async () => {
     for (const [to, path] of Object.entries(ours)) {
       assert.equal(await linkTo(to), path, JSON.stringify(to));
       assert.equal(await fieldOf(to), path, JSON.stringify(to));
@@ -82,7 +82,7 @@ describeWithDatabase("the address to go on to after sign-in", (database) => {
     }
   });
 
-  it("is looked at again when the form comes: it may have been changed", async () => {
+  it("is checked again when the form is sent", async () => {
     const person = await pages.visitor();
     const form = { email: pages.ada.email, password, to: "/x/..//evil.example" };
     const answer = await person.post("/sign-in", form);
@@ -97,7 +97,7 @@ describeWithDatabase("the address to go on to after sign-in", (database) => {
     assert.match((await person.get("/sign-in?to=%2Fa&to=%2F%2Fevil.example")).text, /name="to" value="\/a"/);
   });
 
-  it("is where one was, whichever page it is that asks to sign in", async () => {
+  it("is the page that required the sign-in", async () => {
     const person = await pages.visitor();
     for (const path of [
       "/oauth/device",

@@ -25,12 +25,12 @@ describeWithDatabase("a session at the pages", (database) => {
   const isSignedIn = async (person: Visitor) => (await person.get("/user/password")).status === 200;
   const sessions = () => pages.services.db.select().from(pages.services.db.tables.sessions);
 
-  it("is a cookie that scripts do not see and other sites do not send", async () => {
+  it("has a cookie that is HttpOnly and SameSite", async () => {
     const [cookie = ""] = (await request(pages.url)).headers.getSetCookie();
     assert.match(cookie, /^signalbox=sbss_\w{49}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/);
   });
 
-  it("is of no user until somebody signs in with it, and stores nothing", async () => {
+  it("belongs to no user and stores nothing until sign-in", async () => {
     const before = await sessions();
     const person = visitor(pages.url);
     await person.get("/");
@@ -39,7 +39,7 @@ describeWithDatabase("a session at the pages", (database) => {
   });
 
   describe("after sign-in", () => {
-    it("is a new one: whoever planted a cookie before knows nothing", async () => {
+    it("is a new session, so a planted cookie is worthless", async () => {
       const others = await pages.cookieOf(pages.bob);
       for (const planted of [`signalbox=${issueToken("session")}`, "signalbox=chosen-by-somebody", others]) {
         const person = visitor(pages.url, planted);
@@ -56,7 +56,7 @@ describeWithDatabase("a session at the pages", (database) => {
       assert.ok(!(await isSignedIn(visitor(pages.url, others))), "the session before has ended");
     });
 
-    it("has forms of its own: those of before are out of date", async () => {
+    it("refuses forms made before sign-in", async () => {
       const person = visitor(pages.url);
       const old = csrfTokenIn((await person.get("/sign-in")).text) ?? "";
       await signIn(person);
@@ -97,7 +97,7 @@ describeWithDatabase("a session at the pages", (database) => {
     assert.match(wrong ?? "", /^422 .*The email address or password is wrong/s);
   });
 
-  it("ends at sign-out for good: the cookie of before is of nobody", async () => {
+  it("ends at sign-out: the old cookie belongs to nobody", async () => {
     const person = await pages.visitor(pages.ada);
     const former = person.cookie;
     assert.ok(await isSignedIn(person));
@@ -108,7 +108,7 @@ describeWithDatabase("a session at the pages", (database) => {
     assert.ok(!(await isSignedIn(visitor(pages.url, former))));
   });
 
-  it("ends for everybody whom the operator gives a new password or deactivates", async () => {
+  it("ends when the operator sets a password or deactivates the user", async () => {
     const first = await pages.visitor(pages.bob);
     assert.ok(await isSignedIn(first));
     await setPassword(pages.services, pages.bob.email, password);
@@ -126,7 +126,7 @@ describeWithDatabase("a session at the pages", (database) => {
     );
   });
 
-  it("holds for 14 days, and not a moment longer", async () => {
+  it("lasts exactly 14 days", async () => {
     const person = await pages.visitor(pages.ada);
 
     pages.clock.advance(14 * dayMs - 60_000);
@@ -165,7 +165,7 @@ describe("a session at pages whose address is https", () => {
     );
   });
 
-  it("goes by no cookie of the plain name", async () => {
+  it("ignores a cookie without the __Host- prefix", async () => {
     const session = await startSession(pages.services, pages.ada, "");
     const statusWith = async (cookie: string) =>
       (await request(`${pages.url}/user/password`, { headers: { cookie }, redirect: "manual" })).status;

@@ -23,7 +23,7 @@ describe("POST /sign-in, wrong passwords", () => {
     return (await visitor(world.url).post("/sign-in", { email, password: "wrong" }, headers)).status;
   };
 
-  it("makes no more windows in Redis for addresses that are tried after the limit", async () => {
+  it("creates no rate-limit keys in Redis for guesses above the limit", async () => {
     const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
     const answers: number[] = [];
 

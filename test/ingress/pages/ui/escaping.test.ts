@@ -17,7 +17,7 @@ const [application, deviceAgent, browserAgent, organization, person, apiAgent, d
   1, 2, 3, 4, 5, 6, 7,
 ];
 
-describeWithDatabase("what others have made up is shown as text", (database) => {
+describeWithDatabase("untrusted text on pages", (database) => {
   let pages: Pages;
   let mallory: User;
   let browser: Visitor;

@@ -54,7 +54,7 @@ describeWithDatabase("GET /events", (database) => {
     assert.equal((await request(pages.url + address, { method: "POST" })).status, 405);
   });
 
-  it("tells of every change, of processes elsewhere too, until the reader leaves", async () => {
+  it("sends every change, of other processes too, until the reader leaves", async () => {
     const stream = await open();
     assert.equal(stream.response.headers.get("content-type"), "text/event-stream");
     assert.equal(stream.response.headers.get("cache-control"), "no-store");
@@ -72,7 +72,7 @@ describeWithDatabase("GET /events", (database) => {
     await toggle();
   });
 
-  it("is let go of when its reader is gone, and takes no HEAD for a reader", async () => {
+  it("unsubscribes when the reader leaves, and after a HEAD", async () => {
     const { events } = pages.services;
     const { subscribe } = events;
     let held = 0;
@@ -98,7 +98,7 @@ describeWithDatabase("GET /events", (database) => {
 });
 
 describe("when the server stops", () => {
-  it("open streams and unused connections end at once, and hold nothing up", async () => {
+  it("ends open streams and unused connections before the deadline", async () => {
     // Waiting for the deadline would take longer than a test may.
     const pages = await startQueuePages(sqlite, { SHUTDOWN_SECONDS: "600" });
     const ada = await pages.visitor(pages.ada);
