@@ -8,20 +8,20 @@ import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
 
 export interface Ingress {
-  /** Where it listens, without a trailing slash. */
+  /** The address that it listens on, without a trailing slash. */
   url: string;
-  /** Stop: no new connections, then what is in hand within the deadline, then the rest is cut off. */
+  /** Accepts no more connections, finishes running requests within the deadline, then cuts off the rest. */
   close(): Promise<void>;
 }
 
-/** How long clients with an idle connection get to notice `Connection: close` before the port closes. */
+/** Time for clients with idle connections to see `Connection: close` before the port closes. */
 const maxDrainMs = 500;
 const keepAliveMs = 65_000;
 const checkConnectionsEveryMs = 1000;
 
 /**
- * Serve the app on the configured host and port; port 0 picks a free one.
- * @throws when the port cannot be had
+ * Serves the app on the configured host and port; port 0 picks a free one.
+ * @throws when the port is taken
  */
 export async function startIngress(services: Services): Promise<Ingress> {
   const { config } = services;
@@ -32,7 +32,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const server = serve(createApp(services, { refused, isClosing: () => isClosing }), {
     hostname: config.host,
     port: config.port,
-    // Several processes on one port, where the platform can share it.
+    // Lets several processes share the port.
     reusePort: process.platform === "linux" && config.port !== 0,
     gracefulShutdown: false,
     silent: true,
@@ -61,7 +61,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await sleep(Math.min(maxDrainMs, config.shutdownMs / 10));
       const closed = server.close();
       node.closeIdleConnections();
-      // Browsers open connections ahead of need. To Node those are not idle, and would be waited for.
+      // Browsers open connections ahead of need. Node does not count them as idle, and would wait for them.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
@@ -71,7 +71,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   };
 }
 
-/** Over plain http anybody on the way can take a session. Behind a proxy that ends TLS the addresses say https. */
+/** On plain http anybody on the network path can steal a session. Behind a TLS proxy the addresses say https. */
 function warnOfPlainHttp({ config, log }: Services): void {
   const plain = [...new Set([config.appUrl, config.authUrl])].filter((url) => url.startsWith("http:"));
   if (plain.length > 0)

@@ -3,26 +3,26 @@ import type { H3Event } from "h3";
 import { type Refusal, unavailable } from "../../shared/refusal.ts";
 import { nodeRequest } from "./node.ts";
 
-/** The caller hung up before the body was complete: nobody is left to answer. */
+/** The client closed the connection before its body was complete. No answer can reach it. */
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 }
 
-/** A body in memory. Disposing of it gives its bytes back to the process's budget. */
+/** A body in memory. Disposing of it returns its bytes to the budget of the process. */
 export interface RequestBody extends Disposable {
   bytes: Buffer;
 }
 
-/** Reads bodies, and keeps count of the bytes of all that are held at once. */
+/** Reads bodies, and limits the bytes of all bodies in memory. */
 export interface Bodies {
   /**
-   * The raw bytes of the request, as they came.
-   * @throws the refusal of `tooLarge` over `maxBytes`; 503 when the process holds too many; ClientDisconnected
+   * Reads the raw bytes of a request.
+   * @throws the refusal of `tooLarge` over `maxBytes`; Refusal 503 over the budget of the process; ClientDisconnected
    */
   read(event: H3Event, maxBytes: number, tooLarge: () => Refusal): Promise<RequestBody>;
 }
 
-/** How long, and how much, of a refused body is read and thrown away, so that its sender gets to read the answer. */
+/** A refused body is read on and discarded, up to these limits: else its sender could not read the answer. */
 const discardMs = 1000;
 const discardFactor = 4;
 const retryAfterSeconds = 5;
@@ -52,8 +52,8 @@ interface Reading {
 }
 
 /**
- * One body on its way in. Plain events on Node's stream are three times faster than `event.req.arrayBuffer()`,
- * and methods cheaper than closures made for each request.
+ * Reads one body. Plain events of Node's stream are three times faster than `event.req.arrayBuffer()`, and methods
+ * are cheaper than closures.
  */
 class Reader implements RequestBody {
   bytes: Buffer = Buffer.alloc(0);
@@ -62,7 +62,7 @@ class Reader implements RequestBody {
   #chunks: Buffer[] = [];
   #smallChunks = 0;
   #size = 0;
-  #held = 0;
+  #reserved = 0;
   #refusal: Refusal | undefined;
   #isDone = false;
 
@@ -73,19 +73,19 @@ class Reader implements RequestBody {
 
   start(): void {
     const request = this.#request;
-    if (request.destroyed) this.#gone();
+    if (request.destroyed) this.#disconnected();
     request
       .on("data", (chunk: Buffer) => this.#add(chunk))
       .on("end", () => this.#end())
-      .on("close", () => this.#gone())
-      .on("error", () => this.#gone());
+      .on("close", () => this.#disconnected())
+      .on("error", () => this.#disconnected());
     const { maxBytes, tooLarge } = this.#reading;
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) this.#refuse(tooLarge());
   }
 
   [Symbol.dispose](): void {
-    this.#reading.budget.left += this.#held;
-    this.#held = 0;
+    this.#reading.budget.left += this.#reserved;
+    this.#reserved = 0;
   }
 
   #add(chunk: Buffer): void {
@@ -103,13 +103,13 @@ class Reader implements RequestBody {
 
   #keep(chunk: Buffer): void {
     this.#reading.budget.left -= chunk.length;
-    this.#held += chunk.length;
+    this.#reserved += chunk.length;
     this.#chunks.push(chunk);
     if (chunk.length < smallChunkBytes) this.#smallChunks++;
     if (this.#smallChunks === maxSmallChunks) this.#merge();
   }
 
-  /** A body that comes byte by byte would otherwise cost a hundred times its size in buffers. */
+  /** Without this a body that arrives byte by byte costs a hundred times its size in buffers. */
   #merge(): void {
     const small = this.#chunks.splice(-maxSmallChunks);
     this.#chunks.push(Buffer.concat(small));
@@ -125,7 +125,7 @@ class Reader implements RequestBody {
     this.#reading.resolve(this);
   }
 
-  /** From here on bytes are thrown away until the sender is through, or enough is enough. */
+  /** Discards the rest of the body, then fails with the refusal. */
   #refuse(refusal: Refusal): void {
     this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
     this.#chunks = [];
@@ -133,8 +133,8 @@ class Reader implements RequestBody {
     setTimeout(() => this.#fail(refusal), discardMs).unref();
   }
 
-  /** Every request closes in the end; only one that was not complete is news. */
-  #gone(): void {
+  /** Every request closes in the end; only an incomplete one fails. */
+  #disconnected(): void {
     if (!this.#isDone) this.#fail(new ClientDisconnected("The client closed the connection"));
   }
 

@@ -3,20 +3,17 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "../../shared/runtime/log.ts";
 
-/** What Node's parser refuses, by the code of its error; whatever is not here is malformed. */
+/** Refusals of Node's parser by error code. Any other code means a malformed request. */
 const refusals: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive"],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The body's chunk extensions are too large"],
   HPE_HEADER_OVERFLOW: [431, "The headers are too large"],
 };
 
-/**
- * Answers requests that no handler sees, because they are no HTTP, too large or too slow. Node alone would answer
- * them without a body.
- */
+/** Answers requests that Node refuses before any handler: no HTTP, too large or too slow. Node would send no body. */
 export function answerClientErrors(log: Log) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === "ECONNRESET" || !socket.writable || isOfLaterRequest(socket)) {
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
       socket.destroy();
       return;
     }
@@ -27,15 +24,15 @@ export function answerClientErrors(log: Log) {
       "request refused by the parser",
     );
     socket.write(answer(status, message, requestId));
-    socket.destroySoon(); // `end` alone would leave the connection to a client that never closes it
+    socket.destroySoon(); // `end` would leave the connection open to a client that never closes it
   };
 }
 
 /**
- * Whether a request before the one that is refused is still being answered, or this one partly is: the client would
- * take what is written now for that answer, or for a part of it. Node keeps the response whose turn it is here.
+ * Returns true if an answer is under way on this socket, to this request or to an earlier one: the client would take
+ * ours for a part of it. Node keeps the current response in `_httpMessage`.
  */
-function isOfLaterRequest(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
+function isAnswering(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
   const response = socket._httpMessage;
   return response ? response.headersSent || response.req.complete : false;
 }

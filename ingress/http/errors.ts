@@ -11,12 +11,14 @@ import { ClientDisconnected } from "./body.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
 import { html, json, setHeader, setHeaders } from "./respond.ts";
 
-/** Seconds after which trying again makes sense when a part of ours is away. */
 const retryAfterSeconds = 5;
-/** Where callers are programs, so that every answer, errors too, is JSON. */
+/** Paths that programs call: their errors are JSON. */
 const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|healthz|readyz)(\/|$)/;
 
-/** Whatever a handler throws, as the caller sees it. Only our own refusals speak; a bug says nothing but 500. */
+/**
+ * Renders what a handler throws in one of three shapes: OAuth error, JSON message or error page. Only refusals show
+ * their message; a bug shows a plain 500.
+ */
 export function renderErrors(services: Services) {
   return (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
     setHeader(event, "X-Request-Id", requestId(event));
@@ -25,20 +27,22 @@ export function renderErrors(services: Services) {
       services.metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
     setHeaders(event, refusal.headers);
     if (isOAuthPath(event)) return oauthError(event, refusal);
-    if (programPaths.test(event.url.pathname))
-      return json(refusal.status, { message: refusal.message, ...refusal.details });
-    return pageOf(services, event, refusal);
+    return programPaths.test(event.url.pathname) ? jsonError(refusal) : pageError(services, event, refusal);
   };
 }
 
-async function pageOf(services: Services, event: H3Event, refusal: Refusal): Promise<HTTPResponse> {
+function jsonError({ status, message, details }: Refusal): HTTPResponse {
+  return json(status, { message, ...details });
+}
+
+async function pageError(services: Services, event: H3Event, refusal: Refusal): Promise<HTTPResponse> {
   setPageHeaders(event);
   return html(refusal.status, await errorPage(services, event, refusal));
 }
 
 /**
- * An OAuth endpoint that answers its refusals itself. Most polls are refused: what the framework makes of an error
- * that is thrown costs a tenth of each.
+ * Makes an OAuth endpoint that answers its own refusals. Most polls are refused, and the framework's handling of a
+ * thrown error costs a tenth of each.
  */
 export function catchOAuthRefusals(handler: (event: H3Event) => Promise<unknown>) {
   return defineHandler(async (event) => {
@@ -60,11 +64,12 @@ function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
   return json(status >= 500 ? 503 : status, oauthErrorBody(refusal, isPoll));
 }
 
+/** Turns anything thrown into a refusal, and logs the bugs. */
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
   const thrown = error.cause instanceof Error ? error.cause : error;
   if (thrown instanceof Refusal) return thrown;
   if (thrown instanceof ClientDisconnected) return new Refusal(499, "Client closed the connection");
-  if (!error.unhandled) return ofFramework(error, event);
+  if (!error.unhandled) return routingRefusal(error, event);
 
   const id = requestId(event);
   if (translateError(thrown) instanceof DatabaseUnavailable) {
@@ -75,8 +80,8 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
   return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");
 }
 
-/** What no handler refuses: no route, or a path with a broken percent escape. */
-function ofFramework(error: HTTPError, event: H3Event): Refusal {
+/** Refuses a request that reached no handler: no route, or a broken percent escape in the path. */
+function routingRefusal(error: HTTPError, event: H3Event): Refusal {
   if (error.status === 404) return new Refusal(404, "Not Found");
   if (event.url.pathname.startsWith("/deliver/")) return new DeliveryRefusal("invalid_token");
   return new Refusal(error.status, "The address is malformed");

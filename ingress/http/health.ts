@@ -3,15 +3,12 @@ import { checkDatabase } from "../../shared/db/health.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { json } from "./respond.ts";
 
-/** GET /healthz: this process is alive. */
+/** GET /healthz: the process is alive. */
 export function healthz() {
   return defineHandler(() => ({ status: "ok" }));
 }
 
-/**
- * GET /readyz: can this process do its work? 503 only without a migrated database; without Redis it still accepts
- * webhooks, which is `degraded`.
- */
+/** GET /readyz. 503 only without a migrated database; `degraded` without Redis, as webhooks are still accepted. */
 export function readyz(services: Services) {
   return defineHandler(async () => {
     const [{ database, migrations }, redis] = await Promise.all([
@@ -22,13 +19,13 @@ export function readyz(services: Services) {
     const status = !isReady ? "unavailable" : redis === "ok" ? "ok" : "degraded";
     return json(isReady ? 200 : 503, {
       status,
-      ...(isReady ? {} : { message: notReady(database) }),
+      ...(isReady ? {} : { message: reasonFor(database) }),
       parts: { database, migrations, redis },
     });
   });
 }
 
-function notReady(database: string): string {
+function reasonFor(database: string): string {
   return database === "ok"
     ? "The database is not migrated: run npm run migrate"
     : "The database cannot be reached";

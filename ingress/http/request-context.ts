@@ -5,9 +5,9 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { clientAddress, clientIp } from "./client-address.ts";
 import { setHeader, setHeaders } from "./respond.ts";
 
-const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Paths that go on with a secret, right or mistyped: the token of a trigger, the user code of a device. */
+/** Paths that end in a secret: the token of a trigger, or the user code of a device. */
 const secretPath = /(\/deliver\/|\/device\/).*/i;
 
 const restHeaders = {
@@ -16,7 +16,7 @@ const restHeaders = {
     "Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Scope, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id",
 };
 
-/** On every answer of the OAuth endpoints, errors too (RFC 6749 §5.1). */
+/** On every answer of the OAuth endpoints, including errors (RFC 6749 §5.1). */
 const oauthHeaders = { "Cache-Control": "no-store", Pragma: "no-cache" };
 const oauthPaths = new Set<string>([
   patterns.deviceAuthorization,
@@ -27,23 +27,23 @@ const oauthPaths = new Set<string>([
   patterns.openidConfiguration,
 ]);
 
-/** Whether the request is for one of the OAuth endpoints, whose errors have a shape of their own. */
+/** Returns true for the OAuth endpoints, whose errors have their own shape. */
 export function isOAuthPath(event: H3Event): boolean {
   const path = event.url.pathname;
   return oauthPaths.has(path) || (path.endsWith("/") && oauthPaths.has(path.slice(0, -1)));
 }
 
-/** The id of a request: the caller's own when it is sane, on every response and in every log line. */
+/** Returns the id of a request, which its response and log lines carry: the caller's own if it is valid. */
 export function requestId(event: H3Event): string {
   const known = event.context.requestId as string | undefined;
   if (known) return known;
   const given = event.req.headers.get("x-request-id");
-  const id = given !== null && saneRequestId.test(given) ? given : randomUUID();
+  const id = given !== null && validRequestId.test(given) ? given : randomUUID();
   event.context.requestId = id;
   return id;
 }
 
-/** What happens before and after every request: its id, the headers of its surface, one log line, two metrics. */
+/** Sets the request id and the common headers before each request; writes its log line and metrics after it. */
 export function requestHooks(services: Services, isClosing: () => boolean) {
   const addressOf = clientAddress(services.config.trustedProxies);
   return {
@@ -63,8 +63,8 @@ export function requestHooks(services: Services, isClosing: () => boolean) {
 }
 
 /**
- * Refuses a path with a broken percent escape, which handlers could not decode. Not below /v2: who calls there is
- * asked for a token first, and a malformed name is one that is not found.
+ * Refuses a path with a broken percent escape, which handlers cannot decode. Not below /v2: authentication comes
+ * first there, and a malformed name is not found.
  */
 function refuseMalformed({ url: { pathname } }: H3Event): void {
   if (!pathname.includes("%") || pathname.startsWith("/v2/")) return;
@@ -96,7 +96,7 @@ function record(services: Services, event: H3Event, status: number): void {
   );
 }
 
-/** Methods are a metric's label, so an invented one must not make a new series. */
+/** Methods label a metric: an invented one must not create a series. */
 function knownMethod(method: string): string {
   return /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : "other";
 }

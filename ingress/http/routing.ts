@@ -6,24 +6,21 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Handlers = Partial<Record<Method, EventHandler>>;
 export type Route = [pattern: string, handlers: Handlers];
 
-/**
- * A path with its methods. HEAD is GET without the body; any other method is a 405 that names the ones there are
- * (h3 alone would answer 404).
- */
+/** Adds a route. HEAD is GET without the body; other methods answer 405 with `Allow`, where h3 would answer 404. */
 export function route(app: H3, pattern: string, handlers: Handlers): void {
-  const allow = allowed(handlers);
+  const allow = allowedMethods(handlers);
   app.all(pattern, (event: H3Event) => {
-    const handler = handlerOf(handlers, event.req.method);
+    const handler = findHandler(handlers, event.req.method);
     if (!handler) throw new Refusal(405, "Method not allowed", { headers: { Allow: allow } });
     return handler(event);
   });
 }
 
-/** A path of the REST API, which browsers may call from anywhere: OPTIONS answers without authentication. */
+/** Adds a route of the REST API. Browsers may call it from any origin: OPTIONS needs no authentication. */
 export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
   const preflight = {
-    Allow: `${allowed(handlers)}, OPTIONS`,
-    "Access-Control-Allow-Methods": allowed(handlers),
+    Allow: `${allowedMethods(handlers)}, OPTIONS`,
+    "Access-Control-Allow-Methods": allowedMethods(handlers),
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
   };
   app.options(pattern, (event: H3Event) => {
@@ -34,11 +31,11 @@ export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
 }
 
 /**
- * A parameter of the path of a REST route, decoded; undefined when the route has none of this name. One with a broken
- * percent escape is empty: it names nothing, as a malformed id does.
+ * Returns a decoded parameter of the path; undefined if the route has none of this name. A broken percent escape
+ * makes it empty, which names nothing.
  */
 export function pathParameter(event: H3Event, name: string): string | undefined {
-  const raw = getRouterParam(event, name); // h3's own decoding would fail for the sake of another parameter
+  const raw = getRouterParam(event, name); // h3's own decoding fails if another parameter is broken
   try {
     return raw && decodeURIComponent(raw);
   } catch {
@@ -51,12 +48,12 @@ export function parseBuildNumber(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
 }
 
-function handlerOf(handlers: Handlers, method: string): EventHandler | undefined {
+function findHandler(handlers: Handlers, method: string): EventHandler | undefined {
   if (method === "HEAD") return handlers.GET;
   return Object.hasOwn(handlers, method) ? handlers[method as Method] : undefined;
 }
 
-function allowed(handlers: Handlers): string {
+function allowedMethods(handlers: Handlers): string {
   const methods = Object.keys(handlers);
   return (handlers.GET ? ["GET", "HEAD", ...methods.filter((method) => method !== "GET")] : methods).join(
     ", ",
