@@ -4,7 +4,7 @@ import type { Services } from "../shared/runtime/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
-import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
+import type { FilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
 import { describeApi, openapi } from "./api/openapi.ts";
 import { restHandlers, restOperations } from "./api/operations.ts";
@@ -21,15 +21,19 @@ import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
 import { pages } from "./pages/routes.ts";
 import { deliver } from "./webhooks/deliver.ts";
+import type { PayloadChecks } from "./webhooks/payload-checks.ts";
 
-/**
- * The table of routes.
- * @param isClosing returns true while the process shuts down, so that long answers end
- */
-export function createApp(
-  services: Services,
-  { refused, isClosing }: { refused: RefusalCounts; isClosing: () => boolean },
-): H3 {
+/** The opener closes these parts. */
+export interface AppParts {
+  refusals: RefusalCounts;
+  checks: PayloadChecks;
+  filters: FilterEvaluator;
+  /** Returns true while the process shuts down, so that long answers end. */
+  isClosing: () => boolean;
+}
+
+/** The table of routes. */
+export function createApp(services: Services, { refusals, checks, filters, isClosing }: AppParts): H3 {
   const app = new H3({
     silent: true,
     // Routes below /v2 answer them; onRequest refuses them elsewhere.
@@ -39,12 +43,11 @@ export function createApp(
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
   const intake = openIntake(services);
-  const filters = openFilterEvaluator();
 
   const operations = restOperations(services, filters);
   const document = describeApi(services.config, operations);
 
-  app.post(patterns.deliver, deliver(services, intake, bodies, refused));
+  app.post(patterns.deliver, deliver(services, bodies, { intake, checks, refusals }));
   app.all(patterns.deliver, refuseMethod);
 
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });

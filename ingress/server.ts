@@ -4,8 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import type { Services } from "../shared/runtime/services.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
+import { openPayloadChecks } from "./webhooks/payload-checks.ts";
 
 export interface Ingress {
   /** The address that it listens on, without a trailing slash. */
@@ -28,8 +30,11 @@ export async function startIngress(services: Services): Promise<Ingress> {
   warnOfPlainHttp(services);
   await services.awaitRedis();
   let isClosing = false;
-  const refused = openRefusalCounts(services);
-  const server = serve(createApp(services, { refused, isClosing: () => isClosing }), {
+  const refusals = openRefusalCounts(services);
+  const checks = openPayloadChecks();
+  const filters = openFilterEvaluator();
+  const app = createApp(services, { refusals, checks, filters, isClosing: () => isClosing });
+  const server = serve(app, {
     hostname: config.host,
     port: config.port,
     // Lets several processes share the port.
@@ -66,17 +71,17 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      await refused.close();
+      await Promise.all([refusals.close(), checks.close(), filters.close()]);
     },
   };
 }
 
 /** On plain http anybody on the network path can steal a session. Behind a TLS proxy the addresses say https. */
 function warnOfPlainHttp({ config, log }: Services): void {
-  const plain = [...new Set([config.appUrl, config.authUrl])].filter((url) => url.startsWith("http:"));
-  if (plain.length > 0)
-    log.warn(
-      { addresses: plain },
-      "pages are on plain http, so their cookies are not Secure: set PUBLIC_URL to https://…",
-    );
+  const addresses = [...new Set([config.appUrl, config.authUrl])].filter((url) => url.startsWith("http:"));
+  if (addresses.length === 0) return;
+  log.warn(
+    { addresses },
+    "pages and sign-ins are on plain http: tokens and passwords travel unencrypted, and cookies are not Secure. Set PUBLIC_URL to https://…",
+  );
 }

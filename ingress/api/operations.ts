@@ -1,5 +1,5 @@
 import type { Services } from "../../shared/runtime/services.ts";
-import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Route } from "../http/routing.ts";
 import { accessTokenOperations } from "./access-token.ts";
@@ -14,10 +14,7 @@ import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
 /** Every operation of the REST API. */
-export function restOperations(
-  services: Services,
-  filters: FilterEvaluator = openFilterEvaluator(),
-): Operation[] {
+export function restOperations(services: Services, filters: FilterEvaluator): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),

@@ -11,7 +11,7 @@ import { giveBackDelivery, limitDeliveries } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
 import { HintedTrigger } from "./hinted-trigger.ts";
-import { openPayloadChecks } from "./payload-checks.ts";
+import type { PayloadChecks } from "./payload-checks.ts";
 
 /**
  * POST /deliver/:token. Stores a delivery, which a worker decides.
@@ -28,9 +28,12 @@ import { openPayloadChecks } from "./payload-checks.ts";
  *
  * The trigger may be a hint, up to a second old. Its row is read before it refuses or replays a request.
  */
-export function deliver(services: Services, intake: Intake, bodies: Bodies, refusals: RefusalCounts) {
+export function deliver(
+  services: Services,
+  bodies: Bodies,
+  { intake, checks, refusals }: { intake: Intake; checks: PayloadChecks; refusals: RefusalCounts },
+) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
-  const checks = openPayloadChecks();
   const tooLarge = () => payloadTooLarge(maxPayloadBytes);
 
   const receive = async (event: H3Event, seen: { trigger?: EnabledTrigger }) => {

@@ -9,6 +9,7 @@ const threadFromBytes = 64 * 1024;
 export interface PayloadChecks {
   /** @throws DeliveryRefusal 400 */
   requireWellFormed(body: Buffer, maxDepth: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 export function openPayloadChecks(): PayloadChecks {
@@ -21,5 +22,6 @@ export function openPayloadChecks(): PayloadChecks {
       const problem = isSmall ? findPayloadProblem(body, maxDepth) : await thread.request({ body, maxDepth });
       if (problem) throw new DeliveryRefusal(problem);
     },
+    close: () => thread.close(),
   };
 }

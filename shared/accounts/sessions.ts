@@ -1,4 +1,4 @@
-import { hashPassword, matchesPassword, nobodysPassword } from "../crypto/passwords.ts";
+import { unmatchableHash } from "../crypto/passwords.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
@@ -17,12 +17,12 @@ import { normalizeEmail, passwordProblems } from "./users.ts";
 
 /** Takes equally long for an unknown address and a wrong password: the time reveals no address. */
 export async function findUserByPassword(
-  { db }: Services,
+  { db, passwords }: Services,
   email: string,
   password: string,
 ): Promise<User | undefined> {
   const user = await findUser(db, normalizeEmail(email));
-  const matches = await matchesPassword(password, user?.passwordHash ?? nobodysPassword);
+  const matches = await passwords.matches(password, user?.passwordHash ?? unmatchableHash);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }
 
@@ -73,10 +73,10 @@ export async function changePassword(
   user: User,
   { current, next }: { current: string; next: string },
 ): Promise<"wrong" | { problems: Problem[] } | { token: string }> {
-  if (!(await matchesPassword(current, user.passwordHash ?? ""))) return "wrong";
+  if (!(await services.passwords.matches(current, user.passwordHash ?? ""))) return "wrong";
   const problems = passwordProblems(next);
   if (problems.length > 0) return { problems };
-  const passwordHash = await hashPassword(next);
+  const passwordHash = await services.passwords.hash(next);
   return services.db.transaction(async (tx) => {
     if (!(await lockIfPasswordIs(tx, user))) return "wrong";
     await setPasswordHash(tx, user.id, passwordHash);

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { hashPassword } from "../crypto/passwords.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
@@ -45,7 +44,7 @@ export async function createUser(
     id: newId(now),
     email,
     name: input.name,
-    passwordHash: await hashPassword(input.password),
+    passwordHash: await services.passwords.hash(input.password),
     operatorOfId: null,
     deactivatedAt: null,
     createdAt: now,
@@ -69,7 +68,7 @@ export async function createUser(
 export async function setPassword(services: Services, email: string, password: string): Promise<User> {
   const problems = passwordProblems(password);
   if (problems.length > 0) throw validationFailed(...problems);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await services.passwords.hash(password);
   return services.db.transaction(async (tx) => {
     const user = await requireUser(tx, email);
     await setPasswordHash(tx, user.id, passwordHash);

@@ -50,9 +50,6 @@ function startServices(name: string): Services & { closeLog: () => void } {
   try {
     const config = readConfig(process.env);
     const { log, close: closeLog } = openLog({ level: config.logLevel, process: name });
-    if (config.authUrl.startsWith("http:") && !/^http:\/\/(localhost|127\.|\[::1\])/.test(config.authUrl)) {
-      log.warn("AUTH_URL is plain http: tokens and passwords travel unencrypted");
-    }
     process.on("unhandledRejection", (error) => log.error({ err: error }, "unhandled rejection"));
     return { ...openServices({ config, log }), closeLog };
   } catch (error) {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
+import { createPasswords, type Passwords } from "../crypto/passwords.ts";
 import type { Db } from "../db/database.ts";
 import { openDatabase } from "../db/open.ts";
+import { secondMs } from "../durations.ts";
 import { type JobSender, openJobSender } from "../jobs/sender.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
@@ -17,7 +19,7 @@ import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
-/** Everything that the domain needs from outside, opened once a process. */
+/** Everything the domain needs from outside, opened once per process. */
 export interface Services {
   config: Config;
   log: Log;
@@ -29,17 +31,18 @@ export interface Services {
   events: Events;
   jobs: JobSender;
   cipher: Cipher;
+  passwords: Passwords;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
-  /** Wait for Redis for a moment: who takes requests before it is there counts limits in memory. */
+  /** Waits up to two seconds for Redis: limits are counted in memory until it is there. */
   awaitRedis: () => Promise<void>;
-  /** Whoever opened the services closes them, after whatever uses them: queues, then Redis, then the database. */
+  /** Closes work queues, then Redis, then the database. Close whatever uses the services first. */
   close: () => Promise<void>;
 }
 
-const redisPatienceMs = 2000;
+const redisPatienceMs = 2 * secondMs;
 
-/** Open the services of a process. Neither Redis nor the database need be there yet. */
+/** Opens the services of a process. Redis and the database need not be there yet. */
 export function openServices(options: { config: Config; log: Log; clock?: Clock }): Services {
   const { config, log, clock = systemClock } = options;
   const metrics = createMetrics();
@@ -80,13 +83,14 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     events,
     jobs,
     metrics,
+    passwords: createPasswords(),
     cipher: createCipher(config.secretKey, config.previousSecretKey),
     checkRedis: () => checkRedis(redis),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       await usage.close();
       events.close();
-      // Against a frozen Redis a queue never closes.
+      // A work queue never closes while Redis is frozen.
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
       await db.close();

@@ -6,14 +6,21 @@ import { describeApi } from "../../../ingress/api/openapi.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { readConfig } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
+
+/** Operations are only listed here. */
+const noFilters = {} as FilterEvaluator;
 
 /**
  * Makes openapi-types.d.ts anew: `node --import tsx test/ingress/api/generate-openapi-types.ts`. The generator needs an
  * older TypeScript than ours, so it runs in a folder of its own.
  */
 const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" });
-const document = describeApi(config, restOperations({ config } as Services)) as unknown as ApiDocument;
+const document = describeApi(
+  config,
+  restOperations({ config } as Services, noFilters),
+) as unknown as ApiDocument;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
 writeFileSync(join(folder, "document.json"), JSON.stringify(clientDocument(document)));
 const packages = ["--package=openapi-typescript@7.13.0", "--package=typescript@5.9.3"];
