@@ -12,14 +12,14 @@ import { startWorld, type World } from "./world.ts";
 export type Api = Awaited<ReturnType<typeof openApi>>;
 
 export interface Sent {
-  /** Another token than the admin's; null: none. */
+  /** Default: the admin's; null: none. */
   token?: string | null;
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, with no content type but the given one. */
   raw?: string | Buffer<ArrayBuffer>;
   headers?: Record<string, string>;
-  /** Where the request goes, when not to the first ingress. */
+  /** Default: the first ingress. */
   url?: string;
 }
 
@@ -85,7 +85,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
     send,
     /** The path of the cluster's queues, below that of the organization. */
     queues,
-    /** What paths name where a test names nothing else. */
+    /** The default parameters of paths. */
     present: {
       cluster: acme.cluster.id,
       queue: acme.queue.id,
@@ -118,7 +118,7 @@ export function pipelineBody(clusterId: string) {
 
 let made = 0;
 
-/** A name that no other call of this file gets. */
+/** A unique name. */
 export function unique(prefix: string): string {
   return `${prefix}-${++made}`;
 }

@@ -15,7 +15,7 @@ const program = "program" in found ? found.program : undefined;
 const missing = "missing" in found ? found.missing : false;
 if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
 
-/** Declare what people see in a browser. Without one the tests are skipped; with TEST_REQUIRE=all they fail. */
+/** Declares tests in Chromium. Without it they are skipped, or fail with TEST_REQUIRE=all. */
 export function describeInBrowser(title: string, body: () => void): void {
   describe(title, { skip: missing }, () => {
     body();
@@ -25,7 +25,7 @@ export function describeInBrowser(title: string, body: () => void): void {
 
 let launching: Promise<Browser> | undefined;
 
-/** The one browser of a process. It is closed when its files are through. */
+/** One browser per process, closed after its last file. */
 function launchBrowser(): Promise<Browser> {
   launching ??= chromium.launch(program ? { executablePath: program } : {});
   return launching;
@@ -33,13 +33,13 @@ function launchBrowser(): Promise<Browser> {
 
 after(async () => (await launching?.catch(() => undefined))?.close());
 
-/** Windows that a failed test left open would go on listening, beside those of the next files. */
+/** A window that a failed test left open would keep its event stream. */
 async function closeWindows(): Promise<void> {
   const browser = await launching?.catch(() => undefined);
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 }
 
-/** A window of somebody's own, signed in when a cookie is given. */
+/** Opens a window with its own cookies, signed in if a cookie is given. */
 export async function openWindow(
   url: string,
   options: BrowserContextOptions & { cookie?: string } = {},
@@ -52,7 +52,7 @@ export async function openWindow(
   return context.newPage();
 }
 
-/** Do something that leads to another page, and wait for that page. Returns what it was answered with. */
+/** Does something that leads to another page, and returns that page's response. */
 export async function follow(page: Page, act: () => Promise<unknown>): Promise<Response> {
   const isPage = (response: Response) =>
     response.request().isNavigationRequest() && response.status() !== 303;
@@ -64,12 +64,12 @@ export async function follow(page: Page, act: () => Promise<unknown>): Promise<R
   return response;
 }
 
-/** Press the button of this name that sends its form. */
+/** Presses the button that sends a form. */
 export function press(page: Page, name: string): Promise<Response> {
   return follow(page, () => page.getByRole("main").getByRole("button", { name, exact: true }).click());
 }
 
-/** Follow the link of this name; of several the first. */
+/** Follows the first link of this name. */
 export function click(page: Page, name: string | RegExp): Promise<Response> {
   return follow(page, () => page.getByRole("main").getByRole("link", { name }).first().click());
 }
@@ -79,7 +79,7 @@ export function heading(page: Page): Promise<string> {
   return page.getByRole("heading", { level: 1 }).innerText();
 }
 
-/** Everything that the page says, without header and menu. */
+/** The page's text without header and menu. */
 export async function mainText(page: Page): Promise<string> {
   return (await page.getByRole("main").innerText()).replace(/\s+/g, " ");
 }

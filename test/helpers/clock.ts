@@ -1,9 +1,9 @@
 import type { Clock } from "../../shared/runtime/clock.ts";
 
-/** A clock that goes on by itself, and that a test can move. */
+/** A running clock that a test can move. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
-  /** From now on it is moved by `advance` alone, so that a boundary can be met to the millisecond. */
+  /** Stops the clock, so that a test can reach a boundary to the millisecond. */
   freeze(): void;
 }
 

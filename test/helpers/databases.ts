@@ -60,7 +60,7 @@ export const sqlite: TestDatabase = {
 
 let postgresTemplate: Promise<string> | undefined;
 let made = 0;
-/** Not the process id: those come again, and a server that outlives the run still has the template of the last. */
+/** Random, because process ids repeat on a server that outlives the run. */
 const ours = randomBytes(6).toString("hex");
 const nextName = () => `signalbox_${ours}_${++made}`;
 

@@ -16,7 +16,7 @@ export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 /** Parameters of a form; a list of pairs to repeat one, `undefined` to leave one out. */
 export type FormParameters = Record<string, string | undefined> | [string, string][];
 
-/** POST a form to an OAuth endpoint. What holds for every answer there is checked of every answer here. */
+/** Posts a form to an OAuth endpoint, and checks what holds for every answer. */
 export async function postForm(
   url: string,
   parameters: FormParameters,
@@ -36,7 +36,7 @@ export function assertNotStored({ headers }: Answer): void {
   assert.equal(headers.get("pragma"), "no-cache");
 }
 
-/** A refusal as spec §2.3 has it: the code, a sentence that is always the same, nothing else. */
+/** Checks a refusal: the error code, a fixed description, nothing else (RFC 6749 §5.2). */
 export async function assertOAuthError(
   answering: Promise<Answer>,
   status: number,
@@ -52,7 +52,7 @@ export async function assertOAuthError(
   return answer;
 }
 
-/** Too many: the code that clients know, a fixed sentence, and when to come back. */
+/** Checks a 429: the error code, a fixed description, Retry-After. */
 export async function assertLimited(answering: Promise<Answer>, error: string): Promise<void> {
   const { headers, body } = await assertOAuthError(answering, 429, error);
   assert.deepEqual(body, { error, error_description: "Too many attempts: wait as long as Retry-After says" });
@@ -64,7 +64,7 @@ export async function assertLimited(answering: Promise<Answer>, error: string): 
 
 export type TestClient = Awaited<ReturnType<typeof setUpClient>>;
 
-/** A registered application: public, without refresh tokens and expiry, unless told otherwise. */
+/** Registers an application, by default public and without refresh tokens or expiry. */
 export async function setUpClient(
   { services }: Pick<World, "services">,
   options: Partial<NewApplication> = {},
@@ -79,7 +79,7 @@ export async function setUpClient(
   return {
     ...application,
     secret: secret ?? "",
-    /** What it authenticates with in a form. */
+    /** Its credentials as form fields. */
     credentials: { client_id: application.clientId, client_secret: secret },
   };
 }
@@ -138,7 +138,7 @@ export function refresh(
   return postForm(`${url}/oauth/token`, parameters);
 }
 
-/** A user enters a code, and sees what is asked for. */
+/** Claims a user code, as the page does. */
 export async function enterCode(
   { services }: Pick<World, "services">,
   userId: string,
@@ -151,13 +151,13 @@ export async function enterCode(
   return found;
 }
 
-/** Where a user decides: an organization of theirs. */
+/** A user and the organization of the decision. */
 export interface Decider {
   id: string;
   user: { id: string };
 }
 
-/** Whether the user got to approve. */
+/** Returns true if the approval was accepted. */
 export async function approveCode(
   world: Pick<World, "services">,
   { id: organizationId, user }: Decider,
@@ -167,7 +167,7 @@ export async function approveCode(
   return approveClaimed(world, { id: organizationId, user }, code);
 }
 
-/** The same, for a code that the user has claimed before. */
+/** Like `approveCode`, for a code that is already claimed. */
 export function approveClaimed(
   { services }: Pick<World, "services">,
   { id: organizationId, user }: Decider,
@@ -177,7 +177,7 @@ export function approveClaimed(
   return approve(services, { code, userId: user.id }, approval);
 }
 
-/** Whether the user got to deny. */
+/** Returns true if the denial was accepted. */
 export async function denyCode(
   world: Pick<World, "services">,
   { user }: Decider,
@@ -206,7 +206,7 @@ export async function allGrants({ services: { db } }: Pick<World, "services">) {
   return db.select().from(db.tables.grants);
 }
 
-/** How often each answer was given: 200, or the error. */
+/** Counts answers by status 200 or error code. */
 export function tally(answers: Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {

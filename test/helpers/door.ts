@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** An address that leads to a server, and that a test can shut. */
+/** A TCP proxy in front of a server, which a test can close. */
 export interface Door {
   url: string;
   openTo(url: string): Promise<void>;
-  /** Nobody answers here any more; connections break off. */
+  /** Closes the port and every connection. */
   shut(): Promise<void>;
 }
 

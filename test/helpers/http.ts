@@ -9,7 +9,7 @@ export interface Answer {
   text: string;
 }
 
-/** One request over a socket; the body parsed when it is JSON. */
+/** Sends a request and parses a JSON body. */
 export async function request(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   const text = await response.text();

@@ -14,17 +14,17 @@ import { type Door, makeDoor } from "./door.ts";
 import { setUpOrganization, type TestOrganization } from "./organization.ts";
 import { startWorld, type World } from "./world.ts";
 
-/** A server to sign in to, and a home for what is kept of it. */
+/** A server to sign in to. */
 export interface SignInWorld extends World {
   /** Its public address. */
   door: Door;
   organization: TestOrganization;
-  /** Decide about the code that this output shows. */
+  /** Approves the code in this output. */
   approve(output: string): Promise<void>;
   deny(output: string): Promise<void>;
 }
 
-/** The same world with a home folder of one test's own. */
+/** The same world with a home folder for one test. */
 export interface AtHome extends SignInWorld {
   home: string;
   /** The file with the tokens. */
@@ -69,7 +69,7 @@ export async function startSignInWorld(settings: Record<string, string> = {}): P
   };
 }
 
-/** A home in which nobody is signed in; after the test the door is open again. */
+/** An empty home folder. Opens the door again after the test. */
 export function moveIn(world: SignInWorld, t: TestContext): AtHome {
   const home = mkdtempSync(join(tmpdir(), "signalbox-login-"));
   t.after(async () => {
@@ -84,7 +84,7 @@ export function shownCode(output: string): string {
   return /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(output)?.[1] ?? assert.fail(`there is no code in: ${output}`);
 }
 
-/** What happens while the command waits for its next poll; gets what was written so far. */
+/** Runs while the command waits for its next poll; gets the output so far. */
 export type Step = (output: string) => unknown;
 
 export interface Outcome {

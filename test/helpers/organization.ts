@@ -44,7 +44,7 @@ export async function setUpOrganization(
     queue,
     pipeline,
     user,
-    /** The text of a new access token of the user. */
+    /** Creates an access token of the user. */
     async token(...scopes: Scope[]) {
       const { token } = await createAccessToken(services, {
         email: user.email,
@@ -54,10 +54,10 @@ export async function setUpOrganization(
       });
       return token;
     },
-    /** A new trigger, and the path that its webhooks are posted to. */
+    /** Creates a trigger; `path` takes its webhooks. */
     async trigger(input: Partial<NewTrigger> = {}, pipeline = "web") {
       const of = await requirePipeline(services.db, organization.id, pipeline);
-      const present = await findOrganization(services.db, slug); // with the features it has by now
+      const present = await findOrganization(services.db, slug); // with its current features
       const actor = { ...operator, organization: present ?? organization };
       const created = await createTrigger(services, actor, of, {
         type: "webhook",
@@ -89,7 +89,7 @@ export function addPerson(
   return addUser({ services }, slug, person, role);
 }
 
-/** The cost is part of a hash: of this one a thousandth of a real one's, because every installation has people. */
+/** The cost is stored in the hash: a low one keeps the tests fast. */
 const passwordHash = cheapHash(password);
 
 function cheapHash(text: string): string {

@@ -12,7 +12,7 @@ import { startWorld, type World } from "./world.ts";
 
 export type Pages = Awaited<ReturnType<typeof startPages>>;
 
-/** What a device receives that asks to be signed in. */
+/** The device authorization response. */
 export interface Codes {
   device_code: string;
   user_code: string;
@@ -39,9 +39,9 @@ export async function startPages(database: TestDatabase, settings: Record<string
     ada: acme.user,
     bob,
     ...device(world),
-    /** Signed in without the sign-in page, which takes its time over passwords. */
+    /** The cookie of a new session; checking a password would be slow. */
     cookieOf: (user: User) => cookieOf(world, user),
-    /** Somebody who is signed in as this user, or as nobody. */
+    /** A visitor, signed in if a user is given. */
     async visitor(user?: User): Promise<Visitor> {
       return visitor(world.url, user && (await cookieOf(world, user)));
     },
@@ -70,7 +70,7 @@ export async function startQueuePages(database: TestDatabase, settings: Record<s
   };
 }
 
-/** Made from Ada, because hashing another password takes a third of a second. */
+/** Copies Ada with her password hash, because hashing is slow. */
 async function addBob({ services: { db } }: World, ada: User): Promise<User> {
   const bob = { ...ada, id: newId(ada.createdAt), email: "bob@acme.example.com", name: "Bob" };
   await db.transaction((tx) => insertUser(tx, bob));
@@ -89,16 +89,16 @@ export function addApplication({ services }: World, input: Partial<NewApplicatio
 }
 
 async function cookieOf({ services }: World, user: User): Promise<string> {
-  const present = await findUser(services.db, user.email); // the password may have been changed since
+  const present = await findUser(services.db, user.email); // with the current password hash
   return `signalbox=${await startSession(services, present ?? user, "")}`;
 }
 
-/** What the program on the device does. */
+/** Acts as the program on the device. */
 function device({ url }: World) {
   const post = (path: string, fields: Record<string, string>, headers = {}): Promise<Answer> =>
     request(url + path, { method: "POST", body: new URLSearchParams(fields), headers });
   return {
-    /** New codes; without scopes for `read_user`. */
+    /** Requests codes, by default for `read_user`. */
     async authorize(fields: Record<string, string> = {}, userAgent = "deploy-cli/2.3"): Promise<Codes> {
       const defaults = { client_id: "cli", scope: "read_user" };
       const answer = await post(
@@ -109,7 +109,7 @@ function device({ url }: World) {
       if (answer.status !== 200) throw new Error(answer.text);
       return answer.body;
     },
-    /** What the token endpoint says: `error`, or the tokens. */
+    /** Polls the token endpoint. */
     async poll({ device_code }: Codes, clientId = "cli") {
       const grant = "urn:ietf:params:oauth:grant-type:device_code";
       const { body } = await post("/oauth/token", { client_id: clientId, grant_type: grant, device_code });

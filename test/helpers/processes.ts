@@ -8,7 +8,7 @@ import { Redis } from "ioredis";
 import { eventually } from "./http.ts";
 import { secretKey, type World } from "./world.ts";
 
-/** A program of ours as a process of its own, which can be killed. */
+/** A process of this project, which can be killed. */
 export interface Running {
   process: ChildProcess;
   /** What it wrote so far. */
@@ -25,7 +25,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Start a program under the project's own Node; `limit` is a shell's ulimit, for example `-f 2000`. */
+/** Starts a program under the project's Node; `limit` is an argument of ulimit, such as `-f 2000`. */
 export function run(args: string[], settings: Record<string, string>, limit = ""): Running {
   const child = spawn(
     "sh",
@@ -71,7 +71,7 @@ export async function runIngress(
   return { ...running, url };
 }
 
-/** A second ingress of a world: a real process where both write to one file, else only services of its own. */
+/** A second ingress of a world: a process on SQLite, where both write one file; on Postgres in this process. */
 export async function runSecondIngress(
   world: World,
   settings: Record<string, string> = {},
@@ -98,7 +98,7 @@ export const redisServerMissing = redisServer
   ? false
   : "no redis-server to stop and freeze: TEST_REDIS_SERVER is not set";
 
-/** A Redis of the test's own, to be stopped, frozen and flushed. */
+/** A private Redis that a test can stop, freeze and flush. */
 export async function startRedis() {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-redis-"));

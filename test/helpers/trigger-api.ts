@@ -7,14 +7,14 @@ import { post } from "./http.ts";
 
 export type TriggerApi = Awaited<ReturnType<typeof openTriggerApi>>;
 
-/** A trigger as its creation answers it; tests compare the rest of it with what they expect. */
+/** A trigger in the answer to its creation. */
 export interface MadeTrigger {
   id: string;
   url: string;
   endpoint_url: string;
 }
 
-/** The REST API with what tests of triggers need of it. */
+/** The REST API with calls for triggers. */
 export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
   const filters = openFilterEvaluator();
@@ -40,7 +40,7 @@ function triggersOf(api: Api, filters: FilterEvaluator) {
       assert.equal(answer.status, 201, answer.text);
       return answer.body;
     },
-    /** Post a webhook to where the trigger says; the answer of an ingress. */
+    /** Posts a webhook to the trigger's path at an ingress. */
     post(
       { endpoint_url }: Pick<MadeTrigger, "endpoint_url">,
       body: string | Buffer<ArrayBuffer> = "{}",
@@ -49,7 +49,7 @@ function triggersOf(api: Api, filters: FilterEvaluator) {
     ) {
       return post(url + new URL(endpoint_url).pathname, body, headers);
     },
-    /** Post a webhook that is accepted; the delivery's id. */
+    /** Posts a webhook, and returns the delivery's id. */
     async deliver(
       trigger: MadeTrigger,
       body?: string | Buffer<ArrayBuffer>,

@@ -78,7 +78,7 @@ describeWithDatabase("after everything that can happen to a sign-in", (database)
     await refresh(world, client, first.refresh_token);
   }
 
-  /** Secrets where they do not belong. */
+  /** Secrets in the wrong place. */
   async function goWrong(): Promise<void> {
     const client = await setUpClient(world, { confidential: true });
     learn("other client secret", client.secret);

@@ -50,7 +50,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ does: fc.constant("delete" as const), at }),
 );
 
-/** What the rules say of a command: its effect on the model, and the answer that the caller gets. */
+/** Applies a command to the model, and returns the expected answer. */
 function apply(queues: Expected[], given: Command): { status: number; message?: string } {
   if (given.does === "create") {
     if (queues.some(({ key }) => key === given.key))
@@ -117,7 +117,7 @@ describeOnBothDatabases("any sequence of changes to the queues of a cluster", (d
     return api.send("PATCH", `${path}/${id}`, { body });
   }
 
-  /** What a caller sees of a queue, as the model has it. */
+  /** A queue of the API in the model's form. */
   // biome-ignore lint/suspicious/noExplicitAny: a body, compared with what is expected of it
   const seen = (body: any) => ({
     id: body.id,

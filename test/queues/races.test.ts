@@ -98,7 +98,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.equal(row?.queueCount, 1);
   });
 
-  /** Two requests that must not both succeed, at the same time, several times; each may be first. */
+  /** Sends two conflicting requests at once, several times, each first in turn. */
   async function onlyOne(
     rounds: number,
     set: () => Promise<[one: () => Promise<Answer>, other: () => Promise<Answer>]>,

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { openSync } from "node:fs";
 import { describe, it } from "node:test";
 
-/** A process that logs as many lines as it is told, and ends. */
+/** Starts a process that logs a number of lines and exits. */
 const program = `
   import { openLog } from "./shared/log.ts";
   const { log, close } = openLog({ level: "info", process: "test" });

@@ -39,14 +39,14 @@ describeWithDatabase("the operator's command for applications", (database) => {
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  /** The one sentence that a refused command says. */
+  /** The sentence that a refused command prints. */
   const refused = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(args);
     assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
     assert.match(stderr, /^[^\n]+\n$/);
     return stderr.trim();
   };
-  /** What the device authorization endpoint answers the client: 200, or the error. */
+  /** Asks for a device code; returns 200 or the error. */
   const answerTo = async (client_id: string, client_secret?: string) => {
     const parameters = { client_id, client_secret, scope: "read_user" };
     const { status, body } = await postForm(`${world.url}/oauth/device_authorization`, parameters);

@@ -52,7 +52,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  /** The one sentence that a refused command says. */
+  /** The sentence that a refused command prints. */
   const refused = async (args: string[], input = "") => {
     const { stdout, stderr, code } = await run(args, input);
     assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);

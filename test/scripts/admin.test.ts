@@ -40,7 +40,7 @@ describeWithDatabase("the operator's command", (database) => {
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  /** The one sentence that a refused command says. */
+  /** The sentence that a refused command prints. */
   const refused = async (...args: string[]) => {
     const { stdout, stderr, code } = await inHere(args);
     assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);

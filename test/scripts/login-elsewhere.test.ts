@@ -17,7 +17,7 @@ interface Asked {
   headers: IncomingHttpHeaders;
 }
 
-/** A server of somebody else's, with these answers by path; of several answers the last one stays. */
+/** A foreign server with answers by path; the last of several repeats. */
 async function startServer(t: TestContext, answers: (url: string) => Record<string, Reply[]>) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
@@ -68,7 +68,7 @@ const codes = {
 };
 const pending: Reply = [400, { error: "authorization_pending" }];
 
-/** The least that RFC 8414 and RFC 8628 ask for. */
+/** The required members of RFC 8414 and RFC 8628. */
 const least = (url: string) => ({
   [discovery]: [
     [200, { issuer: url, token_endpoint: `${url}/t`, device_authorization_endpoint: `${url}/d` }],

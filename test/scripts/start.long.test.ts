@@ -143,7 +143,7 @@ describe("npm start", { skip }, () => {
   }
 });
 
-/** The compilers that tsx runs beside each process notice a little later that it has ended. */
+/** tsx's compiler processes end a little after their parent. */
 async function untilGroupIsGone(id: number): Promise<void> {
   await eventually("the end of every process", async () => {
     try {

@@ -17,9 +17,9 @@ export interface Container {
 export type StartedContainer = { address: string } | { failure: string };
 
 /**
- * Runs an image with testcontainers until `opened` is disposed of: we stop it ourselves, because Ryuk,
- * which would do it for us, may be switched off. TEST_CONTAINERS=off leaves the engine out altogether;
- * a bad DOCKER_HOST would not, since testcontainers then finds the usual socket.
+ * Runs an image with testcontainers until `opened` is disposed of. Stops it itself, because Ryuk may be off.
+ * TEST_CONTAINERS=off skips the engine; a wrong DOCKER_HOST would not, since testcontainers then tries the usual
+ * socket.
  */
 export async function startContainer(
   container: Container,
@@ -53,7 +53,7 @@ async function start(
   opened: AsyncDisposableStack,
 ): Promise<string> {
   let starting: ReturnType<InstanceType<typeof GenericContainer>["start"]> | undefined;
-  // Also when we are interrupted while it starts: it is waited for and then stopped.
+  // If interrupted during the start, wait for it and then stop it.
   opened.defer(async () => {
     const started = await starting?.catch(() => undefined);
     await started?.stop({ timeout: 0 });

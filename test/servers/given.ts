@@ -1,6 +1,6 @@
 /**
- * What test/run.ts, or whoever starts a test file by hand, tells the tests of a server: where it is, or why
- * it is missing, which is then the reason for skipping. With TEST_REQUIRE=all it throws instead.
+ * Reads where a server is, or why it is missing, from the environment that test/run.ts sets.
+ * @throws Error when it is missing and TEST_REQUIRE=all
  */
 export function given(prefix: "TEST_REDIS" | "TEST_DATABASE"): { url: string; missing: string | false } {
   const url = process.env[`${prefix}_URL`];

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What a file costs beside its tests, and what waiting for a browser or for whole processes costs, in bytes of them. */
+/** The cost of loading a file, and of using a browser or processes, in bytes of test code. */
 const bytesOfAFile = 3000;
 const bytesOf: [helper: string, bytes: number][] = [
   ["/helpers/browser.ts", 30_000],
@@ -10,10 +10,10 @@ const bytesOf: [helper: string, bytes: number][] = [
 ];
 
 /**
- * Loading what every test file imports takes longer than many files run, so files share processes: each group is a
- * file that imports some of them, about as many tests as each other group.
- * @param folder for those files, outside node_modules, where no tests are looked for
- * @returns the files of the groups; the given ones when they are few
+ * Groups files into processes, because loading what all files import takes longer than many files run. Each
+ * group is a file that imports its share.
+ * @param folder for the group files; the runner ignores node_modules
+ * @returns the group files, or the given ones if they are few
  */
 export function groupTests(files: string[], count: number, folder: string): string[] {
   if (files.length <= count) return files;
@@ -36,7 +36,7 @@ export function groupTests(files: string[], count: number, folder: string): stri
   });
 }
 
-/** How long a file takes, roughly. */
+/** An estimate of a file's duration. */
 function weigh(file: string): number {
   const text = readFileSync(file, "utf8");
   const waiting = bytesOf.map(([helper, bytes]) => (text.includes(helper) ? bytes : 0));

@@ -71,7 +71,7 @@ async function startInContainer(
   }
 }
 
-/** Durable to nothing, reachable from this machine only, gone with its folder. */
+/** Not durable, local, deleted with its folder. */
 async function startPrivate(opened: AsyncDisposableStack): Promise<Acquired> {
   const initdb = findProgram(
     ["initdb"],
@@ -111,7 +111,7 @@ function server(bin: string, dir: string, port: number): Program {
     lc_messages: "C", // `ready` is English
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // SIGQUIT: at once, whoever is connected and whatever is unwritten.
+  // SIGQUIT stops at once, with open connections.
   return { command: `${bin}/postgres`, args: ["-D", dir, ...args], stopSignal: "SIGQUIT" };
 }
 

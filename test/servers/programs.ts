@@ -23,7 +23,7 @@ export function findProgram(names: string[], folders: string[] = []): string | u
   return places.find(isExecutable);
 }
 
-/** Whether this is a file that can be run. */
+/** True for an executable file. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
@@ -53,8 +53,8 @@ export async function startServer(program: Program, ready: RegExp, opened: Async
 }
 
 /**
- * In a process group of its own: Ctrl-C in a terminal then reaches us alone, and we end the tests first
- * and their servers afterwards. The closer is there before the process is, so that none is ever forgotten.
+ * Runs in its own process group, so that Ctrl-C reaches only us and the tests end before their servers. The
+ * closer is registered before the start, so that no process is left behind.
  */
 function launch(program: Program, opened: AsyncDisposableStack, onLine: (line: string) => void = () => {}) {
   let started: ChildProcess | undefined;
@@ -72,7 +72,7 @@ function launch(program: Program, opened: AsyncDisposableStack, onLine: (line: s
     });
   }
   const ended = once(child, "close").then(([code]) => ({ code, lastLines: lines.join("\n") }));
-  ended.catch(() => {}); // reported by whoever waits for it
+  ended.catch(() => {}); // the caller handles it
   return { child, ended };
 }
 
@@ -94,6 +94,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // the group is empty: all of it has ended
+    // the group has already ended
   }
 }

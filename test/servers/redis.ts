@@ -50,7 +50,7 @@ async function startInContainer(env: NodeJS.ProcessEnv, opened: AsyncDisposableS
   }
 }
 
-/** Without persistence, as tests need none; it never evicts, which is Redis's own default and ours. */
+/** Without persistence, and with Redis's default of never evicting. */
 async function startPrivate(env: NodeJS.ProcessEnv, opened: AsyncDisposableStack): Promise<Acquired> {
   const command = findRedisServer(env);
   if (!command) return { missing: "there is no redis-server or valkey-server on the PATH" };

@@ -28,7 +28,7 @@ describeWithDatabase("the secrets of triggers", (database) => {
   };
   const verifiedBy = (at: 0 | 1) => ({ strategy: "hmac", secret: signingSecrets[at] });
 
-  /** Everything that a trigger goes through, the refused included. Nothing is built: builds show their variables. */
+  /** Every change and refusal of a trigger. Nothing is built, because builds show their variables. */
   before(async () => {
     api = await openTriggerApi(database, { LOG_LEVEL: "debug" });
     const body = {
@@ -75,7 +75,7 @@ describeWithDatabase("the secrets of triggers", (database) => {
     }
   };
 
-  it("are in no log line, at level trace", () => {
+  it("are in no log line, at level debug", () => {
     const all = api.world.logged.join("");
     assert.equal(api.world.services.log.level, "debug");
     assert.ok(all.includes("/deliver/[redacted]"));

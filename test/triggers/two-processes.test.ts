@@ -38,7 +38,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     const made = await api.newTrigger(body, slug);
     return { ...made, path: `${api.triggersAt(slug)}/${made.id}` };
   };
-  /** What both processes answer a webhook, the second one first. */
+  /** Posts a webhook to both processes, the second one first. */
   const bothAnswer = async (trigger: MadeTrigger, headers: Record<string, string> = {}) => [
     (await api.post(trigger, "{}", headers, second.url)).status,
     (await api.post(trigger, "{}", headers)).status,

@@ -15,7 +15,7 @@ interface DescribedOperation {
   responses: Record<string, { headers: Record<string, unknown> }>;
 }
 
-/** Queues, triggers and deliveries, with what they refer to: the part that the client of the tests is made of. */
+/** The part for which a client is generated: queues, triggers and deliveries with their schemas. */
 export function clientDocument(document: ApiDocument) {
   const paths = Object.fromEntries(
     Object.entries(document.paths).filter(([path]) => /\/(queues|triggers)/.test(path)),
@@ -27,7 +27,7 @@ export function clientDocument(document: ApiDocument) {
   return { openapi: "3.1.0", info, paths, components: { schemas, headers } };
 }
 
-/** A mark of the document that types were made of. */
+/** A hash of the document that types were generated from. */
 export function fingerprint(document: ApiDocument): string {
   return createHash("sha256")
     .update(JSON.stringify(clientDocument(document)))

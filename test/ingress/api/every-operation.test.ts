@@ -27,7 +27,7 @@ const unauthenticated = {
   message: "Authentication required. Please supply a valid API Access Token",
 };
 
-/** The same schema, refusing members that it does not declare, however deep. */
+/** Refuses undeclared members at every depth. */
 function strict(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodObject) {
     const members = Object.entries(schema.shape).map(([name, member]) => [name, strict(member)]);
@@ -39,10 +39,10 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** How bodies are read does not depend on the operation: the quick run tries one that needs a body and one that does not. */
+/** All operations read bodies with the same code: the quick run tries two. */
 const bodySamples = ["createQueue", "pauseDispatch"];
 
-/** Checks of the protocol, which no database has a part in. */
+/** The protocol does not depend on the database. */
 describe("every operation on clusters, queues, pipelines, builds and triggers", () => {
   let api: Api;
   let declared: Map<string, Operation>;

@@ -39,14 +39,14 @@ describeWithDatabase("client authentication", (database) => {
 
   const send = (endpoint: Endpoint, parameters: FormParameters, headers?: Record<string, string>) =>
     postForm(`${world.url}/oauth/${endpoint}`, parameters, headers);
-  /** Refused before anything else is looked at; `challenged` when the header was used. */
+  /** Refused before all other checks; `challenged` if the header was used. */
   const unauthenticated = async (answering: Promise<Answer>, challenged: boolean) => {
     const { headers } = await assertOAuthError(answering, 401, "invalid_client");
     const challenge = headers.get("www-authenticate");
     if (challenged) assert.match(challenge ?? "", /^Basic realm="[^"]+"$/);
     else assert.equal(challenge, null);
   };
-  /** What each endpoint answers when the client is who it says. */
+  /** The answer of each endpoint to an authenticated client. */
   const authenticated = async (endpoint: Endpoint, answering: Promise<Answer>) => {
     const { status, body, text } = await answering;
     const expected = { device_authorization: 200, token: 400, revoke: 200, introspect: 200 }[endpoint];

@@ -35,7 +35,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   const countDeliveries = async () =>
     (await world.services.db.select().from(world.services.db.tables.deliveries)).length;
 
-  /** A refusal has this status and message, a request id, and leaves no delivery. */
+  /** Checks status, message and request id, and that no delivery was stored. */
   async function assertRefused(answering: Promise<Answer>, status: number, message: string): Promise<Answer> {
     const before = await countDeliveries();
     const answer = await answering;

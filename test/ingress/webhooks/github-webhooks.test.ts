@@ -14,7 +14,7 @@ const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
 }[];
 const secret = "It's a Secret to Everybody";
 
-/** Every published example payload of a GitHub event, indented as nobody but us would send it. */
+/** Every published example payload of a GitHub event, with unusual indentation. */
 const deliveries = events.flatMap(({ name, examples }) =>
   examples.map((payload, index) => ({
     event: name,

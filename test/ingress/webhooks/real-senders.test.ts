@@ -49,7 +49,7 @@ describeWithDatabase("signatures that others made", (database) => {
 
   const send = async (to: typeof github, sent: Buffer, headers: Record<string, string>) =>
     (await post(world.url + to.path, Buffer.from(sent), headers)).status;
-  /** The same bytes with one of them changed, for each of them: by its lowest bit and by its highest. */
+  /** For each byte, two copies with its lowest or highest bit flipped. */
   const changesOf = (bytes: Buffer) =>
     [...bytes.keys()].flatMap((at) =>
       [1, 128].map((bit) => {

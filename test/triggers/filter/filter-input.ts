@@ -1,7 +1,7 @@
 import type { FilterInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { StoredHeader } from "../../../shared/vocabulary.ts";
 
-/** A question about a delivery that is nothing special but for what a test says of it. */
+/** A filter's input for an ordinary delivery. */
 export function filterInput(
   expression: string,
   { payload = {}, text, headers = [] }: { payload?: unknown; text?: string; headers?: StoredHeader[] } = {},

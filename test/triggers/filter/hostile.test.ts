@@ -8,7 +8,7 @@ import { filterInput } from "./filter-input.ts";
 const megabyte = 1024 * 1024;
 const tooLate = /^Evaluating the filter took longer than 10 seconds$/;
 
-/** Expressions that may be saved, what they are given, and the only ways in which they may end. */
+/** Valid expressions, their payload, and their allowed results. */
 const hostile: [name: string, expression: string, text: string, ends: (true | false | RegExp)[]][] = [
   ...[
     "(a+)+$",

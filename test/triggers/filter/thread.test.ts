@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { filterInput } from "./filter-input.ts";
 
-/** A minute of work or so: time proportional to the text, but also to a pattern that is as large as it may be. */
+/** About a minute of work: time grows with text and pattern, both at their limits. */
 const slow = filterInput("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')", {
   payload: { s: "aé".repeat(1_300_000) },
 });

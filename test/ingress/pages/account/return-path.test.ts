@@ -35,7 +35,7 @@ const foreign = [
   "",
 ];
 
-/** What stays here, and how it is written then. */
+/** Addresses that are kept, and their canonical form. */
 const ours: Record<string, string> = {
   "/user/password": "/user/password",
   "/oauth/device/BCDF-GHJK?a=1&b=%26": "/oauth/device/BCDF-GHJK?a=1&b=%26",

@@ -25,7 +25,7 @@ describeWithDatabase("entering a user code", (database) => {
     person.post(`/oauth/device/${user_code}/review`, { organization: pages.acme.id, ...form });
   const deviceCodes = () => pages.services.db.select().from(pages.services.db.tables.deviceCodes);
 
-  /** Codes that a person must not learn anything about, by what is the matter with them. */
+  /** Codes that all get the same answer. */
   const useless = async (): Promise<Record<string, string>> => {
     const [denied, used, claimed, expired] = await Promise.all([1, 2, 3, 4].map(() => pages.authorize()));
     if (!denied || !used || !claimed || !expired) throw new Error("no codes");

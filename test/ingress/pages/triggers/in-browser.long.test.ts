@@ -32,7 +32,7 @@ describeInBrowser("who manages triggers in a browser", () => {
   };
   const deliver = async (url: string) => (await post(pages.url + new URL(url).pathname, "{}")).status;
   const urlOn = (page: Page) => page.getByLabel("URL", { exact: true }).inputValue();
-  /** Fills in what must be, and sends it. */
+  /** Fills in the required fields and sends the form. */
   const create = async (page: Page, label: string) => {
     await page.getByLabel("Webhook", { exact: false }).first().check();
     await page.getByLabel("Description").fill(label);

@@ -22,7 +22,7 @@ export const form = {
   enabled: "1",
 };
 
-/** The pages of an installation where Bob is a member of acme, who is no admin: all of this is his to do. */
+/** The pages for Bob, a member and no admin of acme. */
 export async function startTriggerPages(database: TestDatabase) {
   const pages = await startQueuePages(database);
   const { services, actor, acme, clock } = pages;
@@ -36,12 +36,12 @@ export async function startTriggerPages(database: TestDatabase) {
     present: () => listTriggersOfPipeline(services.db, pipelineId),
     find: async (id: string) =>
       (await findTrigger(services.db, pipelineId, id)) ?? assert.fail("There is no such trigger."),
-    /** Ten are the most that a pipeline can have. */
+    /** Deletes all: a pipeline may have ten. */
     clear: () =>
       services.db.transaction((tx) =>
         deleteTriggersOfPipeline(tx, pipelineId, { now: clock.now(), userId: actor.userId }),
       ),
-    /** The form as a page of ours has it, with these fields filled in. */
+    /** A new form with its id and these fields. */
     newForm: async (fields: Fields = {}): Promise<Fields & { id: string }> => ({
       ...form,
       id: hiddenId(await member.get(`${triggersPath}/new`)),
@@ -56,7 +56,7 @@ export async function startTriggerPages(database: TestDatabase) {
   };
 }
 
-/** What a page says, with its markup. */
+/** A page's HTML with entities decoded. */
 export function read({ text }: Pick<Answer, "text">): string {
   return text
     .replaceAll("&#39;", "'")
@@ -70,12 +70,12 @@ export function hiddenId({ text }: Answer): string {
   return /name="id" value="([^"]+)"/.exec(text)?.[1] ?? "";
 }
 
-/** The URL that a page shows; empty when it shows none. */
+/** The endpoint URL on a page, or "". */
 export function shownUrl({ text }: Answer): string {
   return /<textarea id="endpoint-url"[^>]*>([^<]*)</.exec(text)?.[1] ?? "";
 }
 
-/** The form came back for this reason. */
+/** Checks that the form came back with this error. */
 export function assertRefused(answer: Answer, reason: string): void {
   assert.equal(answer.status, 422, reason);
   const shown = /id="form-error">(.*?)<\/p>/s.exec(read(answer))?.[1];

@@ -9,7 +9,7 @@ import { password } from "../../../helpers/organization.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-/** Breaks out of text, of a title, and of an attribute in either kind of quotes. Each place has its own number. */
+/** Breaks out of text, of a title, and of an attribute in both kinds of quotes. Each place has a number. */
 const attack = (place: number) =>
   `${place}'"></title><script>alert(${place})</script><img src=x onerror=alert(1)>&amp;`;
 const escaped = (place: number) => `${place}'&quot;>&lt;/title>&lt;script>alert(${place})&lt;/script>`;

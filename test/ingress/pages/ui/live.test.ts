@@ -11,7 +11,7 @@ import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-/** Longer than a page waits before it looks again. */
+/** Longer than a page waits before it fetches itself. */
 const lookMs = 1200;
 
 describeInBrowser("a page that is open", () => {
