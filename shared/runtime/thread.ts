@@ -1,86 +1,90 @@
 import { parentPort, Worker } from "node:worker_threads";
 
-/** Questions that are with the thread at once: enough to keep it busy, few enough to be asked again cheaply. */
+/** Requests sent to the thread ahead of their turn: enough to keep it busy, few enough to send again cheaply. */
 const maxSent = 32;
-/** An alarm that rings later than this says that the whole process stood still, not that the thread is slow. */
+/** If the timer fires later than this, the whole process stood still: the thread is not slow. */
 const stalledMs = 100;
-/** What a thread says once it can answer. */
+/** First message of a thread. */
 const ready = "ready";
 
-/** Every question carries the bytes that it is about. */
-interface Question {
+/** Every request carries the bytes it is about. */
+interface Payload {
   body: Uint8Array;
 }
 
-interface Waiting<Q, A> {
-  question: Q;
-  resolve: (answer: A) => void;
+interface Waiting<Request, Response> {
+  request: Request;
+  resolve: (response: Response) => void;
   reject: (error: Error) => void;
 }
 
-/** The answer to a question took longer than the deadline. */
-export class DeadlineExceeded extends Error {}
+/** A response took longer than the deadline. */
+export class DeadlineExceeded extends Error {
+  override readonly name = "DeadlineExceeded";
+}
 
-/** Answers questions one after the other, in the order asked, without holding up the thread of whoever asks. */
-export interface Thread<Q, A> {
+/** Responds to requests in their order, without blocking the caller's thread. */
+export interface Thread<Request, Response> {
   /**
-   * @throws TooLate when answering takes longer than the deadline
-   * @throws Error when the thread cannot start, or dies over this question
+   * @throws DeadlineExceeded
+   * @throws Error when the thread cannot start, or dies over this request
    */
-  request(question: Q): Promise<A>;
-  /** Ends the thread. Whoever still waits for an answer gets an error. */
+  request(request: Request): Promise<Response>;
+  /** Ends the thread. Requests that wait fail. */
   close(): Promise<void>;
 }
 
 /**
- * One thread that runs a module, which calls `answerQuestions`. It is started when it is first needed, and again
- * when it dies, and keeps the process alive only while somebody waits for an answer.
- * @param deadlineMs how long a single answer may take, from when the thread can have begun with it
+ * Opens a thread that runs a module, which calls `handleRequests`. It starts with the first request, starts again
+ * after it died, and keeps the process alive only while a request waits.
+ * @param deadlineMs for each response, from when the thread can have begun with it
  */
-export function openThread<Q extends Question, A>(
+export function openThread<Request extends Payload, Response>(
   module: URL,
   { deadlineMs = Number.POSITIVE_INFINITY }: { deadlineMs?: number } = {},
-): Thread<Q, A> {
-  return new OrderedThread<Q, A>(module, deadlineMs);
+): Thread<Request, Response> {
+  return new OrderedThread<Request, Response>(module, deadlineMs);
 }
 
-/** The other end: to be called once by the thread's module. What `answer` throws ends the thread. */
-export function handleRequests<Q extends Question, A>(answer: (question: Q) => A): void {
+/** Called once by the thread's module. An error that `handle` throws ends the thread. */
+export function handleRequests<Request extends Payload, Response>(
+  handle: (request: Request) => Response,
+): void {
   const port = parentPort;
-  if (!port) throw new Error("Questions are answered in a thread only.");
-  port.on("message", (question: Q) => port.postMessage({ answer: answer(question) }));
+  if (!port) throw new Error("Requests are handled in a thread only.");
+  port.on("message", (request: Request) => port.postMessage({ response: handle(request) }));
   port.postMessage(ready);
 }
 
-class OrderedThread<Q extends Question, A> implements Thread<Q, A> {
+class OrderedThread<Request extends Payload, Response> implements Thread<Request, Response> {
   readonly #module: URL;
   readonly #deadlineMs: number;
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
   /** Oldest first. The thread works on the head, and has been sent the first `#sent`. */
-  readonly #waiting: Waiting<Q, A>[] = [];
+  readonly #waiting: Waiting<Request, Response>[] = [];
   #sent = 0;
-  #alarm: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(module: URL, deadlineMs: number) {
     this.#module = module;
     this.#deadlineMs = deadlineMs;
   }
 
-  request(question: Q): Promise<A> {
+  request(request: Request): Promise<Response> {
     if (this.#isClosed) return Promise.reject(new Error("The thread is closed."));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ question, resolve, reject });
+      this.#waiting.push({ request, resolve, reject });
       if (this.#worker) this.#send();
       else this.#start();
-      if (this.#waiting.length === 1) this.#setAlarm();
+      if (this.#waiting.length === 1) this.#setTimer();
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const worker = this.#forget();
+    const worker = this.#detach();
     this.#reject(this.#waiting.length, new Error("The thread is closed."));
     await worker?.terminate();
   }
@@ -96,80 +100,80 @@ class OrderedThread<Q extends Question, A> implements Thread<Q, A> {
 
   #newWorker(): Worker {
     const worker = new Worker(this.#module);
-    worker.on("message", (message: typeof ready | { answer: A }) => {
+    worker.on("message", (message: typeof ready | { response: Response }) => {
       if (worker !== this.#worker) return;
-      if (message === ready) this.#open();
-      else this.#settle(message.answer);
+      if (message === ready) this.#handleReady();
+      else this.#handleResponse(message.response);
     });
-    let death = new Error("The thread ended by itself.");
+    let cause = new Error("The thread ended by itself.");
     worker.on("error", (error: Error) => {
-      death = error;
+      cause = error;
     });
-    // Its last answers come before this, and may come after the error.
-    worker.on("exit", () => this.#mourn(worker, death));
+    // Last responses may come after the error, but come before the exit.
+    worker.on("exit", () => this.#handleExit(worker, cause));
     return worker;
   }
 
-  #open(): void {
+  #handleReady(): void {
     this.#isReady = true;
-    this.#setAlarm();
+    this.#setTimer();
   }
 
   #send(): void {
     const unsent = this.#waiting.slice(this.#sent, maxSent);
     if (unsent.length > 0) this.#worker?.ref();
-    for (const { question } of unsent) {
-      // A copy travels: the bytes themselves are still needed here, and may have to be sent again.
-      const body = new Uint8Array(question.body);
-      this.#worker?.postMessage({ ...question, body }, [body.buffer]);
+    for (const { request } of unsent) {
+      // Transfers a copy: the caller needs the bytes, and they may have to be sent again.
+      const body = new Uint8Array(request.body);
+      this.#worker?.postMessage({ ...request, body }, [body.buffer]);
       this.#sent++;
     }
   }
 
-  #settle(answer: A): void {
+  #handleResponse(response: Response): void {
     const head = this.#waiting.shift();
     this.#sent--;
-    this.#setAlarm();
+    this.#setTimer();
     if (this.#waiting.length === 0) this.#worker?.unref();
     else this.#send();
-    head?.resolve(answer);
+    head?.resolve(response);
   }
 
-  /** Only the head's time is counted: those behind it cannot have begun. */
-  #setAlarm(): void {
-    clearTimeout(this.#alarm);
+  /** Times the head only: the thread cannot have begun with the others. */
+  #setTimer(): void {
+    clearTimeout(this.#timer);
     const head = this.#waiting[0];
     if (!head || !this.#isReady || this.#deadlineMs === Number.POSITIVE_INFINITY) return;
 
     const dueAt = performance.now() + this.#deadlineMs;
-    this.#alarm = setTimeout(() => {
-      if (performance.now() - dueAt > stalledMs) this.#setAlarm();
-      // Messages are read after timers: the answer may have been here for a while.
-      else setImmediate(() => this.#giveUpOn(head));
+    this.#timer = setTimeout(() => {
+      if (performance.now() - dueAt > stalledMs) this.#setTimer();
+      // Node reads messages after timers: the response may be here already.
+      else setImmediate(() => this.#handleDeadline(head));
     }, this.#deadlineMs);
   }
 
-  #giveUpOn(head: Waiting<Q, A>): void {
+  #handleDeadline(head: Waiting<Request, Response>): void {
     if (this.#waiting[0] !== head || !this.#isReady) return;
-    const worker = this.#forget();
+    const worker = this.#detach();
     worker?.unref();
     worker?.terminate();
-    this.#reject(1, new DeadlineExceeded(`No answer within ${this.#deadlineMs} ms.`));
+    this.#reject(1, new DeadlineExceeded(`No response within ${this.#deadlineMs} ms.`));
     if (this.#waiting.length > 0) this.#start();
   }
 
-  /** A thread that was ready died over the head. One that never was would die again over all the others. */
-  #mourn(worker: Worker, error: Error): void {
+  /** A ready thread died over the head. One that never was ready would die again over all the others. */
+  #handleExit(worker: Worker, error: Error): void {
     if (worker !== this.#worker) return;
-    const lost = this.#isReady ? 1 : this.#waiting.length;
-    this.#forget();
-    this.#reject(lost, error);
+    const failed = this.#isReady ? 1 : this.#waiting.length;
+    this.#detach();
+    this.#reject(failed, error);
     if (this.#waiting.length > 0) this.#start();
   }
 
-  #forget(): Worker | undefined {
+  #detach(): Worker | undefined {
     const worker = this.#worker;
-    clearTimeout(this.#alarm);
+    clearTimeout(this.#timer);
     this.#worker = undefined;
     this.#isReady = false;
     this.#sent = 0;

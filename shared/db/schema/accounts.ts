@@ -1,0 +1,85 @@
+import type { Feature, Role } from "../../vocabulary.ts";
+import type { Kit } from "../columns.ts";
+
+export function defineAccountsTables(kit: Kit) {
+  const { table, index, primaryKey, uuid, text, integer, time, json } = kit;
+
+  const organizations = table("organizations", {
+    id: uuid().primaryKey(),
+    slug: text().notNull().unique(),
+    name: text().notNull(),
+    deliveriesPerHour: integer("deliveries_per_hour").notNull(),
+    features: json<Feature[]>().notNull(),
+    createdAt: time("created_at").notNull(),
+  });
+
+  /** People, and one built-in `Operator` an organization, who made what the operator's command made. */
+  const users = table("users", {
+    id: uuid().primaryKey(),
+    email: text().notNull().unique(),
+    name: text().notNull(),
+    passwordHash: text("password_hash"),
+    operatorOfId: uuid("operator_of_id")
+      .unique()
+      .references(() => organizations.id),
+    deactivatedAt: time("deactivated_at"),
+    createdAt: time("created_at").notNull(),
+  });
+
+  const members = table(
+    "members",
+    {
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      userId: uuid("user_id")
+        .notNull()
+        .references(() => users.id),
+      role: text().$type<Role>().notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.organizationId, t.userId] }), index("members_user").on(t.userId)],
+  );
+
+  /** Who is signed in at the pages; a browser holds the token in a cookie. */
+  const sessions = table(
+    "sessions",
+    {
+      tokenHash: text("token_hash").primaryKey(),
+      userId: uuid("user_id")
+        .notNull()
+        .references(() => users.id),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+    },
+    (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
+  );
+
+  /** Who did what to what, and when. `subject` stays readable after the row it names is gone. */
+  const auditEvents = table(
+    "audit_events",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      actorId: uuid("actor_id")
+        .notNull()
+        .references(() => users.id),
+      action: text().notNull(),
+      subjectType: text("subject_type").notNull(),
+      subjectId: uuid("subject_id").notNull(),
+      subject: text().notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [
+      index("audit_events_subject").on(t.organizationId, t.subjectType, t.subjectId, t.id),
+      index("audit_events_organization").on(t.organizationId, t.id),
+      index("audit_events_age").on(t.createdAt),
+    ],
+  );
+
+  return { organizations, users, members, sessions, auditEvents };
+}
+
+export type AccountsTables = ReturnType<typeof defineAccountsTables>;

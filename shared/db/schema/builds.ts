@@ -1,0 +1,117 @@
+import { isNotNull } from "drizzle-orm";
+import type { BuildState, JobState } from "../../vocabulary.ts";
+import type { Kit } from "../columns.ts";
+import type { AccountsTables } from "./accounts.ts";
+import type { PipelinesTables } from "./pipelines.ts";
+import type { QueuesTables } from "./queues.ts";
+import type { TriggersTables } from "./triggers.ts";
+
+export function defineBuildsTables(
+  kit: Kit,
+  {
+    organizations,
+    users,
+    queues,
+    pipelines,
+    deliveries,
+  }: Pick<AccountsTables, "organizations" | "users"> &
+    Pick<QueuesTables, "queues"> &
+    Pick<PipelinesTables, "pipelines"> &
+    Pick<TriggersTables, "deliveries">,
+) {
+  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, boolean, time, json } = kit;
+
+  const builds = table(
+    "builds",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      pipelineId: uuid("pipeline_id")
+        .notNull()
+        .references(() => pipelines.id),
+      number: integer().notNull(),
+      deliveryId: uuid("delivery_id").references(() => deliveries.id, { onDelete: "set null" }),
+      /** 0: made by the delivery's job; 1, 2, …: built again by hand. */
+      rebuild: integer().notNull().default(0),
+      state: text().$type<BuildState>().notNull(),
+      message: text().notNull(),
+      commit: text().notNull(),
+      branch: text().notNull(),
+      environment: json<Record<string, string>>().notNull(),
+      source: text().notNull(),
+      creatorId: uuid("creator_id").references(() => users.id),
+      /** A paused queue that holds back a waiting job of the build, as far as fan-out has come. */
+      pausedQueueId: uuid("paused_queue_id"),
+      createdAt: time("created_at").notNull(),
+      startedAt: time("started_at"),
+      finishedAt: time("finished_at"),
+    },
+    (t) => [
+      uniqueIndex("builds_number").on(t.pipelineId, t.number),
+      // However often a delivery's job runs, it makes one build.
+      uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
+      index("builds_organization").on(t.organizationId, t.id),
+      index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
+    ],
+  );
+
+  const jobs = table(
+    "jobs",
+    {
+      id: uuid().primaryKey(),
+      buildId: uuid("build_id")
+        .notNull()
+        .references(() => builds.id, { onDelete: "cascade" }),
+      queueId: uuid("queue_id")
+        .notNull()
+        .references(() => queues.id),
+      label: text(),
+      command: text().notNull(),
+      state: text().$type<JobState>().notNull(),
+      exitStatus: integer("exit_status"),
+      /** When the queue was paused on which the job waits, as far as fan-out has come. */
+      dispatchPausedAt: time("dispatch_paused_at"),
+      createdAt: time("created_at").notNull(),
+      assignedAt: time("assigned_at"),
+      startedAt: time("started_at"),
+      finishedAt: time("finished_at"),
+    },
+    (t) => [
+      index("jobs_build").on(t.buildId),
+      index("jobs_queue").on(t.queueId, t.state, t.id),
+      index("jobs_paused").on(t.queueId, t.id).where(isNotNull(t.dispatchPausedAt)),
+    ],
+  );
+
+  const metaData = table(
+    "meta_data",
+    {
+      buildId: uuid("build_id")
+        .notNull()
+        .references(() => builds.id, { onDelete: "cascade" }),
+      key: text().notNull(),
+      value: text().notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.buildId, t.key] })],
+  );
+
+  const jobTokens = table(
+    "job_tokens",
+    {
+      tokenHash: text("token_hash").primaryKey(),
+      jobId: uuid("job_id")
+        .notNull()
+        .references(() => jobs.id, { onDelete: "cascade" }),
+      readOnly: boolean("read_only").notNull(),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+    },
+    (t) => [index("job_tokens_job").on(t.jobId), index("job_tokens_expiry").on(t.expiresAt)],
+  );
+
+  return { builds, jobs, metaData, jobTokens };
+}
+
+export type BuildsTables = ReturnType<typeof defineBuildsTables>;

@@ -1,0 +1,38 @@
+import { isNull } from "drizzle-orm";
+import type { Kit } from "../columns.ts";
+import type { AccountsTables } from "./accounts.ts";
+
+export function defineClustersTables(
+  kit: Kit,
+  { users, organizations }: Pick<AccountsTables, "users" | "organizations">,
+) {
+  const { table, uniqueIndex, uuid, text, integer, time } = kit;
+
+  const clusters = table(
+    "clusters",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      name: text().notNull(),
+      description: text(),
+      emoji: text(),
+      color: text(),
+      /** No foreign key: queues refer to clusters already. The domain keeps it within the cluster. */
+      defaultQueueId: uuid("default_queue_id"),
+      /** Of those that are not deleted: a limit to keep and a total to show without counting rows. */
+      queueCount: integer("queue_count").notNull().default(0),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+      deletedAt: time("deleted_at"),
+    },
+    (t) => [uniqueIndex("clusters_name").on(t.organizationId, t.name).where(isNull(t.deletedAt))],
+  );
+
+  return { clusters };
+}
+
+export type ClustersTables = ReturnType<typeof defineClustersTables>;

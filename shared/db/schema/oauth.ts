@@ -1,0 +1,102 @@
+import { isNotNull } from "drizzle-orm";
+import type { Kit } from "../columns.ts";
+import type { AccountsTables } from "./accounts.ts";
+
+export function defineOauthTables(
+  kit: Kit,
+  { users, members, organizations }: Pick<AccountsTables, "users" | "members" | "organizations">,
+) {
+  const { table, index, foreignKey, uuid, text, integer, boolean, time, json } = kit;
+
+  /** OAuth clients, of the whole installation. Public ones have no secret. */
+  const applications = table("applications", {
+    id: uuid().primaryKey(),
+    clientId: text("client_id").notNull().unique(),
+    name: text().notNull(),
+    secretHash: text("secret_hash"),
+    deviceFlow: boolean("device_flow").notNull(),
+    refreshTokens: boolean("refresh_tokens").notNull(),
+    /** How long an access token works; null: it does not expire. */
+    accessTokenMinutes: integer("access_token_minutes"),
+    disabledAt: time("disabled_at"),
+    createdAt: time("created_at").notNull(),
+  });
+
+  /** What a member allowed an application to do. With the grant, or the membership, all its tokens go. */
+  const grants = table(
+    "grants",
+    {
+      id: uuid().primaryKey(),
+      applicationId: uuid("application_id")
+        .notNull()
+        .references(() => applications.id),
+      userId: uuid("user_id").notNull(),
+      organizationId: uuid("organization_id").notNull(),
+      scopes: json<string[]>().notNull(),
+      /** The browser and address of the approval. */
+      approvedUserAgent: text("approved_user_agent"),
+      approvedIp: text("approved_ip"),
+      createdAt: time("created_at").notNull(),
+      lastUsedAt: time("last_used_at"),
+      lastUserAgent: text("last_user_agent"),
+      lastIp: text("last_ip"),
+    },
+    (t) => [
+      foreignKey({
+        name: "grants_member",
+        columns: [t.organizationId, t.userId],
+        foreignColumns: [members.organizationId, members.userId],
+      }).onDelete("cascade"),
+      index("grants_of_member").on(t.organizationId, t.userId),
+      index("grants_user").on(t.userId, t.id),
+      index("grants_application").on(t.applicationId),
+    ],
+  );
+
+  const refreshTokens = table(
+    "refresh_tokens",
+    {
+      tokenHash: text("token_hash").primaryKey(),
+      grantId: uuid("grant_id")
+        .notNull()
+        .references(() => grants.id, { onDelete: "cascade" }),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at").notNull(),
+      /** When it was exchanged for the next one. */
+      rotatedAt: time("rotated_at"),
+    },
+    (t) => [index("refresh_tokens_grant").on(t.grantId), index("refresh_tokens_expiry").on(t.expiresAt)],
+  );
+
+  const accessTokens = table(
+    "access_tokens",
+    {
+      id: uuid().primaryKey(),
+      tokenHash: text("token_hash").notNull().unique(),
+      userId: uuid("user_id")
+        .notNull()
+        .references(() => users.id),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      scopes: json<string[]>().notNull(),
+      description: text().notNull(),
+      createdAt: time("created_at").notNull(),
+      expiresAt: time("expires_at"),
+      revokedAt: time("revoked_at"),
+      /** The grant that it was issued under; null for a user's own API access token. */
+      grantId: uuid("grant_id").references(() => grants.id, { onDelete: "cascade" }),
+      lastUsedAt: time("last_used_at"),
+    },
+    (t) => [
+      index("access_tokens_user").on(t.userId),
+      index("access_tokens_grant").on(t.grantId),
+      index("access_tokens_expiry").on(t.expiresAt).where(isNotNull(t.expiresAt)),
+      index("access_tokens_revocation").on(t.revokedAt).where(isNotNull(t.revokedAt)),
+    ],
+  );
+
+  return { applications, grants, refreshTokens, accessTokens };
+}
+
+export type OauthTables = ReturnType<typeof defineOauthTables>;

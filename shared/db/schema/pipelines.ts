@@ -1,0 +1,48 @@
+import { isNull } from "drizzle-orm";
+import type { Step } from "../../vocabulary.ts";
+import type { Kit } from "../columns.ts";
+import type { AccountsTables } from "./accounts.ts";
+import type { ClustersTables } from "./clusters.ts";
+
+export function definePipelinesTables(
+  kit: Kit,
+  {
+    users,
+    organizations,
+    clusters,
+  }: Pick<AccountsTables, "users" | "organizations"> & Pick<ClustersTables, "clusters">,
+) {
+  const { table, index, uniqueIndex, uuid, text, integer, time, json } = kit;
+
+  const pipelines = table(
+    "pipelines",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      clusterId: uuid("cluster_id")
+        .notNull()
+        .references(() => clusters.id),
+      slug: text().notNull(),
+      name: text().notNull(),
+      defaultBranch: text("default_branch").notNull(),
+      steps: json<Step[]>().notNull(),
+      lastBuildNumber: integer("last_build_number").notNull(),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+      /** A deleted pipeline keeps its row until its builds are gone. */
+      deletedAt: time("deleted_at"),
+    },
+    (t) => [
+      uniqueIndex("pipelines_slug").on(t.organizationId, t.slug).where(isNull(t.deletedAt)),
+      index("pipelines_cluster").on(t.clusterId),
+    ],
+  );
+
+  return { pipelines };
+}
+
+export type PipelinesTables = ReturnType<typeof definePipelinesTables>;
