@@ -64,7 +64,6 @@ interface Parts {
   isClosing: () => boolean;
 }
 
-/** The web pages: what answers at each address. */
 function routes({ document, filters, isClosing }: Parts) {
   return {
     [patterns.asset]: { GET: asset },
@@ -123,7 +122,7 @@ function routes({ document, filters, isClosing }: Parts) {
   } satisfies Partial<Record<Pattern, Makers>>;
 }
 
-/** The handlers of all web pages, by pattern. */
+/** All web pages. */
 export function pages(
   services: Services,
   bodies: Bodies,

@@ -20,7 +20,7 @@ export function accessTokensPage(services: Services) {
   });
 }
 
-/** GET /user/api-access-tokens/:id/revoke */
+/** GET …/revoke */
 export function revokeAccessTokenPage(services: Services) {
   return signedInPage(services, async (request) => {
     const ownToken = await loadAccessToken(services, request);
@@ -34,7 +34,7 @@ export function revokeAccessTokenPage(services: Services) {
   });
 }
 
-/** POST /user/api-access-tokens/:id/revoke */
+/** POST …/revoke */
 export function revokeOwnAccessToken(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request) => {
     await revokeAccessToken(services, readId(request, "access token"), request.user.id);

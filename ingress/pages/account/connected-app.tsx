@@ -10,7 +10,7 @@ import { Expiry } from "./connected-apps.tsx";
 import { loadApplication, loadConnectedApp, readId } from "./load.ts";
 import { ScopeList } from "./scope-list.tsx";
 
-/** GET /user/connected-apps/:id: one grant. */
+/** GET …/connected-apps/:id: one grant. */
 export function connectedAppPage(services: Services) {
   return signedInPage(services, async (request) => {
     const app = await loadConnectedApp(services, request);
@@ -18,7 +18,7 @@ export function connectedAppPage(services: Services) {
   });
 }
 
-/** GET /user/connected-apps/:id/revoke */
+/** GET …/revoke */
 export function revokeConnectedAppPage(services: Services) {
   return signedInPage(services, async (request) => {
     const { application, organization, grant } = await loadConnectedApp(services, request);
@@ -32,7 +32,7 @@ export function revokeConnectedAppPage(services: Services) {
   });
 }
 
-/** POST /user/connected-apps/:id/revoke */
+/** POST …/revoke */
 export function revokeConnectedApp(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request) => {
     await revokeGrants(services, request.user.id, { id: readId(request, "authorized application") });
@@ -40,7 +40,7 @@ export function revokeConnectedApp(services: Services, bodies: Bodies) {
   });
 }
 
-/** GET /user/connected-apps/applications/:id/revoke */
+/** GET …/connected-apps/applications/:id/revoke */
 export function revokeApplicationPage(services: Services) {
   return signedInPage(services, async (request) => {
     const { application, grants } = await loadApplication(services, request);
@@ -54,7 +54,7 @@ export function revokeApplicationPage(services: Services) {
   });
 }
 
-/** POST /user/connected-apps/applications/:id/revoke */
+/** POST …/connected-apps/applications/:id/revoke */
 export function revokeApplication(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request) => {
     const applicationId = readId(request, "authorized application");

@@ -83,7 +83,7 @@ export function Expiry({ app: { expiresAt }, now }: { app: ConnectedApp; now: Da
   );
 }
 
-/** `Can see builds and their jobs, see your name and email address, and 3 more`. */
+/** `Can see builds and their jobs, and 3 more`. */
 function summary(scopes: string[]): string {
   const named = scopes.filter(isScope).slice(0, maxNamedScopes);
   const words = named

@@ -10,15 +10,12 @@ import type { SignedInRequest } from "../ui/page.ts";
 
 export type OwnToken = Awaited<ReturnType<typeof loadAccessTokens>>[number];
 
-/** The visitor's own API access tokens. */
+/** The tokens of the visitor. */
 export function loadAccessTokens({ db, clock }: Services, { user }: SignedInRequest) {
   return listOwnAccessTokens(db, user.id, clock.now());
 }
 
-/**
- * The access token that the address names.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadAccessToken(services: Services, request: SignedInRequest): Promise<OwnToken> {
   const id = readId(request, "access token");
   const found = (await loadAccessTokens(services, request)).find(({ token }) => token.id === id);
@@ -26,18 +23,12 @@ export async function loadAccessToken(services: Services, request: SignedInReque
   return found;
 }
 
-/**
- * The connected app whose grant the address names.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadConnectedApp(services: Services, request: SignedInRequest): Promise<ConnectedApp> {
   return requireConnectedApp(services, request.user.id, readId(request, "authorized application"));
 }
 
-/**
- * All grants of the application that the address names.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadApplication(services: Services, request: SignedInRequest) {
   const id = readId(request, "authorized application");
   const apps = await listConnectedApps(services, request.user.id);
@@ -47,6 +38,7 @@ export async function loadApplication(services: Services, request: SignedInReque
   return { application: first.application, grants };
 }
 
+/** The organizations of the visitor. */
 export async function loadOrganizations(
   { db }: Services,
   { user }: SignedInRequest,

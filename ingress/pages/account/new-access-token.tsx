@@ -29,7 +29,7 @@ interface Draft {
   days: string;
 }
 
-/** GET /user/api-access-tokens/new */
+/** GET …/api-access-tokens/new */
 export function newAccessTokenPage(services: Services) {
   return signedInPage(services, async (request) => {
     const organizations = await loadOrganizations(services, request);
@@ -44,7 +44,7 @@ export function newAccessTokenPage(services: Services) {
   });
 }
 
-/** POST /user/api-access-tokens/new. Only this answer shows the token. */
+/** POST …/api-access-tokens/new. Only this answer shows the token. */
 export function createToken(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request, form) => {
     const draft = readDraft(form, services);

@@ -43,7 +43,7 @@ export function signOut(services: Services, bodies: Bodies) {
   });
 }
 
-/** One message for an unknown address and a wrong password: an attacker must not learn which it was. */
+/** Does not reveal which of the two is wrong. */
 const wrongPassword = { field: "password", message: "The email address or password is wrong" };
 
 function signInForm(

@@ -1,6 +1,6 @@
 // Buttons that copy a field. Without this script they stay hidden.
 
-/** Browsers offer the clipboard only over https and on localhost; execCommand works everywhere. */
+/** The clipboard needs https or localhost; execCommand works everywhere. */
 async function copy(field) {
   field.select();
   try {

@@ -8,14 +8,14 @@ let isStale = false;
 let isBusy = false;
 let events;
 
-/** Announces changes to screen readers, which read only a live region that stays in the page. */
+/** For screen readers, which announce only a live region that stays in the page. */
 const announcement = document.createElement("p");
 announcement.className = "hidden";
 announcement.ariaLive = "polite";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs one refresh at a time, until the page is up to date. */
+/** One refresh at a time. */
 async function refreshSoon() {
   isStale = true;
   if (isBusy) return;
@@ -71,7 +71,7 @@ function isBeingFilledIn(block) {
   return inputs.some((input) => input === document.activeElement || input.value !== input.defaultValue);
 }
 
-/** Puts the block in place of the new one with the same form, or else after the block that it follows now. */
+/** Replaces the new block with the same form, or else keeps its place. */
 function keep(block, blocks) {
   const action = block.querySelector("form")?.getAttribute("action");
   const form = action && `form[action="${CSS.escape(action)}"]`;
@@ -82,7 +82,7 @@ function keep(block, blocks) {
   blocks.splice(blocks.indexOf(before) + 1, 0, block);
 }
 
-/** Focuses the same link or button, or else the heading, so that the focus does not jump to the top. */
+/** Focuses the same link or button, or else the heading. */
 function moveFocus(main, removed) {
   const address = removed.getAttribute("href");
   const action = removed.form?.getAttribute("action");
@@ -94,7 +94,7 @@ function moveFocus(main, removed) {
   (again || heading).focus();
 }
 
-/** Connects only while the page is visible: over HTTP/1.1 a browser has six connections per server. */
+/** Only while visible: over HTTP/1.1 a browser has six connections per server. */
 function listen() {
   events?.close();
   if (document.hidden) return;
@@ -103,7 +103,7 @@ function listen() {
   source.addEventListener("changed", refreshSoon);
   source.addEventListener("open", refreshSoon); // catches up with changes before the connection
   source.addEventListener("error", () => {
-    // The browser reconnects by itself, except after an answer that is not a stream.
+    // The browser reconnects, except after an answer that is no stream.
     if (source === events && source.readyState === EventSource.CLOSED) setTimeout(listen, reconnectMs);
   });
 }

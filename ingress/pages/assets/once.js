@@ -1,4 +1,4 @@
-// Ignores a second submit: a browser shows the answer to the last one, and a secret in the first would be lost.
+// Ignores a second submit: its answer would replace the first one, which may show a secret.
 let isSent = false;
 
 addEventListener("submit", (event) => {

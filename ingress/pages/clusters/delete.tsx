@@ -13,7 +13,7 @@ import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 import { clusterPath, loadCluster } from "./load.ts";
 
-/** GET /organizations/:org/clusters/:cluster/delete */
+/** GET …/delete */
 export function deleteClusterPage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
@@ -21,7 +21,7 @@ export function deleteClusterPage(services: Services) {
   });
 }
 
-/** POST /organizations/:org/clusters/:cluster/delete */
+/** POST …/delete */
 export function removeCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const { slug: org } = request.organization;

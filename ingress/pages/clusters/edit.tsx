@@ -20,7 +20,7 @@ import {
 } from "./form.tsx";
 import { clusterPath, loadClusterAndQueues } from "./load.ts";
 
-/** GET /organizations/:org/clusters/:cluster/edit */
+/** GET …/edit */
 export function editClusterPage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
@@ -29,7 +29,7 @@ export function editClusterPage(services: Services) {
   });
 }
 
-/** POST /organizations/:org/clusters/:cluster/edit {name, description, default_queue} */
+/** POST …/edit {name, description, default_queue} */
 export function saveCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { cluster, queues } = await loadClusterAndQueues(services, request);

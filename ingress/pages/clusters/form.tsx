@@ -6,7 +6,6 @@ import { clusterName, description } from "../../../shared/validation.ts";
 import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
 
-/** Values of the fields. */
 export interface ClusterDraft {
   name: string;
   description: string;
@@ -16,7 +15,7 @@ export interface ClusterDraft {
 
 const schema = z.object({ name: clusterName, description });
 
-/** The select of the default queue offers valid choices only, so it is never marked. */
+/** A select offers valid choices only, so it is never marked. */
 export const clusterFields: FieldNames = { name: "name", description: "description" };
 
 export function readClusterDraft(form: URLSearchParams): ClusterDraft {
@@ -43,7 +42,7 @@ export function toClusterChange(draft: ClusterDraft): ClusterChange {
   return { ...toNewCluster(draft), defaultQueueId: draft.defaultQueueId || null };
 }
 
-/** The fields that a new cluster has too. */
+/** The fields of new and present clusters. */
 export function ClusterFields({
   draft,
   problems,

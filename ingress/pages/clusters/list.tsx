@@ -10,18 +10,17 @@ import { type ClusterDraft, ClusterFields } from "./form.tsx";
 import { clusterPath, loadClusters } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
-/** A form for a new cluster that was refused. */
 interface Refused {
   draft: ClusterDraft;
   problems: FormProblems;
 }
 
-/** GET /organizations/:org/clusters */
+/** GET …/clusters */
 export function clustersPage(services: Services) {
   return memberPage(services, (request) => showClusters(services, request));
 }
 
-/** The clusters and, for admins, the form for a new one. */
+/** The list and, for admins, the form for a new cluster. */
 export async function showClusters(
   services: Services,
   request: MemberRequest,

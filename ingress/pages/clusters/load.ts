@@ -13,15 +13,12 @@ const perPage = 30;
 const maxAuditEntries = 20;
 const maxAuditedQueues = 200;
 
-/**
- * The cluster that the address names.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export function loadCluster({ db }: Services, { organization, parameter }: MemberRequest): Promise<Cluster> {
   return requireCluster(db, organization.id, parameter("cluster"));
 }
 
-/** The page of a cluster, or another address below it. */
+/** Default: the page of the cluster. */
 export function clusterPath(
   { organization }: Pick<MemberRequest, "organization">,
   { id }: Pick<Cluster, "id">,
@@ -30,17 +27,14 @@ export function clusterPath(
   return pathTo(pattern, { org: organization.slug, cluster: id });
 }
 
-/** One page of the organization's clusters. */
+/** One page of clusters. */
 export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
   const total = await countClusters(db, organization.id);
   const page = readPageWithin(event, total, perPage);
   return { page, total, clusters: await listClusters(db, organization.id, page) };
 }
 
-/**
- * A cluster with all its queues.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadClusterAndQueues(
   services: Services,
   request: MemberRequest,
@@ -51,10 +45,7 @@ export async function loadClusterAndQueues(
 
 export type ClusterDetails = Awaited<ReturnType<typeof loadClusterDetails>>;
 
-/**
- * A cluster with one page of its queues.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadClusterDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const cluster = await loadCluster(services, request);
@@ -65,7 +56,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   return { cluster, queues, counts, page, audit: await loadAudit(services, cluster) };
 }
 
-/** The history of the cluster and its queues, deleted ones too. */
+/** Includes deleted queues. */
 async function loadAudit({ db }: Services, { id, organizationId }: Cluster) {
   const ids = [id, ...(await listQueueIds(db, id, maxAuditedQueues))];
   const filter = { organizationId, subjects: { types: ["cluster", "queue"], ids } };

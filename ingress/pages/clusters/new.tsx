@@ -8,7 +8,7 @@ import { clusterFields, readClusterDraft, toNewCluster } from "./form.tsx";
 import { showClusters } from "./list.tsx";
 import { clusterPath } from "./load.ts";
 
-/** POST /organizations/:org/clusters {name, description}. The form is on the page of the list. */
+/** POST …/clusters {name, description}. */
 export function addCluster(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const draft = readClusterDraft(form);

@@ -10,7 +10,7 @@ import { State, Table } from "../ui/tables.tsx";
 import { type ClusterDetails, clusterPath, loadClusterDetails } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
-/** GET /organizations/:org/clusters/:cluster: its queues and its history. */
+/** GET …/clusters/:cluster: its queues and its history. */
 export function clusterPage(services: Services) {
   const { clock } = services;
   return memberPage(services, async (request) => {

@@ -10,11 +10,11 @@ import { limitUserCodeFailures } from "../../http/limits.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 
-/** One message for unknown, expired, handled and foreign codes, so that a guess learns nothing. */
+/** One message for all bad codes, so that a guess learns nothing. */
 export const notValid =
   "This code is not valid. Check it on your device, or start there again for a new one.";
 
-/** GET /oauth/device, or /oauth/device/:code with the code filled in. Reads and changes no request. */
+/** GET /oauth/device, or /oauth/device/:code, filled in. Reads and changes no request. */
 export function enterCodePage(services: Services) {
   return signedInPage(services, ({ event, visitor }) => {
     const code = readUserCode(getRouterParam(event, "code", { decode: true }) ?? "");
@@ -22,7 +22,7 @@ export function enterCodePage(services: Services) {
   });
 }
 
-/** POST /oauth/device {user_code, came_by_link?}. Claims the request of the code and leads to its review. */
+/** POST /oauth/device {user_code, came_by_link?}. Claims the request. */
 export function enterCode(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
     const typed = form.get("user_code") ?? "";
@@ -67,7 +67,7 @@ function codePage(visitor: Visitor, props: CodeProps): PageContent {
   };
 }
 
-/** The form for a code, also on the home page. */
+/** Also on the home page. */
 export function CodeForm({ visitor, code, cameByLink, isWrong }: CodeProps & { visitor: Visitor }) {
   return (
     <form method="post" action={patterns.enterCode}>

@@ -7,13 +7,12 @@ import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 import type { Review } from "./load.ts";
 
-/** A decision that was refused. */
 interface Refused {
   organizationId: string;
   problem: string;
 }
 
-/** The request and its decision. Denying is as easy as authorizing. */
+/** Denying is as easy as authorizing. */
 export function reviewForm(visitor: Visitor, review: Review, now: Date, refused?: Refused): PageContent {
   const { application, code, choices, userCode } = review;
   const chosen = refused?.organizationId || preselect(review);
@@ -122,7 +121,7 @@ function Choice({ choice, chosen }: { choice: OrganizationChoice; chosen: string
   );
 }
 
-/** The organization that the client hinted at if the user belongs to it, or else the only one. */
+/** The client's hint if the user belongs to it, or else the only organization. */
 function preselect({ code, choices }: Review): string | undefined {
   const ids = choices.map(({ organization }) => organization.id);
   if (code.preselectedOrganizationId && ids.includes(code.preselectedOrganizationId))

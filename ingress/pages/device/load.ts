@@ -10,20 +10,19 @@ import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts"
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { SignedInRequest } from "../ui/page.ts";
 
-/** A device's request that the visitor has claimed by entering its code. */
+/** A request that the visitor claimed by entering its code. */
 export interface ClaimedRequest {
   claim: Claim;
   device: DeviceRequest;
 }
 
-/** A request with what its form needs. */
 export interface Review extends DeviceRequest {
-  /** As people read it: `BCDF-GHJK`. */
+  /** `BCDF-GHJK` */
   userCode: string;
   choices: OrganizationChoice[];
 }
 
-/** The request of the address. Undefined unless the visitor has claimed it: others must learn nothing about it. */
+/** Undefined unless the visitor claimed it: others must learn nothing about it. */
 export async function loadClaimedRequest(
   services: Services,
   { event, user }: SignedInRequest,
@@ -35,7 +34,7 @@ export async function loadClaimedRequest(
   return device && { claim, device };
 }
 
-/** The request as it is now, after another decision may have been faster. */
+/** Another decision may have been faster. */
 export async function reloadRequest(
   services: Services,
   { claim, device }: ClaimedRequest,

@@ -3,7 +3,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { PageContent } from "../ui/page.ts";
 import { notValid } from "./enter-code.tsx";
 
-/** The state of a request, for the user who decided it. */
+/** The state of a request. */
 export function deviceOutcome(request: DeviceRequest): PageContent {
   const name = request.application.name;
   switch (request.state) {
@@ -28,7 +28,7 @@ export function deviceOutcome(request: DeviceRequest): PageContent {
   }
 }
 
-/** Shown when a form is sent again: the first decision stands. */
+/** The first decision stands. */
 export function alreadyHandled(request: DeviceRequest): PageContent {
   const { application, state } = request;
   const sentence = {

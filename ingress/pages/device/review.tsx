@@ -18,7 +18,7 @@ import { reviewForm } from "./form.tsx";
 import { type ClaimedRequest, loadClaimedRequest, loadReview, reloadRequest } from "./load.ts";
 import { alreadyHandled, deviceOutcome, notValidPage } from "./result.tsx";
 
-/** GET /oauth/device/:code/review, for the user who entered the code. */
+/** GET …/:code/review, for the user who entered the code. */
 export function reviewDevicePage(services: Services) {
   return signedInPage(services, async (request) => {
     const claimed = await loadClaimedRequest(services, request);
@@ -28,7 +28,7 @@ export function reviewDevicePage(services: Services) {
   });
 }
 
-/** POST /oauth/device/:code/review {decision, organization, mine?} */
+/** POST …/:code/review {decision, organization, mine?} */
 export function reviewDevice(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request, form) => {
     const claimed = await loadClaimedRequest(services, request);
@@ -50,7 +50,7 @@ export function reviewDevice(services: Services, bodies: Bodies) {
   });
 }
 
-/** GET /oauth/device/:code/result */
+/** GET …/:code/result */
 export function deviceResultPage(services: Services) {
   return signedInPage(services, async (request) => {
     const claimed = await loadClaimedRequest(services, request);

@@ -3,10 +3,7 @@ import { Time } from "../ui/times.tsx";
 
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
 
-/**
- * Sentences such as `Ada paused the queue default`, with their times.
- * @param pipelines names of pipelines, by the ids of their triggers
- */
+/** @param pipelines names of pipelines, by the ids of their triggers */
 export function AuditList({
   entries,
   now,

@@ -5,7 +5,7 @@ import { CursorPager } from "../ui/pager.tsx";
 import { AuditList } from "./audit-list.tsx";
 import { loadAuditLog } from "./load.ts";
 
-/** GET /organizations/:org/audit[?before=<id>], for admins. */
+/** GET …/audit[?before=<id>], for admins. */
 export function auditPage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);

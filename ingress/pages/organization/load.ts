@@ -7,7 +7,7 @@ import type { MemberRequest } from "../ui/member-page.ts";
 const perPage = 100;
 const cursorNames = { older: "before" };
 
-/** One page of the organization's audit log. `links` leads from `path` to the other pages. */
+/** @param path of the page, for its links */
 export async function loadAuditLog({ db }: Services, { organization, event }: MemberRequest, path: string) {
   const cursor = readIdPage(event, cursorNames, perPage);
   const filter = { organizationId: organization.id, beforeId: cursor.olderThan };

@@ -13,7 +13,7 @@ import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 import { type LoadedQueue, loadQueue, queuePath } from "./load.ts";
 
-/** GET …/queues/:queue/delete */
+/** GET …/delete */
 export function deleteQueuePage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
@@ -22,7 +22,7 @@ export function deleteQueuePage(services: Services) {
   });
 }
 
-/** POST …/queues/:queue/delete */
+/** POST …/delete */
 export function removeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const { cluster, queue } = await loadQueue(services, request);
@@ -33,7 +33,7 @@ export function removeQueue(services: Services, bodies: Bodies) {
   });
 }
 
-/** Links to the default or the pipelines that need the queue. Undefined if it has unfinished jobs only. */
+/** Undefined if only unfinished jobs need the queue. */
 async function describeDependents(
   { db }: Services,
   request: MemberRequest,

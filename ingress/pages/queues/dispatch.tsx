@@ -11,7 +11,7 @@ import { loadQueue, queuePath } from "./load.ts";
 import { maxNoteLength } from "./sections.tsx";
 import { showQueue } from "./show.tsx";
 
-/** POST …/pause {note}. A double click, or a faster admin, finds the queue paused already: show that. */
+/** POST …/pause {note}. After a double click the queue is paused already. */
 export function pauseQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await loadQueue(services, request);
@@ -29,7 +29,7 @@ export function pauseQueue(services: Services, bodies: Bodies) {
   });
 }
 
-/** POST …/resume. The queue may run already. */
+/** POST …/resume. */
 export function resumeQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const { queue } = await loadQueue(services, request);
@@ -39,7 +39,7 @@ export function resumeQueue(services: Services, bodies: Bodies) {
   });
 }
 
-/** GET of an address that takes a form only. A visitor whose session ended returns here after signing in. */
+/** GET of a form-only address: a visitor whose session ended returns here after signing in. */
 export function redirectToQueue(services: Services) {
   return memberPage(services, async (request): Promise<HTTPResponse> => {
     const { queue } = await loadQueue(services, request);
@@ -47,7 +47,7 @@ export function redirectToQueue(services: Services) {
   });
 }
 
-/** Repeats a note that was not saved, so that it can be copied. */
+/** Lets the admin copy the note. */
 function LostNote({ note }: { note: string }) {
   return (
     <>

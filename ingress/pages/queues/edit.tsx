@@ -18,7 +18,7 @@ import {
 } from "./form.tsx";
 import { loadQueue, queuePath } from "./load.ts";
 
-/** GET …/queues/:queue/edit */
+/** GET …/edit */
 export function editQueuePage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
@@ -27,7 +27,7 @@ export function editQueuePage(services: Services) {
   });
 }
 
-/** POST …/queues/:queue/edit {description, shape, affinity, image} */
+/** POST …/edit {description, shape, affinity, image} */
 export function saveQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await loadQueue(services, request);

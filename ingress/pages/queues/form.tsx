@@ -8,15 +8,13 @@ import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
 import { affinityWords, machineInWords, sizeInWords } from "./words.ts";
 
-/** Values of the fields for a new or a present queue. */
 export interface QueueDraft {
-  /** Of a new queue only. */
   key: string;
   description: string;
   /** Empty: self-hosted. */
   shape: string;
   affinity: string;
-  /** Absent: the form has no such field. */
+  /** Undefined: no such field. */
   image: string | undefined;
 }
 
@@ -134,7 +132,6 @@ function DescriptionField({ value, problems }: { value: string; problems: FormPr
   return <Field label="Description" name="description" value={value} maxLength={2000} problems={problems} />;
 }
 
-/** Your own agents, or hosted ones of a shape that the organization may have. */
 function AgentsField({ value, organization }: { value: string; organization: Organization }) {
   const available = shapes.filter(({ name }) => shapeProblems(name, organization).length === 0);
   return (
@@ -151,7 +148,7 @@ function AgentsField({ value, organization }: { value: string; organization: Org
   );
 }
 
-/** The sizes that a hosted queue may change to. Its kind of machine stays. */
+/** The kind of machine stays. */
 function SizeField({ value, present }: { value: string; present: InstanceShape }) {
   const sizes = shapes.filter(
     ({ machineType, architecture }) =>
@@ -167,7 +164,6 @@ function SizeField({ value, present }: { value: string; present: InstanceShape }
   );
 }
 
-/** Where retried jobs of a self-hosted queue go. */
 function AffinityField({ value }: { value: string }) {
   return (
     <Select label="Retries prefer" name="affinity" value={value} options={Object.entries(affinityWords)} />

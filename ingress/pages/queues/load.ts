@@ -18,16 +18,13 @@ export interface LoadedQueue {
   queue: Queue;
 }
 
-/**
- * The queue that the address names.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadQueue(services: Services, request: MemberRequest): Promise<LoadedQueue> {
   const cluster = await loadCluster(services, request);
   return { cluster, queue: await requireQueue(services.db, cluster, request.parameter("queue")) };
 }
 
-/** The page of a queue, or another address below it. */
+/** Default: the page of the queue. */
 export function queuePath(
   { organization }: Pick<MemberRequest, "organization">,
   { clusterId, id }: Queue,
@@ -38,10 +35,7 @@ export function queuePath(
 
 export type QueueDetails = Awaited<ReturnType<typeof loadQueueDetails>>;
 
-/**
- * A queue with its jobs, paused builds and history.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function loadQueueDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const { cluster, queue } = await loadQueue(services, request);

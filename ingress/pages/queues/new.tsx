@@ -12,7 +12,7 @@ import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { NewQueueFields, type QueueDraft, queueFields, readQueueDraft, toNewQueue } from "./form.tsx";
 import { queuePath } from "./load.ts";
 
-/** GET /organizations/:org/clusters/:cluster/queues/new */
+/** GET …/queues/new */
 export function newQueuePage(services: Services) {
   return memberPage(services, async (request) => {
     requireAdmin(request);
@@ -21,7 +21,7 @@ export function newQueuePage(services: Services) {
   });
 }
 
-/** POST /organizations/:org/clusters/:cluster/queues/new {key, description, shape, affinity} */
+/** POST …/queues/new {key, description, shape, affinity} */
 export function addQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const cluster = await loadCluster(services, request);

@@ -8,7 +8,7 @@ import { affinityWords, agentsInWords, jobCountInWords } from "./words.ts";
 
 export const maxNoteLength = 2000;
 
-/** The pause with its note and, for admins, a button that ends it. */
+/** The pause, with a button for admins to end it. */
 export function Pause({
   request,
   details: { queue, nameOf },
@@ -107,7 +107,7 @@ export function Facts({
   );
 }
 
-/** Builds that go on once the queue is resumed. */
+/** Builds that wait for the queue. */
 export function PausedBuilds({
   paused: { builds, more, isAll },
   org,

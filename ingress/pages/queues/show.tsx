@@ -11,18 +11,17 @@ import { State } from "../ui/tables.tsx";
 import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
 import { Facts, Pause, PausedBuilds, PauseForm } from "./sections.tsx";
 
-/** A pause that was refused. */
 interface Refused {
   note: string;
   problem: ComponentChildren;
 }
 
-/** GET /organizations/:org/clusters/:cluster/queues/:queue */
+/** GET …/queues/:queue */
 export function queuePage(services: Services) {
   return memberPage(services, (request) => showQueue(services, request));
 }
 
-/** The queue as it is now, with the reason if its form was refused. */
+/** @param refused a pause that was not accepted */
 export async function showQueue(
   services: Services,
   request: MemberRequest,
@@ -35,7 +34,7 @@ export async function showQueue(
     title: queue.key,
     status: refused ? 422 : 200,
     within: { organization, section: "clusters" },
-    // The answer to a form has the form's address, which a reload cannot GET.
+    // The answer to a form stands at an address without GET.
     ...(refused ? {} : { events: eventsPath(services, visitor, [`queue:${queue.id}`]) }),
     content: <QueueView request={request} details={details} refused={refused} now={services.clock.now()} />,
   };

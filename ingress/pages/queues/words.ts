@@ -8,7 +8,6 @@ export const affinityWords = {
   "prefer-different": "a different agent",
 } as const;
 
-/** Counting of jobs stops here. */
 export const maxCountedJobs = 1000;
 
 /** A number, or `1,000 or more`. */

@@ -16,7 +16,7 @@ type Asset = keyof typeof types;
 
 const folder = join(import.meta.dirname, "../assets");
 
-/** The parts of style.css. Later rules win, so the order matters. */
+/** The parts of style.css, in cascade order. */
 const styles = [
   "base.css",
   "layout.css",
@@ -37,7 +37,7 @@ const files = Object.fromEntries(
   }),
 ) as Record<Asset, { bytes: Buffer<ArrayBuffer>; type: string; version: string }>;
 
-/** The address of a file. It changes with the content, so that browsers may cache it for good. */
+/** Changes with the content, so that browsers may cache it for good. */
 export function assetPath(name: Asset): string {
   return `${pathTo(patterns.asset, { file: name })}?v=${files[name].version}`;
 }
@@ -52,7 +52,7 @@ export function asset() {
   });
 }
 
-/** A file for anybody. Its policy keeps it from running or loading anything when opened by itself. */
+/** Its policy lets the file run and load nothing when opened by itself. */
 export function fileResponse(
   body: Buffer<ArrayBuffer> | string,
   type: string,

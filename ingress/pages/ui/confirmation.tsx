@@ -3,7 +3,7 @@ import type { Visitor } from "../../auth/session.ts";
 import { FormError, PostButton } from "./form.tsx";
 import type { PageContent } from "./page.ts";
 
-/** A page that asks before something that cannot be undone. */
+/** Asks before an irreversible action. */
 export function confirmation(
   visitor: Visitor,
   {

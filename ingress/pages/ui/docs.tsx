@@ -2,7 +2,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { page } from "./page.ts";
 
-/** The parts of an OpenAPI document that this page reads. */
+/** The parts that this page reads. */
 export interface ApiDocument {
   info: { title: string; description: string };
   servers: { url: string }[];
@@ -22,7 +22,7 @@ interface Operation {
 
 type Schema = Record<string, unknown>;
 
-/** GET /docs: the REST API for people, made of the document at /openapi.json. */
+/** GET /docs: the document of /openapi.json for people. */
 export function docsPage(services: Services, document: ApiDocument) {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -61,7 +61,7 @@ export function docsPage(services: Services, document: ApiDocument) {
       {Object.entries(document.components.schemas).map(([name, schema]) => (
         <details key={name} class="operation">
           <summary>{name}</summary>
-          {/* Browsers open the details when a link leads to an element in it. */}
+          {/* A link to an inner element opens it. */}
           <div id={`schema-${name}`}>
             <SchemaText name={name} schema={schema as Schema} />
           </div>
@@ -121,7 +121,6 @@ function OperationText({ method, path, operation }: { method: string; path: stri
   );
 }
 
-/** A link to the object that an answer holds, or to the objects of its list. */
 function ObjectLink({ schema }: { schema: Schema | undefined }) {
   const item = (schema?.items as Schema | undefined) ?? schema;
   const name = String(item?.$ref ?? "")
@@ -139,7 +138,7 @@ function SchemaText({ name, schema }: { name: string; schema: Schema }) {
   );
 }
 
-/** Text between backticks becomes code. */
+/** Backticks mark code. */
 function withCode(text: string) {
   return text.split("`").map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part));
 }

@@ -12,7 +12,7 @@ const titles: Record<number, string> = {
   503: "Temporarily unavailable",
 };
 
-/** Sentences for people, by the message for programs. */
+/** Sentences for people, by message. */
 const texts: Record<string, string> = {
   "Not Found": "There is nothing at this address. Check it for typing errors.",
   "Method not allowed": "This address cannot be opened in this way.",
@@ -25,7 +25,7 @@ const texts: Record<string, string> = {
   "No access token found": "This token does not exist, or was revoked.",
 };
 
-/** The page that answers a refused request. */
+/** The page for a refused request. */
 export async function errorPage(
   services: Services,
   event: H3Event,
@@ -33,7 +33,7 @@ export async function errorPage(
 ): Promise<string> {
   const isForbiddenPage = status === 403 && event.req.method === "GET";
   const title = isForbiddenPage ? "No access" : (titles[status] ?? "This did not work");
-  // If the database is away, the lookup would fail, perhaps only after a long time-out.
+  // With the database away, the lookup could wait for a time-out.
   const { visitor, membership } = status < 500 ? await loadErrorPageContext(services, event) : {};
   return renderPage({
     title,
@@ -53,7 +53,6 @@ export async function errorPage(
   });
 }
 
-/** `No build found` becomes `This build does not exist, or was deleted.` */
 function inWords(message: string): string {
   const missing = /^No (.+) found$/.exec(message)?.[1];
   return texts[message] ?? (missing ? `This ${missing} does not exist, or was deleted.` : message);

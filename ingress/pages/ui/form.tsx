@@ -2,13 +2,13 @@ import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } f
 import type { Visitor } from "../../auth/session.ts";
 import { asSentence, type FormProblems } from "./problems.ts";
 
-/** Required in every form that is posted. */
+/** For every posted form. */
 export function CsrfField({ visitor }: { visitor: Visitor }) {
   return <input type="hidden" name="csrf_token" value={visitor.csrfToken} />;
 }
 
 /**
- * Explains a refusal above the fields; renders nothing without one. Takes the focus unless a field is marked.
+ * Why a form was refused, if it was. Takes the focus unless a field is marked.
  * @param children default: the problems as a sentence
  */
 export function FormError({
@@ -28,7 +28,7 @@ export function FormError({
   );
 }
 
-/** An input with its label and hint, marked as wrong if a problem names it. */
+/** Marked as wrong if a problem names it. */
 export function Field({
   label,
   name,
@@ -161,10 +161,7 @@ export function Check({
   );
 }
 
-/**
- * A form that is only a button.
- * @param id of the row that it creates, if any
- */
+/** @param id of the row that it creates, if any */
 export function PostButton({
   visitor,
   path,

@@ -14,16 +14,12 @@ export type Section = "pipelines" | "clusters" | "audit";
 interface PageProps {
   title: string;
   content: ComponentChildren;
-  /** The organization that the page belongs to, and the current section. */
   within?: { organization: Organization; section?: Section };
-  /** The visitor's role in the organization. */
   role?: Role | undefined;
-  /** Address of the events that tell the page to reload. */
+  /** Address of its events. */
   events?: string;
   script?: "copy.js" | "once.js";
-  /** Undefined on some error pages. */
   visitor?: Visitor;
-  /** Key of the result of the previous form. */
   notice?: string | null;
 }
 

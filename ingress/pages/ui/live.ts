@@ -6,16 +6,16 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 
 const maxStreams = 1000;
-/** Less than the time that a closing process gives its clients. */
+/** Less than a closing process gives its clients. */
 const heartbeatMs = 250;
-/** Proxies close a connection that is silent for a minute. */
+/** Proxies close connections after a silent minute. */
 const beatsPerComment = 60;
 const reconnectMs = 3000;
 const retryAfterSeconds = 10;
 const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
 const encoder = new TextEncoder();
 
-/** The address of a page's events. Its MAC binds it to the visitor's session. */
+/** Its MAC binds the address to the visitor's session. */
 export function eventsPath({ cipher }: Services, visitor: Visitor, topics: Topic[]): string {
   const list = topics.join(" ");
   const [key = ""] = cipher.macs(macInput(visitor, list));
@@ -23,8 +23,8 @@ export function eventsPath({ cipher }: Services, visitor: Visitor, topics: Topic
 }
 
 /**
- * GET /events: server-sent events named `changed`, without data. The page then requests itself again, with all its
- * checks, so the MAC of the address is all that is checked here.
+ * GET /events: server-sent events named `changed`, without data. The page then reloads with all its checks, so only
+ * the MAC is checked here.
  */
 export function liveEvents(services: Services, isClosing: () => boolean) {
   const streams = new Set<Stream>();
@@ -36,7 +36,7 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     const key = event.url.searchParams.get("key") ?? "";
     if (!visitor.user || !services.cipher.macs(macInput(visitor, list)).includes(key))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
-    if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // its stream would never be read
+    if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
     if (streams.size >= maxStreams) throw unavailable(retryAfterSeconds);
 
     const stream = new Stream(
@@ -51,7 +51,6 @@ function macInput(visitor: Visitor, topics: string): string {
   return `events ${visitor.token} ${topics}`;
 }
 
-/** Keeps idle streams open, and ends all when the process closes. */
 function beat(streams: Set<Stream>, isClosing: () => boolean): void {
   let beats = 0;
   const timer = setInterval(() => {
@@ -64,7 +63,6 @@ function beat(streams: Set<Stream>, isClosing: () => boolean): void {
   timer.unref();
 }
 
-/** The event stream of one open page. */
 class Stream implements UnderlyingDefaultSource<Uint8Array> {
   readonly #subscribe: (onChange: () => void) => () => void;
   readonly #streams: Set<Stream>;

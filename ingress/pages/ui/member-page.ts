@@ -15,16 +15,15 @@ import {
 } from "./page.ts";
 import { pageContextOf } from "./page-context.ts";
 
-/** A request of a member for a page of the organization. */
 export interface MemberRequest extends SignedInRequest {
   organization: Organization;
   role: Role;
   actor: Actor;
-  /** A decoded parameter of the path; empty if the pattern has none of this name. */
+  /** A decoded parameter of the path, or empty. */
   parameter(name: string): string;
 }
 
-/** A page below /organizations/:org, for its members. Answers 404 to others. */
+/** A page for members of its organization; 404 for others. */
 export function memberPage(
   services: Services,
   show: (request: MemberRequest) => Promise<PageContent | HTTPResponse>,
@@ -32,7 +31,7 @@ export function memberPage(
   return signedInPage(services, async (request) => show(await requireMember(services, request)));
 }
 
-/** The POST handler of a form for members. */
+/** A form for members. */
 export function memberAction(
   services: Services,
   bodies: Bodies,
@@ -43,7 +42,7 @@ export function memberAction(
   );
 }
 
-/** The POST handler of a form for admins. */
+/** A form for admins. */
 export function adminAction(
   services: Services,
   bodies: Bodies,

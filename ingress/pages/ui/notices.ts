@@ -1,4 +1,4 @@
-/** Messages on the page after a form. The address carries only the key. */
+/** Results of forms. The address of the next page carries the key. */
 const notices = {
   signed_out: "You have signed out.",
   password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
@@ -26,7 +26,7 @@ export function withNotice(path: string, notice: Notice): string {
   return `${path}?notice=${notice}`;
 }
 
-/** Undefined for an unknown key, so that a link cannot put foreign text on our pages. */
+/** Unknown keys have none: a link must not put foreign text on our pages. */
 export function noticeText(key: string | null): string | undefined {
   return key !== null && Object.hasOwn(notices, key) ? notices[key as Notice] : undefined;
 }

@@ -4,20 +4,20 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import { findSignedInVisitor, type Visitor } from "../../auth/session.ts";
 
-/** What the header of a page shows. It is stored on the event, so that an error page has it too. */
+/** Stored on the event, so that an error page has it too. */
 export interface PageContext {
   visitor?: Visitor;
-  /** The organization of the request, after the visitor's membership was checked. */
+  /** Set after the check of membership. */
   membership?: { organization: Organization; role: Role };
 }
 
-/** The context of this request. Its properties are set as they become known. */
+/** The context of this request. */
 export function pageContextOf({ context }: H3Event): PageContext {
   context.page ??= {};
   return context.page as PageContext;
 }
 
-/** The context for an error page. Never throws: the first error is the one to show. */
+/** Never throws: the first error is the one to show. */
 export async function loadErrorPageContext(services: Services, event: H3Event): Promise<PageContext> {
   const context = pageContextOf(event);
   if (context.visitor) return context;

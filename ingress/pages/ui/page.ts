@@ -13,17 +13,15 @@ import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Section } from "./layout.tsx";
 import { pageContextOf } from "./page-context.ts";
 
-/** A page without the layout that all pages share. */
 export interface PageContent {
   title: string;
   content: ComponentChildren;
   /** Default: 200. */
   status?: number;
-  /** The organization that the page belongs to, and the current section. */
   within?: { organization: Organization; section: Section };
-  /** Address of the events that tell the page to reload. */
+  /** Address of the events after which it reloads. */
   events?: string;
-  /** `copy.js`: buttons that copy. `once.js`: no second submit by a double click. */
+  /** `once.js` ignores the second submit of a double click. */
   script?: "copy.js" | "once.js";
 }
 
@@ -41,7 +39,7 @@ export type FormResult = PageContent | string;
 
 const maxFormBytes = 64 * 1024;
 
-/** The GET handler of a page for anybody. */
+/** A page for anybody. */
 export function page(
   services: Services,
   show: (request: PageRequest) => PageContent | Promise<PageContent>,
@@ -52,7 +50,7 @@ export function page(
   });
 }
 
-/** The GET handler of a page for signed-in users. Others are sent to sign in, and return. */
+/** A page for signed-in users. Others sign in first, and return. */
 export function signedInPage(
   services: Services,
   show: (request: SignedInRequest) => PageContent | Promise<PageContent | HTTPResponse>,
@@ -65,7 +63,7 @@ export function signedInPage(
   });
 }
 
-/** The POST handler of a form for anybody. */
+/** A form for anybody. */
 export function action(
   services: Services,
   bodies: Bodies,
@@ -78,7 +76,7 @@ export function action(
   });
 }
 
-/** The POST handler of a form for signed-in users. */
+/** A form for signed-in users. */
 export function signedInAction(
   services: Services,
   bodies: Bodies,
@@ -93,14 +91,14 @@ export function signedInAction(
   });
 }
 
-/** The sign-in page, which leads back to a path of ours. */
+/** The sign-in page, which leads back to `path`. */
 export function signInAndReturnTo(path: string): string {
   return `${patterns.signIn}?${new URLSearchParams({ to: path })}`;
 }
 
 /**
- * Sets the headers of every page, error pages too: no framing, no caching, nothing from other hosts. Only pages with a
- * script may run scripts, and only pages with events may connect.
+ * No framing, no caching, nothing from other hosts. Only pages with a script run scripts; only those with events
+ * connect.
  */
 export function setPageHeaders(event: H3Event, { events, script }: Partial<PageContent> = {}): void {
   const scripts = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
@@ -113,7 +111,7 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<PageC
   });
 }
 
-/** Also stores the visitor for an error page. */
+/** Stores the visitor for an error page, too. */
 async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
   const visitor = await findVisitor(services, event);
   pageContextOf(event).visitor = visitor;
@@ -121,7 +119,7 @@ async function loadVisitor(services: Services, event: H3Event): Promise<Visitor>
 }
 
 /**
- * Turns CR LF into LF: browsers send two characters for a line break, but `maxlength` counts one.
+ * Turns CR LF into LF: `maxlength` counts a line break as one character.
  * @throws Refusal 400, 403, 413, 415
  */
 async function readForm(
@@ -134,7 +132,7 @@ async function readForm(
   using body = await bodies.read(event, maxFormBytes, () => new Refusal(413, "The form is too large."));
   const form = new URLSearchParams(body.bytes.toString("utf8"));
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
-  // Browsers send no NUL, and Postgres can neither store nor compare it.
+  // Postgres can neither store nor compare NUL.
   if ([...form.values()].some((value) => value.includes("\0")))
     throw new Refusal(400, "The form holds a character that cannot be typed.");
   return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));

@@ -1,6 +1,6 @@
 import { type NumberPage, neighborsOf } from "../../http/number-pager.ts";
 
-/** Links to the pages before and after one of a counted list. */
+/** For counted lists. */
 export function NumberPager({ page, total, path }: { page: NumberPage; total: number; path: string }) {
   const { prev, next, last } = neighborsOf(page, total);
   if (last === 1) return null;
@@ -15,7 +15,7 @@ export function NumberPager({ page, total, path }: { page: NumberPage; total: nu
   );
 }
 
-/** Links to newer and older entries, by their text. Leaves out those without an address. */
+/** @param links addresses by text; undefined ones are left out */
 export function CursorPager({
   label = "Pages",
   links,

@@ -2,15 +2,15 @@ import type { z } from "zod";
 import { type Problem, Refusal, validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 
-/** For each REST member that a refusal may name, the field of the form that shows its problems. */
+/** Fields of a form, by the REST members of their problems. */
 export type FieldNames = Readonly<Record<string, string>>;
 
-/** Problems by field of a form. An empty field means the form as a whole. */
+/** Names fields of a form. An empty field: the form as a whole. */
 export type FormProblems = readonly Problem[];
 
 /**
- * Runs an action that may be refused with a 422. Any other error is thrown on.
- * @param fieldNames without an entry here, a problem is about the form as a whole
+ * Catches a refusal with 422.
+ * @param fieldNames a problem of any other member is about the form as a whole
  */
 export async function tryForm<T>(
   run: () => Promise<T>,
@@ -29,7 +29,7 @@ export async function tryForm<T>(
 }
 
 /**
- * Checks what a form sent. The schema names REST members, as a refusal does.
+ * The schema names REST members, as a refusal does.
  * @throws Refusal 422
  */
 export function requireValid(schema: z.ZodObject, draft: object): void {

@@ -1,6 +1,6 @@
 const placeholderOrigin = "http://local.invalid";
 
-/** The path to return to after signing in. An address that a browser would take to another site becomes `/`. */
+/** The path to return to after signing in. An address of another site becomes `/`. */
 export function localPath(text: string | null): string {
   if (!text?.startsWith("/")) return "/";
   const url = URL.parse(text, placeholderOrigin);

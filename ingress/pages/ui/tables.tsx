@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A table that scrolls sideways on a narrow screen. */
+/** Scrolls sideways on a narrow screen. */
 export function Table({
   caption,
   columns,
@@ -31,8 +31,8 @@ export function Table({
 }
 
 /**
- * A state as a colored word, followed by `paused` for a job or build on a paused queue.
- * @param kind class of the color, if it is not the word
+ * @param kind class of the color, if not the word
+ * @param isPaused a paused queue delays it
  */
 export function State({
   state,
@@ -56,7 +56,7 @@ export function State({
   );
 }
 
-/** Marks a feature that may still change. */
+/** For features that may still change. */
 export function PublicPreview() {
   return <span class="tag">Public preview</span>;
 }
