@@ -6,7 +6,7 @@ import { type BuildState, finishedBuildStates } from "../../shared/vocabulary.ts
 
 const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
-/** `branch`, `branch[]` and `branch[0]` are the same filter, as clients write lists differently. */
+/** Clients write lists as `branch`, `branch[]` or `branch[0]`. */
 const index = /\[\d*\]$/;
 const booleans = new Map([
   ["true", true],
@@ -21,7 +21,7 @@ const timeQuery = z.string().optional().meta({
   description:
     "RFC 3339 with an offset, such as 2026-01-31T00:00:00Z; or a date, which is its midnight in UTC",
 });
-/** The same, for the API's document. */
+/** The parameters that `readBuildFilter` reads, for the OpenAPI document. */
 export const buildFilterQuery = {
   state: list.meta({ description: `${states.join(", ")}, or finished; also as state[]` }),
   branch: list.meta({ description: "Also as branch[]" }),
@@ -35,8 +35,8 @@ export const buildFilterQuery = {
 };
 
 /**
- * The filters of a list of builds, from the query: `state`, `branch` and `commit`, each any number of times,
- * `created_from`, `created_to`, `include_paused`. `state=finished` means passed, failed and canceled.
+ * Reads the filters of a list of builds from the query. `state`, `branch` and `commit` may be repeated;
+ * `state=finished` means passed, failed and canceled.
  * @throws Refusal 422
  */
 export function readBuildFilter(event: H3Event): Omit<BuildFilter, "organizationId" | "pipelineId"> {
@@ -51,7 +51,7 @@ export function readBuildFilter(event: H3Event): Omit<BuildFilter, "organization
   };
 }
 
-/** Undefined when there is none. */
+/** Returns undefined if no parameter has this name. */
 function readList(query: URLSearchParams, name: string): string[] | undefined {
   const given = [...query].filter(([key, value]) => key.replace(index, "") === name && value !== "");
   return given.length > 0 ? given.map(([, value]) => value) : undefined;
@@ -90,7 +90,7 @@ function readTime(query: URLSearchParams, name: string): Date | undefined {
   if (!value) return undefined;
   const date = new Date(time.safeParse(value).success ? value : Number.NaN);
   const year = date.getUTCFullYear();
-  // Beyond these years Postgres and the ISO format go different ways.
+  // Outside these years Postgres and ISO 8601 differ.
   if (!(year >= 1 && year <= 9999))
     throw validationFailed({ field: name, message: `${name} must be a time such as 2026-01-31T00:00:00Z` });
   return date;

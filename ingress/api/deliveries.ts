@@ -22,15 +22,13 @@ import { triggerOf } from "./triggers.ts";
 const tag = "Pipeline triggers (public preview)";
 const reading = { tag, scope: "read_pipelines" as const };
 
-/** What arrived at triggers. */
 export function deliveryOperations(services: Services): Operation[] {
   const { db, config } = services;
 
   const deliveryOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) => {
-    const at = await triggerOf(services, call);
-    return { ...at, delivery: await requireDelivery(db, at.trigger, call.parameter("delivery")) };
+    const owner = await triggerOf(services, call);
+    return { ...owner, delivery: await requireDelivery(db, owner.trigger, call.parameter("delivery")) };
   };
-  /** How deliveries of a trigger are shown. */
   const presenter = async (
     call: Pick<Call<unknown>, "caller">,
     { pipeline, trigger }: { pipeline: Pipeline; trigger: Trigger },
@@ -56,10 +54,10 @@ export function deliveryOperations(services: Services): Operation[] {
       query: cursorQuery,
       success: { status: 200, schema: cursorPageSchema(deliverySchema), description: "A page of deliveries" },
       run: async (call) => {
-        const at = await triggerOf(services, call);
+        const owner = await triggerOf(services, call);
         const page = readCursorPage(call.event);
-        const rows = await listDeliveriesPage(db, at.trigger.id, page);
-        const present = await presenter(call, at, rows);
+        const rows = await listDeliveriesPage(db, owner.trigger.id, page);
+        const present = await presenter(call, owner, rows);
         return presentCursorPage(call.event, page, rows, { base: config.baseUrl, present });
       },
     }),
@@ -71,8 +69,8 @@ export function deliveryOperations(services: Services): Operation[] {
       summary: "A delivery",
       success: { status: 200, schema: deliverySchema, description: "The delivery" },
       run: async (call) => {
-        const { delivery, ...at } = await deliveryOf(call);
-        return (await presenter(call, at, [delivery]))(delivery);
+        const { delivery, ...owner } = await deliveryOf(call);
+        return (await presenter(call, owner, [delivery]))(delivery);
       },
     }),
     operation({
@@ -104,9 +102,9 @@ export function deliveryOperations(services: Services): Operation[] {
         "The pipeline cannot build: a step has no queue to run on",
       ],
       run: async (call) => {
-        const { delivery, ...at } = await deliveryOf(call);
-        await rebuildDelivery(services, call.actor, { ...at, delivery });
-        return (await presenter(call, at, [delivery]))(delivery);
+        const { delivery, ...owner } = await deliveryOf(call);
+        await rebuildDelivery(services, call.actor, { ...owner, delivery });
+        return (await presenter(call, owner, [delivery]))(delivery);
       },
     }),
   ];

@@ -2,12 +2,12 @@ import type { z } from "zod";
 import * as field from "./json/fields.ts";
 import type { Operation } from "./operation.ts";
 
-// What answers of the REST API have in common, for its document.
+// The common parts of answers in the OpenAPI document.
 
 const text = (description: string) => ({ description, schema: { type: "string" } });
 const number = (description: string) => ({ description, schema: { type: "integer" } });
 
-/** Headers of answers, by their names: components that the answers refer to. */
+/** The header components that answers refer to. */
 export const answerHeaders = {
   Link: text("Addresses of those of the first, prev, next and last page that there are"),
   "RateLimit-Limit": number("How many requests the token may make in any minute"),
@@ -33,7 +33,7 @@ const limited: HeaderName[] = [
   "RateLimit",
 ];
 
-/** What may come instead of success, whatever the operation, with the headers that it alone has. */
+/** The refusals that any operation may answer, with their own headers. */
 const refusals: Record<string, { description: string; headers?: HeaderName[] }> = {
   "400": { description: "The body is not valid JSON, or not an object" },
   "401": { description: "No valid access token", headers: ["WWW-Authenticate"] },
@@ -45,10 +45,10 @@ const refusals: Record<string, { description: string; headers?: HeaderName[] }> 
   "503": { description: "Temporarily unavailable: wait as Retry-After says", headers: ["Retry-After"] },
 };
 const bodyRefusals = ["400", "413", "415"];
-/** Refused before anybody counts the token's requests. */
+/** Answers that come before the rate limit, without its headers. */
 const unlimited = ["401"];
 
-/** All answers of an operation, by their status. */
+/** Describes all answers of an operation by status. */
 export function describeAnswers(declared: Operation, schemaOf: (schema: z.ZodType) => unknown) {
   const { success, query, refusals: own } = declared;
   const problem = { "application/json": { schema: schemaOf(field.problem) } };
@@ -79,7 +79,7 @@ function mayAnswer({ path, body, scope, needsAdmin }: Operation, status: string)
   return status !== "404" || path.includes(":");
 }
 
-/** References to the components of these headers. */
+/** References to header components. */
 export function referTo(names: HeaderName[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

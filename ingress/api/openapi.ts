@@ -7,7 +7,7 @@ import { answerHeaders, describeAnswers } from "./openapi-answers.ts";
 import type { Operation } from "./operation.ts";
 import { describeRoot } from "./root.ts";
 
-/** GET /openapi.json: the REST API, written down from the declarations that check its requests. */
+/** GET /openapi.json */
 export function openapi(document: ReturnType<typeof describeApi>) {
   return defineHandler((event) => {
     setHeader(event, "Access-Control-Allow-Origin", "*");
@@ -15,7 +15,7 @@ export function openapi(document: ReturnType<typeof describeApi>) {
   });
 }
 
-/** An OpenAPI 3.1 document. */
+/** Makes the OpenAPI 3.1 document from the declarations that check requests. */
 export function describeApi(config: Config, operations: Operation[]) {
   const schemas: Record<string, unknown> = {};
   const schemaOf = (schema: z.ZodType) => toJsonSchema(schema, schemas);
@@ -106,7 +106,7 @@ function queryParameters({ query = {} }: Operation, schemaOf: (schema: z.ZodType
   return Object.entries(query).map(([name, schema]) => ({ name, in: "query", schema: schemaOf(schema) }));
 }
 
-/** The schema as JSON Schema; those with a name of their own go to `named` and are referred to. */
+/** Converts to JSON Schema. Adds schemas that have an id to `named`, and refers to them. */
 function toJsonSchema(schema: z.ZodType, named: Record<string, unknown>): unknown {
   const {
     $schema: _,
@@ -119,7 +119,6 @@ function toJsonSchema(schema: z.ZodType, named: Record<string, unknown>): unknow
     reused: "inline",
   }) as Record<string, unknown> & { $defs?: Record<string, unknown> };
   const moved = JSON.parse(JSON.stringify({ rest, $defs }).replaceAll('"#/$defs/', '"#/components/schemas/'));
-  // Also of a schema that has a name itself: what is left of it is a reference.
   for (const [name, { id: __, ...body }] of Object.entries<Record<string, unknown>>(moved.$defs))
     named[name] = body;
   return moved.rest;

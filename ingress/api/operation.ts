@@ -13,49 +13,49 @@ import { pathParameter } from "../http/routing.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What an operation has to work with. */
+/** A request to an operation. */
 export interface Call<Body> {
   event: H3Event;
   caller: TokenHolder;
-  /** The caller, as the domain records who did something. */
+  /** The caller, as the audit log names it. */
   actor: Actor;
-  /** A parameter of the path. */
+  /** Returns a parameter of the path. */
   parameter(name: string): string;
   /**
-   * The body, checked. Read after everything that is refused without it (404 comes before 400 and 422).
+   * Reads and checks the body. Call it after all other checks: 404 comes before 400 and 422.
    * @throws Refusal 415, 413, 400, 422
    */
   readBody(): Promise<Body>;
 }
 
-/** One operation of the REST API: what checks a request is also what documents it. */
+/** One operation of the REST API. The same declaration checks requests and documents them. */
 export interface Operation<Body = unknown> {
-  /** Several methods may mean the same: PUT and PATCH. */
+  /** Equivalent methods, such as PUT and PATCH. */
   methods: Method[];
   path: string;
-  /** In the document: a name for generated clients. */
+  /** The name that generated clients give it. */
   id: string;
   tag: string;
   summary: string;
-  /** Absent: any token will do. */
+  /** Absent: any token is enough. */
   scope?: Scope;
-  /** Only admins of the organization may. */
+  /** Restricts it to admins of the organization. */
   needsAdmin?: boolean;
-  /** Parameters of the query, for the document. */
+  /** Query parameters, for the OpenAPI document. */
   query?: Record<string, z.ZodType>;
   body?: JsonBody<Body>;
   success: { status: 200 | 201 | 204; schema?: z.ZodType; description: string };
-  /** Why it may be refused with 422, for the document. */
+  /** Reasons for a 422, for the OpenAPI document. */
   refusals?: string[];
   run(call: Call<Body>): Promise<unknown>;
 }
 
-/** The operation with its types checked, then forgotten, so that all can stand in one list. */
+/** Checks the types of a declaration, then erases them, so that one list holds all operations. */
 export function operation<Body>(declared: Operation<Body>): Operation {
   return declared as unknown as Operation;
 }
 
-/** What a request goes through, in the order of the contract: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
+/** Makes the handler. It checks in this order: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
 export function operationHandler(services: Services, bodies: Bodies, declared: Operation): EventHandler {
   const { scope, needsAdmin, body, success } = declared;
   return defineHandler(async (event) => {

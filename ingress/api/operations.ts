@@ -13,7 +13,7 @@ import { queueOperations } from "./queues.ts";
 import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
-/** Every operation of the REST API. */
+/** All operations of the REST API. */
 export function restOperations(services: Services, filters: FilterEvaluator): Operation[] {
   return [
     ...userOperations(services),

@@ -89,10 +89,7 @@ export function pipelineOperations(services: Services): Operation[] {
   ];
 }
 
-/**
- * The pipeline that the path names.
- * @throws Refusal 404
- */
+/** Finds the pipeline of the path. @throws Refusal 404 */
 export async function pipelineOf(
   { db }: Services,
   { caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">,

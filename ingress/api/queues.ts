@@ -16,7 +16,7 @@ import {
   presentQueue,
   queueSchema,
   updateQueueBody,
-  usersOfQueue,
+  userIdsOfQueue,
 } from "./json/queue.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 
@@ -24,7 +24,6 @@ const tag = "Queues";
 const reading = { tag, scope: "read_clusters" as const };
 const writing = { tag, scope: "write_clusters" as const, needsAdmin: true };
 
-/** The queue operations of spec §4.3. */
 export function queueOperations(services: Services): Operation[] {
   const { db, config } = services;
 
@@ -33,7 +32,7 @@ export function queueOperations(services: Services): Operation[] {
   const queueOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) =>
     requireQueue(db, await clusterOf(call), call.parameter("queue"));
   const present = async ({ slug }: Organization, queues: Queue[]) => {
-    const users = await listUsersById(db, queues.flatMap(usersOfQueue));
+    const users = await listUsersById(db, queues.flatMap(userIdsOfQueue));
     return queues.map((queue) => presentQueue(config, slug, queue, users));
   };
   const presentOne = async (organization: Organization, queue: Queue) =>
@@ -123,8 +122,8 @@ export function queueOperations(services: Services): Operation[] {
       refusals: ["Cluster queue is already paused"],
       run: async (call) => {
         const queue = await queueOf(call);
-        const note = await call.readBody();
-        return presentOne(call.caller.organization, await pauseDispatch(services, call.actor, queue, note));
+        const paused = await pauseDispatch(services, call.actor, queue, await call.readBody());
+        return presentOne(call.caller.organization, paused);
       },
     }),
     operation({

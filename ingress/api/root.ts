@@ -8,7 +8,7 @@ const rootSchema = z.object({
   timestamp: z.int().meta({ description: "The server's time, in seconds since 1970" }),
 });
 
-/** GET /v2/: something to see for whoever tries the address. */
+/** GET /v2: a greeting. */
 export function apiRoot({ clock }: Services) {
   return defineHandler(
     (): z.infer<typeof rootSchema> => ({
@@ -18,7 +18,7 @@ export function apiRoot({ clock }: Services) {
   );
 }
 
-/** The same for the API's document. It is no operation like the others: nobody is asked for a token. */
+/** Describes the root in the OpenAPI document. It is no `operation`, because it needs no token. */
 export function describeRoot(schemaOf: (schema: z.ZodType) => unknown) {
   return {
     get: {

@@ -16,7 +16,7 @@ import {
   presentTrigger,
   triggerSchema,
   updateTriggerBody,
-  usersOfTrigger,
+  userIdsOfTrigger,
 } from "./json/trigger.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
@@ -28,9 +28,8 @@ const writing = { tag, scope: "write_pipelines" as const };
 export function triggerOperations(services: Services, filters: FilterEvaluator): Operation[] {
   const { db, config, cipher } = services;
 
-  /** How triggers of a pipeline are shown. */
   const presenter = async (call: Pick<Call<unknown>, "caller">, pipeline: Pipeline, triggers: Trigger[]) => {
-    const users = await listUsersById(db, triggers.flatMap(usersOfTrigger));
+    const users = await listUsersById(db, triggers.flatMap(userIdsOfTrigger));
     const context = { config, cipher, org: call.caller.organization.slug, pipeline, users };
     return (trigger: Trigger, token?: string) => presentTrigger(context, trigger, token);
   };
@@ -142,10 +141,7 @@ export function triggerOperations(services: Services, filters: FilterEvaluator):
   ];
 }
 
-/**
- * The trigger that the path names, and its pipeline.
- * @throws Refusal 404
- */
+/** Finds the trigger of the path and its pipeline. @throws Refusal 404 */
 export async function triggerOf(
   services: Services,
   call: Pick<Call<unknown>, "caller" | "parameter">,

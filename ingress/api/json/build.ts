@@ -55,10 +55,10 @@ export const buildSchema = z
   })
   .meta({ id: "Build" });
 
-/** Whose builds are shown, and who made them. */
 export interface BuildContext {
   config: Config;
   organization: Organization;
+  /** At least the creators of the builds. */
   users: ReadonlyMap<string, User>;
 }
 

@@ -37,13 +37,19 @@ export const deliveryRequestSchema = z.object({
   payload: z.unknown().meta({ description: "The JSON as it came; null once it is no longer kept" }),
 });
 
-/** @param of where the delivery is, and the builds that it made */
+interface DeliveryContext {
+  address: PipelineAddress;
+  trigger: Trigger;
+  /** The builds that the delivery made. */
+  builds: Build[];
+}
+
 export function presentDelivery(
   config: Config,
-  of: { address: PipelineAddress; trigger: Trigger; builds: Build[] },
+  { address, trigger, builds }: DeliveryContext,
   delivery: Delivery,
 ) {
-  const url = api.delivery(config, of.address, of.trigger.id, delivery.id);
+  const url = api.delivery(config, address, trigger.id, delivery.id);
   return {
     id: delivery.id,
     url,
@@ -53,11 +59,11 @@ export function presentDelivery(
     external_id: delivery.externalId,
     status: delivery.status,
     reason: delivery.reason,
-    builds: of.builds.map(({ id, number }) => ({ id, number, url: api.build(config, of.address, number) })),
+    builds: builds.map(({ id, number }) => ({ id, number, url: api.build(config, address, number) })),
   };
 }
 
-/** As JSON text: the payload stands in it exactly as it came, because to parse it would change big numbers. */
+/** Returns JSON text that holds the payload unparsed, because parsing would change big numbers. */
 export function presentDeliveryRequest(
   config: Config,
   trigger: Trigger,

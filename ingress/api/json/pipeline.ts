@@ -31,7 +31,7 @@ export const pipelineSchema = z
 const maxSteps = 100;
 const maxCommandLength = 65_536;
 
-/** Null is absent, and stored so. */
+/** Null counts as absent. */
 const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given) => given ?? undefined);
 
 const step = z.object(
@@ -44,7 +44,7 @@ const step = z.object(
   },
   { error: "Steps must be objects" },
 );
-/** Text has a length too, but is no list of the wrong length. */
+/** Checks the length of lists only: text has a length too. */
 const ofList = { when: ({ value }: { value: unknown }) => Array.isArray(value) };
 const steps = z
   .array(step, {

@@ -10,8 +10,8 @@ import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
-export const shapeName = z.enum(shapes.map(({ name }) => name) as [string, ...string[]]);
-export const affinity = z.enum(["prefer-warmest", "prefer-different"]);
+const shapeName = z.enum(shapes.map(({ name }) => name) as [string, ...string[]]);
+const affinity = z.enum(["prefer-warmest", "prefer-different"]);
 
 const hostedAgents = z.object({
   instance_shape: z.object({
@@ -26,7 +26,6 @@ const hostedAgents = z.object({
   }),
 });
 
-/** The queue of spec §2.4. */
 export const queueSchema = z
   .object({
     id: field.id,
@@ -48,7 +47,7 @@ export const queueSchema = z
   })
   .meta({ id: "Queue" });
 
-/** @param users who made and paused the queue, at least */
+/** @param users at least those of `userIdsOfQueue` */
 export function presentQueue(config: Config, org: string, queue: Queue, users: ReadonlyMap<string, User>) {
   const address = { org, cluster: queue.clusterId, queue: queue.id };
   return {
@@ -81,8 +80,8 @@ function presentHosted(shapeName: string, agentImageRef: string | null) {
   };
 }
 
-/** The ids of the users that a queue's JSON shows. */
-export function usersOfQueue({ createdById, dispatchPausedById }: Queue): string[] {
+/** The users in the JSON of a queue. */
+export function userIdsOfQueue({ createdById, dispatchPausedById }: Queue): string[] {
   return dispatchPausedById === null ? [createdById] : [createdById, dispatchPausedById];
 }
 
@@ -91,7 +90,6 @@ const notAnObject = "Hosted agents must be an object";
 
 const isMissing = (value: unknown) => value === undefined || value === null || value === "";
 
-/** A shape that exists, for a new queue (spec §4.3.2). */
 const newShape = z.unknown().transform((given, context) => {
   const shape = typeof given === "string" ? findShape(given) : undefined;
   if (shape) return shape.name;
@@ -108,7 +106,7 @@ const newHosted = z
   )
   .nullish();
 
-/** Spec §4.3.1 and §4.3.2. Of a hosted queue the affinity is ignored, so it is not even looked at. */
+/** A hosted queue ignores the affinity, even a malformed one (ingress/README.md, "Queues"). */
 export const createQueueBody = z
   .object({
     key: queueKey.meta({ description: "The queue's name in steps and agent tags; it stays" }),
@@ -122,7 +120,7 @@ export const createQueueBody = z
   .refine((body) => body.hostedAgents || isAbsentOrAffinity(body.retry_agent_affinity), {
     error: badAffinity.message,
     path: [badAffinity.field],
-    when: ({ value }) => typeof value === "object" && value !== null, // beside the reasons of other members
+    when: ({ value }) => typeof value === "object" && value !== null, // report it beside other problems
   })
   .transform(
     ({ key, description, retry_agent_affinity, hostedAgents }): NewQueue => ({
@@ -137,7 +135,7 @@ function isAbsentOrAffinity(value: unknown): boolean {
   return value === undefined || isAffinity(value);
 }
 
-/** Spec §4.3.3. What is wrong with the hosted part depends on the queue, so the domain judges it. */
+/** The domain checks the hosted members, because their rules depend on the queue. */
 export const updateQueueBody = z
   .object({
     description: validDescription.optional(),
@@ -162,7 +160,7 @@ export const updateQueueBody = z
         },
         { error: notAnObject },
       )
-      .meta({ required: ["instanceShape"] }) // in the document; its absence has a sentence of its own
+      .meta({ required: ["instanceShape"] }) // for the document only; the domain refuses its absence
       .nullish(),
   })
   .transform(
@@ -173,10 +171,10 @@ export const updateQueueBody = z
     }),
   );
 
-const note = text("Note", 2000).nullish();
+const pauseNote = text("Note", 2000).nullish();
 const noteDocument = { type: ["string", "null"], maxLength: 2000 } as const;
 
-/** Spec §4.3.4: the note is `dispatch_paused_note`, with `note` as its other name, looked at only without the first. */
+/** `note` is another name of `dispatch_paused_note`, and read only without it. */
 export const pauseBody = z
   .object({
     dispatch_paused_note: z
@@ -189,5 +187,5 @@ export const pauseBody = z
       .meta({ ...noteDocument, description: "Another name of dispatch_paused_note, which wins" }),
   })
   .transform((body) => (body.dispatch_paused_note === undefined ? body.note : body.dispatch_paused_note))
-  .pipe(note)
+  .pipe(pauseNote)
   .transform((given) => given || null);

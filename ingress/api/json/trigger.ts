@@ -48,7 +48,6 @@ export const triggerSchema = z
   })
   .meta({ id: "PipelineTrigger" });
 
-/** Where a trigger is, and who made and changed it. */
 export interface TriggerContext {
   config: Config;
   cipher: Cipher;
@@ -57,7 +56,7 @@ export interface TriggerContext {
   users: ReadonlyMap<string, User>;
 }
 
-/** @param token of its URL, right after it was made */
+/** @param token the endpoint token, in the answer to the creation only */
 export function presentTrigger(
   { config, cipher, org, pipeline, users }: TriggerContext,
   trigger: Trigger,
@@ -91,17 +90,16 @@ export function presentTrigger(
   };
 }
 
-/** Enough to tell secrets apart. */
-export function hint(lastTwo: string): string {
+function hint(lastTwo: string): string {
   return "X".repeat(20) + lastTwo;
 }
 
-/** The ids of the users that a trigger's JSON shows. */
-export function usersOfTrigger({ createdById, updatedById }: Trigger): string[] {
+/** The users in the JSON of a trigger. */
+export function userIdsOfTrigger({ createdById, updatedById }: Trigger): string[] {
   return [createdById, updatedById];
 }
 
-/** An object that has no other members than these. */
+/** An object without other members. */
 function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
@@ -126,7 +124,6 @@ const filter = only("Filter", { expression: filterExpression.meta({ description:
 
 const strategy = z.literal("hmac", { error: "Verification strategy must be hmac" });
 
-/** Only of github and the issue tracker. */
 const newVerification = only("Verification", { strategy, secret: signingSecret }).nullish();
 const changedVerification = only("Verification", {
   strategy,

@@ -27,7 +27,7 @@ export function presentUser(config: Config, user: User) {
   };
 }
 
-/** One of these users, or null if the id is not among theirs. */
+/** Presents the user with this id; null if there is none. */
 export function presentUserById(config: Config, users: ReadonlyMap<string, User>, id: string | null) {
   const user = id === null ? undefined : users.get(id);
   return user ? presentUser(config, user) : null;
