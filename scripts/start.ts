@@ -1,21 +1,18 @@
 import "../shared/runtime/node-version.ts";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { migrate } from "../shared/db/migrate.ts";
-import { patterns } from "../shared/paths.ts";
-import { type Config, readConfig } from "../shared/runtime/config.ts";
-import { createLog } from "../shared/runtime/log.ts";
-import { checkSecretKey } from "../shared/runtime/secret-key-check.ts";
-import { openServices } from "../shared/runtime/services.ts";
-import { privateRedisSocket } from "../shared/runtime/settings.ts";
-import { type Demo, findOrMakeDemo } from "./seed.ts";
-import { claimPort, localUrl, waitUntilReady } from "./start/address.ts";
-import { banner } from "./start/banner.ts";
+import { privateRedisSocket } from "../shared/runtime/private-redis.ts";
+import { releaseMemory } from "../shared/runtime/release-memory.ts";
+import { localUrl, waitUntilReady } from "./start/address.ts";
 import { CannotStart, describe } from "./start/cannot-start.ts";
+import type { Prepared } from "./start/prepare.ts";
 import { startPrivateRedis } from "./start/private-redis.ts";
 import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
+import { runPrepare } from "./start/run-prepare.ts";
 import { supervise } from "./start/supervise.ts";
+
+// This process supervises all the others for as long as they run, so it loads none of the program.
 
 const ingress = "ingress";
 const readyWithinMs = 90_000;
@@ -40,21 +37,18 @@ process.exit();
  */
 async function start(args: string[]): Promise<void> {
   const processes = planProcesses(parseProcfile(readProcfile()), args);
-  const given = new Set(Object.keys(process.env).filter((name) => process.env[name]));
-  const { host, port } = readConfig(process.env);
   refuseUnsharedPort(processes);
-  if (hasIngress(processes)) process.env.PORT = String(await claimPort(host, port));
-  prepareDataFolder();
+  const needsRedis = !process.env.REDIS_URL;
+  const given = Object.keys(process.env).filter((name) => process.env[name]);
+  if (needsRedis) process.env.REDIS_URL = privateRedisSocket;
 
-  const redis = given.has("REDIS_URL") ? undefined : await startPrivateRedis(say);
-  if (redis) process.env.REDIS_URL = privateRedisSocket;
+  const prepared = await runPrepare({ listens: hasIngress(processes), given });
+  process.env.PORT = String(prepared.port);
+  const redis = needsRedis ? await startPrivateRedis(say) : undefined;
   try {
-    const config = readConfig(process.env);
-    await updateDatabase(config);
-    const demo = await prepareDemo(config);
     if (stopSignal.aborted) return;
     say(`Starting ${processes.map(({ name }) => name).join(", ")}.`);
-    await run(processes, config, () => banner(config, demo, given));
+    await run(processes, prepared);
   } finally {
     await redis?.stop();
     say("Stopped.");
@@ -62,30 +56,27 @@ async function start(args: string[]): Promise<void> {
 }
 
 /** Runs the processes until a stop signal comes or one of them cannot start. */
-async function run(processes: PlannedProcess[], config: Config, whenReady: () => string): Promise<void> {
+async function run(processes: PlannedProcess[], { host, port, shutdownMs, banner }: Prepared): Promise<void> {
   const supervised = supervise(processes);
   const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
   const stopped = once(stopSignal, "abort");
   const isOver = new AbortController();
   try {
-    const ready = untilReady(processes, config, AbortSignal.any([stopSignal, isOver.signal]));
+    const signal = AbortSignal.any([stopSignal, isOver.signal]);
+    const ready = hasIngress(processes)
+      ? waitUntilReady(`${localUrl(host, port)}/readyz`, readyWithinMs, signal)
+      : Promise.resolve(false);
     if (await Promise.race([ready, failed])) {
       await sleep(settleMs); // the banner comes after the first log lines
-      process.stdout.write(whenReady());
+      process.stdout.write(banner);
     }
+    releaseMemory();
     if (!stopSignal.aborted) await Promise.race([stopped, failed]);
   } finally {
     isOver.abort();
     say("Stopping.");
-    await supervised.stop(config.shutdownMs + closingMs);
+    await supervised.stop(shutdownMs + closingMs);
   }
-}
-
-/** @returns false if a stop signal came first */
-function untilReady(processes: PlannedProcess[], config: Config, signal: AbortSignal): Promise<boolean> {
-  if (!hasIngress(processes)) return Promise.resolve(false);
-  const url = localUrl(config.host, config.port) + patterns.readyz;
-  return waitUntilReady(url, readyWithinMs, signal);
 }
 
 function hasIngress(processes: PlannedProcess[]): boolean {
@@ -104,31 +95,6 @@ function refuseUnsharedPort(processes: PlannedProcess[]): void {
   const count = processes.filter(({ kind }) => kind === ingress).length;
   if (count > 1 && process.platform !== "linux") {
     throw new CannotStart(`${ingress}=${count}: only on Linux can several processes share a port.`);
-  }
-}
-
-function prepareDataFolder(): void {
-  mkdirSync("data", { recursive: true });
-  chmodSync("data", 0o700);
-}
-
-async function updateDatabase({ databaseUrl }: Config): Promise<void> {
-  say("Bringing the database up to date.");
-  try {
-    await migrate(databaseUrl);
-  } catch (error) {
-    throw new CannotStart(`The database could not be brought up to date: ${describe(error)}`);
-  }
-}
-
-async function prepareDemo(config: Config): Promise<Demo | undefined> {
-  const log = createLog({ level: "silent", process: "start" }, { write: () => {} });
-  const services = openServices({ config, log });
-  try {
-    await checkSecretKey(services);
-    return await findOrMakeDemo(services);
-  } finally {
-    await services.close();
   }
 }
 

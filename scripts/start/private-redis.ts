@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rm
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectPatient } from "../../shared/redis/connect.ts";
-import { privateRedisSocket } from "../../shared/runtime/settings.ts";
+import { privateRedisSocket } from "../../shared/runtime/private-redis.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 export interface PrivateRedis {

@@ -32,13 +32,15 @@ export function parseProcfile(text: string): Kind[] {
 }
 
 /**
- * Plans one process of each kind, or as many as the arguments say (`ingress=2 maintenance=0`).
+ * Plans one process of each kind, or as many as the arguments say (`ingress=2 worker=0`). A kind whose command is
+ * another kind's with more arguments does part of that kind's work, so it runs only if the arguments name it.
  * @throws CannotStart for an unknown name or a bad number
  */
 export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {
   const scale = parseScale(kinds, args);
   const planned = kinds.flatMap(({ name, command }) => {
-    const count = scale.get(name) ?? 1;
+    const isPart = kinds.some((kind) => command.startsWith(`${kind.command} `));
+    const count = scale.get(name) ?? (isPart ? 0 : 1);
     return Array.from({ length: count }, (_, index) => ({
       name: count === 1 ? name : `${name}.${index + 1}`,
       kind: name,

@@ -2,6 +2,7 @@ import { checkDatabase } from "../db/health.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { openLog } from "./log.ts";
 import { startMetricsServer } from "./metrics-server.ts";
+import { releaseMemory } from "./release-memory.ts";
 import { checkSecretKey } from "./secret-key-check.ts";
 import { openServices, type Services } from "./services.ts";
 
@@ -30,6 +31,7 @@ export async function runProcess(name: string, begin: (services: Services) => Pr
       metricsPort === undefined ? undefined : await startMetricsServer(services, metricsPort);
     const work = await begin(services);
     log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
+    releaseMemory();
 
     await toldToStop();
     log.info("stopping");

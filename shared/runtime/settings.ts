@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { z } from "zod";
 import { readOrCreateSecretKey } from "../crypto/secret-key.ts";
 import { secondMs } from "../durations.ts";
+import { privateRedisSocket } from "./private-redis.ts";
 import {
   address,
   type OtherSettings,
@@ -11,9 +12,6 @@ import {
   setting,
   wholeNumber,
 } from "./setting.ts";
-
-/** The private Redis of `npm start` listens here. Processes started by hand in the same folder find it. */
-export const privateRedisSocket = "data/redis.sock";
 
 const mebibyte = 1024 ** 2;
 const inMs = (seconds: number) => seconds * secondMs;

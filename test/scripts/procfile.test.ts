@@ -28,12 +28,12 @@ describe("the Procfile", () => {
     });
   }
 
-  it("of this project names one process for each program and queue", () => {
+  it("of this project names each program, and a worker for each work queue", () => {
     const kinds = parseProcfile(readFileSync("Procfile", "utf8"));
 
     assert.deepEqual(
       kinds.map(({ name }) => name),
-      ["ingress", "deliveries", "maintenance", "dispatch"],
+      ["ingress", "worker", "deliveries", "maintenance", "dispatch"],
     );
   });
 });
@@ -50,6 +50,14 @@ describe("npm start -- name=number", () => {
       { name: "web", kind: "web", command: "node web.ts" },
       { name: "worker", kind: "worker", command: "node worker.ts" },
     ]);
+  });
+
+  it("runs a kind that does part of another's work only when it is named", () => {
+    const withPart = [...kinds, { name: "mail", command: "node worker.ts mail" }];
+    const namesWith = (args: string[]) => planProcesses(withPart, args).map(({ name }) => name);
+
+    assert.deepEqual(namesWith([]), ["web", "worker"]);
+    assert.deepEqual(namesWith(["mail=2"]), ["web", "worker", "mail.1", "mail.2"]);
   });
 
   it("runs as many as asked, and numbers them", () => {

@@ -41,7 +41,7 @@ describe("npm start", { skip }, () => {
   before(async () => {
     for (const name of copied) cpSync(name, join(folder, name), { recursive: true });
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-    npm = spawn("npm", ["start", "--", "maintenance=0", "dispatch=0"], {
+    npm = spawn("npm", ["start", "--", "worker=0", "deliveries=1"], {
       cwd: folder,
       env,
       detached: true,

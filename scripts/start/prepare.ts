@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { chmodSync, mkdirSync } from "node:fs";
+import { migrate } from "../../shared/db/migrate.ts";
+import { type Config, readConfig } from "../../shared/runtime/config.ts";
+import { createLog } from "../../shared/runtime/log.ts";
+import { checkSecretKey } from "../../shared/runtime/secret-key-check.ts";
+import { openServices } from "../../shared/runtime/services.ts";
+import { type Demo, findOrMakeDemo } from "../seed.ts";
+import { claimPort } from "./address.ts";
+import { banner } from "./banner.ts";
+import { CannotStart, describe } from "./cannot-start.ts";
+
+// The part of `npm start` that needs the program: it claims the port, migrates the database and makes the demo. It
+// gets an order from its parent as a message, and answers with one.
+
+export interface Order {
+  /** An ingress will listen, so its port must be free. */
+  listens: boolean;
+  /** Names of the settings that were set by hand. */
+  given: string[];
+}
+
+export interface Prepared {
+  host: string;
+  /** The port of the settings, or a free one if that is 0. */
+  port: number;
+  shutdownMs: number;
+  /** Printed once everything runs. */
+  banner: string;
+}
+
+// Ctrl-C reaches the whole process group. The parent decides what it means.
+process.on("SIGINT", () => {});
+const [order] = (await once(process, "message")) as [Order];
+const answer = await prepare(order).then(
+  (prepared) => ({ prepared }),
+  (error) => ({ problem: describe(error) }),
+);
+process.send?.(answer, () => process.exit());
+
+async function prepare({ listens, given }: Order): Promise<Prepared> {
+  const { host, port: wanted } = readConfig(process.env);
+  const port = listens ? await claimPort(host, wanted) : wanted;
+  process.env.PORT = String(port); // the public addresses default to it
+  prepareDataFolder();
+  const config = readConfig(process.env);
+  await updateDatabase(config);
+  const demo = await prepareDemo(config);
+  return { host, port, shutdownMs: config.shutdownMs, banner: banner(config, demo, new Set(given)) };
+}
+
+function prepareDataFolder(): void {
+  mkdirSync("data", { recursive: true });
+  chmodSync("data", 0o700);
+}
+
+async function updateDatabase({ databaseUrl }: Config): Promise<void> {
+  process.stdout.write("Bringing the database up to date.\n");
+  try {
+    await migrate(databaseUrl);
+  } catch (error) {
+    throw new CannotStart(`The database could not be brought up to date: ${describe(error)}`);
+  }
+}
+
+async function prepareDemo(config: Config): Promise<Demo | undefined> {
+  const log = createLog({ level: "silent", process: "start" }, { write: () => {} });
+  const services = openServices({ config, log });
+  try {
+    await checkSecretKey(services);
+    return await findOrMakeDemo(services);
+  } finally {
+    await services.close();
+  }
+}

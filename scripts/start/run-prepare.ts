@@ -1,0 +1,21 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { CannotStart } from "./cannot-start.ts";
+import type { Order, Prepared } from "./prepare.ts";
+
+/**
+ * Runs `prepare.ts` in a process of its own, which gives its memory back when it is done.
+ * @throws CannotStart with the reason that it gave
+ */
+export async function runPrepare(order: Order): Promise<Prepared> {
+  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: ["--import", "tsx"] });
+  const ended = once(child, "exit");
+  let outcome: { prepared: Prepared } | { problem: string } | undefined;
+  child.on("message", (message) => {
+    outcome = message as typeof outcome;
+  });
+  child.send(order);
+  const [code, signal] = await ended;
+  if (outcome && "prepared" in outcome) return outcome.prepared;
+  throw new CannotStart(outcome?.problem ?? `The preparation ended with ${signal ?? code}.`);
+}
