@@ -82,8 +82,11 @@ async function makePostgresTemplate(): Promise<string> {
   return name;
 }
 
+/** Statements may take longer than in production, because a busy machine is no fault. */
 function urlOf(name: string): string {
-  return Object.assign(new URL(postgresServer ?? ""), { pathname: `/${name}` }).toString();
+  const url = Object.assign(new URL(postgresServer ?? ""), { pathname: `/${name}` });
+  for (const limit of ["query_timeout", "statement_timeout"]) url.searchParams.set(limit, "60000");
+  return url.toString();
 }
 
 async function onServer(statement: string): Promise<void> {

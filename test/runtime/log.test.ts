@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 
 /** Starts a process that logs a number of lines and exits. */
 const program = `
-  import { openLog } from "./shared/log.ts";
+  import { openLog } from "./shared/runtime/log.ts";
   const { log, close } = openLog({ level: "info", process: "test" });
   process.stdin.once("data", (count) => {
     for (let line = 1; line <= Number(count); line++) log.info({ line }, "a line");
