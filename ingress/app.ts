@@ -36,7 +36,7 @@ export interface AppParts {
 export function createApp(services: Services, { refusals, checks, filters, isClosing }: AppParts): H3 {
   const app = new H3({
     silent: true,
-    // Routes below /v2 answer them; onRequest refuses them elsewhere.
+    // onRequest refuses them, except below /v2.
     allowMalformedURL: true,
     onError: renderErrors(services),
     ...requestHooks(services, isClosing),
@@ -75,7 +75,7 @@ function refuseMethod(): never {
   throw new DeliveryRefusal("wrong_method", { headers: { Allow: "POST" } });
 }
 
-/** Each handler is a POST below the base: `…/data/get`. */
+/** POST `…/data/get` and so on. */
 function metaDataRoutes(base: string, handlers: Record<string, EventHandler>): Route[] {
   return Object.entries(handlers).map(([verb, handler]) => [`${base}/${verb}`, { POST: handler }]);
 }

@@ -10,13 +10,13 @@ import { answerClientErrors } from "./http/client-error.ts";
 import { openPayloadChecks } from "./webhooks/payload-checks.ts";
 
 export interface Ingress {
-  /** The address that it listens on, without a trailing slash. */
+  /** Without a trailing slash. */
   url: string;
-  /** Accepts no more connections, finishes running requests within the deadline, then cuts off the rest. */
+  /** Finishes running requests within the deadline, then cuts off the rest. */
   close(): Promise<void>;
 }
 
-/** Time for clients with idle connections to see `Connection: close` before the port closes. */
+/** Time for idle clients to see `Connection: close`. */
 const maxDrainMs = 500;
 const keepAliveMs = 65_000;
 const checkConnectionsEveryMs = 1000;
@@ -37,7 +37,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const server = serve(app, {
     hostname: config.host,
     port: config.port,
-    // Lets several processes share the port.
+    // Processes share the port.
     reusePort: process.platform === "linux" && config.port !== 0,
     gracefulShutdown: false,
     silent: true,
@@ -66,7 +66,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await sleep(Math.min(maxDrainMs, config.shutdownMs / 10));
       const closed = server.close();
       node.closeIdleConnections();
-      // Browsers open connections ahead of need. Node does not count them as idle, and would wait for them.
+      // Browsers open connections ahead of need. Node does not count them as idle.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
@@ -76,7 +76,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   };
 }
 
-/** On plain http anybody on the network path can steal a session. Behind a TLS proxy the addresses say https. */
+/** On plain http anybody on the network path can take a session. Behind a TLS proxy the addresses say https. */
 function warnOfPlainHttp({ config, log }: Services): void {
   const addresses = [...new Set([config.appUrl, config.authUrl])].filter((url) => url.startsWith("http:"));
   if (addresses.length === 0) return;

@@ -21,7 +21,7 @@ const timeQuery = z.string().optional().meta({
   description:
     "RFC 3339 with an offset, such as 2026-01-31T00:00:00Z; or a date, which is its midnight in UTC",
 });
-/** The parameters that `readBuildFilter` reads, for the OpenAPI document. */
+/** For the OpenAPI document. */
 export const buildFilterQuery = {
   state: list.meta({ description: `${states.join(", ")}, or finished; also as state[]` }),
   branch: list.meta({ description: "Also as branch[]" }),
@@ -34,11 +34,7 @@ export const buildFilterQuery = {
     .meta({ default: true, description: "false drops builds whose waiting jobs all sit on paused queues" }),
 };
 
-/**
- * Reads the filters of a list of builds from the query. `state`, `branch` and `commit` may be repeated;
- * `state=finished` means passed, failed and canceled.
- * @throws Refusal 422
- */
+/** Reads the query. `state=finished` means passed, failed and canceled. @throws Refusal 422 */
 export function readBuildFilter(event: H3Event): Omit<BuildFilter, "organizationId" | "pipelineId"> {
   const query = event.url.searchParams;
   return {
@@ -51,7 +47,6 @@ export function readBuildFilter(event: H3Event): Omit<BuildFilter, "organization
   };
 }
 
-/** Returns undefined if no parameter has this name. */
 function readList(query: URLSearchParams, name: string): string[] | undefined {
   const given = [...query].filter(([key, value]) => key.replace(index, "") === name && value !== "");
   return given.length > 0 ? given.map(([, value]) => value) : undefined;

@@ -2,8 +2,6 @@ import type { z } from "zod";
 import * as field from "./json/fields.ts";
 import type { Operation } from "./operation.ts";
 
-// The common parts of answers in the OpenAPI document.
-
 const text = (description: string) => ({ description, schema: { type: "string" } });
 const number = (description: string) => ({ description, schema: { type: "integer" } });
 
@@ -33,7 +31,7 @@ const limited: HeaderName[] = [
   "RateLimit",
 ];
 
-/** The refusals that any operation may answer, with their own headers. */
+/** Refusals of any operation, with their own headers. */
 const refusals: Record<string, { description: string; headers?: HeaderName[] }> = {
   "400": { description: "The body is not valid JSON, or not an object" },
   "401": { description: "No valid access token", headers: ["WWW-Authenticate"] },
@@ -45,10 +43,9 @@ const refusals: Record<string, { description: string; headers?: HeaderName[] }> 
   "503": { description: "Temporarily unavailable: wait as Retry-After says", headers: ["Retry-After"] },
 };
 const bodyRefusals = ["400", "413", "415"];
-/** Answers that come before the rate limit, without its headers. */
+/** They come before the rate limit. */
 const unlimited = ["401"];
 
-/** Describes all answers of an operation by status. */
 export function describeAnswers(declared: Operation, schemaOf: (schema: z.ZodType) => unknown) {
   const { success, query, refusals: own } = declared;
   const problem = { "application/json": { schema: schemaOf(field.problem) } };
@@ -79,7 +76,6 @@ function mayAnswer({ path, body, scope, needsAdmin }: Operation, status: string)
   return status !== "404" || path.includes(":");
 }
 
-/** References to header components. */
 export function referTo(names: HeaderName[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -13,24 +13,18 @@ import { pathParameter } from "../http/routing.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A request to an operation. */
 export interface Call<Body> {
   event: H3Event;
   caller: TokenHolder;
   /** The caller, as the audit log names it. */
   actor: Actor;
-  /** Returns a parameter of the path. */
   parameter(name: string): string;
-  /**
-   * Reads and checks the body. Call it after all other checks: 404 comes before 400 and 422.
-   * @throws Refusal 415, 413, 400, 422
-   */
+  /** Call it last: 404 comes before 400 and 422. @throws Refusal 415, 413, 400, 422 */
   readBody(): Promise<Body>;
 }
 
-/** One operation of the REST API. The same declaration checks requests and documents them. */
+/** Checks requests, and documents them. */
 export interface Operation<Body = unknown> {
-  /** Equivalent methods, such as PUT and PATCH. */
   methods: Method[];
   path: string;
   /** The name that generated clients give it. */
@@ -39,23 +33,22 @@ export interface Operation<Body = unknown> {
   summary: string;
   /** Absent: any token is enough. */
   scope?: Scope;
-  /** Restricts it to admins of the organization. */
   needsAdmin?: boolean;
-  /** Query parameters, for the OpenAPI document. */
+  /** For the document only. */
   query?: Record<string, z.ZodType>;
   body?: JsonBody<Body>;
   success: { status: 200 | 201 | 204; schema?: z.ZodType; description: string };
-  /** Reasons for a 422, for the OpenAPI document. */
+  /** Messages of a 422, for the document only. */
   refusals?: string[];
   run(call: Call<Body>): Promise<unknown>;
 }
 
-/** Checks the types of a declaration, then erases them, so that one list holds all operations. */
+/** Checks the types, then erases them, so that one list holds all operations. */
 export function operation<Body>(declared: Operation<Body>): Operation {
   return declared as unknown as Operation;
 }
 
-/** Makes the handler. It checks in this order: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
+/** Checks in this order: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
 export function operationHandler(services: Services, bodies: Bodies, declared: Operation): EventHandler {
   const { scope, needsAdmin, body, success } = declared;
   return defineHandler(async (event) => {

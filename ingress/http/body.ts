@@ -3,26 +3,23 @@ import type { H3Event } from "h3";
 import { type Refusal, unavailable } from "../../shared/refusal.ts";
 import { nodeRequest } from "./node.ts";
 
-/** The client closed the connection before its body was complete. No answer can reach it. */
+/** The client closed the connection before its body was complete. */
 export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 }
 
-/** A body in memory. Disposing of it returns its bytes to the budget of the process. */
+/** A body in memory. Dispose of it to return its bytes to the budget. */
 export interface RequestBody extends Disposable {
   bytes: Buffer;
 }
 
-/** Reads bodies, and limits the bytes of all bodies in memory. */
+/** Reads bodies within one budget of bytes for the process. */
 export interface Bodies {
-  /**
-   * Reads the raw bytes of a request.
-   * @throws the refusal of `tooLarge` over `maxBytes`; Refusal 503 over the budget of the process; ClientDisconnected
-   */
+  /** @throws the refusal of `tooLarge`; Refusal 503 over the budget; ClientDisconnected */
   read(event: H3Event, maxBytes: number, tooLarge: () => Refusal): Promise<RequestBody>;
 }
 
-/** A refused body is read on and discarded, up to these limits: else its sender could not read the answer. */
+/** A refused body is discarded up to these limits, so that its sender reads the answer. */
 const discardMs = 1000;
 const discardFactor = 4;
 const retryAfterSeconds = 5;
@@ -51,10 +48,7 @@ interface Reading {
   reject: (error: Error) => void;
 }
 
-/**
- * Reads one body. Plain events of Node's stream are three times faster than `event.req.arrayBuffer()`, and methods
- * are cheaper than closures.
- */
+/** Reads one body. Three times faster than `event.req.arrayBuffer()`. */
 class Reader implements RequestBody {
   bytes: Buffer = Buffer.alloc(0);
   readonly #request: IncomingMessage;
@@ -109,7 +103,7 @@ class Reader implements RequestBody {
     if (this.#smallChunks === maxSmallChunks) this.#merge();
   }
 
-  /** Without this a body that arrives byte by byte costs a hundred times its size in buffers. */
+  /** Otherwise a body of single bytes costs a hundred times its size. */
   #merge(): void {
     const small = this.#chunks.splice(-maxSmallChunks);
     this.#chunks.push(Buffer.concat(small));
@@ -125,7 +119,6 @@ class Reader implements RequestBody {
     this.#reading.resolve(this);
   }
 
-  /** Discards the rest of the body, then fails with the refusal. */
   #refuse(refusal: Refusal): void {
     this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
     this.#chunks = [];
@@ -133,7 +126,7 @@ class Reader implements RequestBody {
     setTimeout(() => this.#fail(refusal), discardMs).unref();
   }
 
-  /** Every request closes in the end; only an incomplete one fails. */
+  /** Complete requests close too. */
   #disconnected(): void {
     if (!this.#isDone) this.#fail(new ClientDisconnected("The client closed the connection"));
   }

@@ -6,7 +6,7 @@ import { nodeRequest } from "./node.ts";
 
 const maxUserAgentLength = 500;
 
-/** Returns a reader of the address that a request comes from. Trusts `X-Forwarded-For` of these proxies only. */
+/** Reads the address of the client. Trusts `X-Forwarded-For` of these proxies only. */
 export function clientAddress(trustedProxies: string[]): (event: H3Event) => string {
   const trust = proxyAddr.compile(trustedProxies);
   return (event) => {
@@ -17,23 +17,20 @@ export function clientAddress(trustedProxies: string[]): (event: H3Event) => str
   };
 }
 
-/** Returns the address that `requestHooks` found for this request. */
+/** Returns the address that `requestHooks` stored. */
 export function clientIp(event: H3Event): string {
   return (event.context.clientIp as string | undefined) ?? "";
 }
 
-/** Returns the User-Agent header, cut short because it is stored and shown. */
+/** Returns the start of the User-Agent header. */
 export function userAgent(event: H3Event): string | null {
   return event.req.headers.get("user-agent")?.slice(0, maxUserAgentLength) ?? null;
 }
 
-/**
- * Returns what limits count by: an IPv4 address, or the /64 network of an IPv6 address, because its owner has all
- * 2^64 addresses of it.
- */
+/** Returns an IPv4 address itself, and the /64 network of an IPv6 address, whose owner has all of it. */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip;
-  const { parts } = ipaddr.IPv6.parse(ip.replace(/%.*$/, "")); // a zone may hold what the parser refuses
+  const { parts } = ipaddr.IPv6.parse(ip.replace(/%.*$/, "")); // the parser refuses some zones
   const network = parts.slice(0, 4).map((part) => part.toString(16));
   return `${network.join(":")}::/64`;
 }

@@ -3,14 +3,14 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "../../shared/runtime/log.ts";
 
-/** Refusals of Node's parser by error code. Any other code means a malformed request. */
+/** By error code of Node's parser; any other code is a 400. */
 const refusals: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive"],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The body's chunk extensions are too large"],
   HPE_HEADER_OVERFLOW: [431, "The headers are too large"],
 };
 
-/** Answers requests that Node refuses before any handler: no HTTP, too large or too slow. Node would send no body. */
+/** Answers requests that Node refuses itself, which would get no body from it. */
 export function answerClientErrors(log: Log) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
@@ -24,14 +24,11 @@ export function answerClientErrors(log: Log) {
       "request refused by the parser",
     );
     socket.write(answer(status, message, requestId));
-    socket.destroySoon(); // `end` would leave the connection open to a client that never closes it
+    socket.destroySoon(); // `end` would wait for the client to close
   };
 }
 
-/**
- * Returns true if an answer is under way on this socket, to this request or to an earlier one: the client would take
- * ours for a part of it. Node keeps the current response in `_httpMessage`.
- */
+/** Returns true if the client would take our answer for a part of another. Node keeps that in `_httpMessage`. */
 function isAnswering(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
   const response = socket._httpMessage;
   return response ? response.headersSent || response.req.complete : false;

@@ -4,10 +4,7 @@ import { isId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { defaultPerPage, maxPerPage } from "./number-pager.ts";
 
-/**
- * Reads `per_page` and the opaque cursors `after` and `before`.
- * @throws Refusal 400 for a malformed or contradictory parameter
- */
+/** Reads `per_page`, `after` and `before` of the API. @throws Refusal 400 */
 export function readCursorPage(event: H3Event): CursorPage {
   const { per_page = String(defaultPerPage), after, before } = getQuery(event);
   const limit = typeof per_page === "string" && /^\d{1,3}$/.test(per_page) ? Number(per_page) : 0;
@@ -22,13 +19,13 @@ export function readCursorPage(event: H3Event): CursorPage {
   };
 }
 
-/** The parameters that carry plain ids in the address of a web page. */
+/** The parameters of a web page that carry ids. */
 export interface CursorNames {
   older: string;
   newer?: string;
 }
 
-/** Reads plain ids from the address of a web page. Ignores malformed ones; the older page wins. */
+/** Reads the address of a web page. Ignores malformed ids. */
 export function readIdPage(event: H3Event, names: CursorNames, limit: number): CursorPage {
   const read = (name: string | undefined) => (name && event.url.searchParams.get(name)) ?? "";
   const [olderThan, newerThan] = [read(names.older), read(names.newer)];
@@ -36,7 +33,7 @@ export function readIdPage(event: H3Event, names: CursorNames, limit: number): C
   return isId(newerThan) ? { limit, newerThan } : { limit };
 }
 
-/** The rows that a page shows, and the ids from which its neighbors start. */
+/** The rows of a page, and the ids at which its neighbors start. */
 export interface FoundPage<Row> {
   rows: Row[];
   isFirst: boolean;
@@ -44,7 +41,7 @@ export interface FoundPage<Row> {
   older: string | undefined;
 }
 
-/** @param found the rows of the page, newest first, and one more at its far end if there is one */
+/** @param found rows as `selectPage` returns them */
 export function splitPage<Row>(
   { limit, olderThan, newerThan }: CursorPage,
   found: Row[],
@@ -63,7 +60,7 @@ export function splitPage<Row>(
   };
 }
 
-/** Addresses of the neighbors of a web page, by the same parameters that `readIdPage` reads. */
+/** Addresses that `readIdPage` reads. */
 export function linkIdPages(path: string, names: CursorNames, { newer, older }: FoundPage<unknown>) {
   return {
     newer: newer && names.newer && `${path}?${names.newer}=${newer}`,
@@ -71,7 +68,7 @@ export function linkIdPages(path: string, names: CursorNames, { newer, older }: 
   };
 }
 
-/** Cursors are opaque to clients of the API, so that what they hold may change. */
+/** Cursors are opaque to clients, so that their content may change. */
 export function encodeCursor(id: string): string {
   return Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
 }

@@ -12,13 +12,10 @@ import { isOAuthPath, requestId } from "./request-context.ts";
 import { html, json, setHeader, setHeaders } from "./respond.ts";
 
 const retryAfterSeconds = 5;
-/** Paths that programs call: their errors are JSON. */
+/** Paths with JSON errors. */
 const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|healthz|readyz)(\/|$)/;
 
-/**
- * Renders what a handler throws in one of three shapes: OAuth error, JSON message or error page. Only refusals show
- * their message; a bug shows a plain 500.
- */
+/** Renders a thrown error as an OAuth error, a JSON message or an error page. Bugs show a plain 500. */
 export function renderErrors(services: Services) {
   return (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
     setHeader(event, "X-Request-Id", requestId(event));
@@ -40,10 +37,7 @@ async function pageError(services: Services, event: H3Event, refusal: Refusal): 
   return html(refusal.status, await errorPage(services, event, refusal));
 }
 
-/**
- * Makes an OAuth endpoint that answers its own refusals. Most polls are refused, and the framework's handling of a
- * thrown error costs a tenth of each.
- */
+/** Catches refusals before the framework does: most polls are refused, and its error path costs a tenth of each. */
 export function catchOAuthRefusals(handler: (event: H3Event) => Promise<unknown>) {
   return defineHandler(async (event) => {
     try {
@@ -56,7 +50,7 @@ export function catchOAuthRefusals(handler: (event: H3Event) => Promise<unknown>
   });
 }
 
-/** Answers 503 to every failure of ours, so that clients try again. */
+/** Any failure of ours is a 503, so that clients try again. */
 function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
   const { status } = refusal;
   if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
@@ -64,7 +58,6 @@ function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
   return json(status >= 500 ? 503 : status, oauthErrorBody(refusal, isPoll));
 }
 
-/** Turns anything thrown into a refusal, and logs the bugs. */
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
   const thrown = error.cause instanceof Error ? error.cause : error;
   if (thrown instanceof Refusal) return thrown;
@@ -80,7 +73,7 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
   return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");
 }
 
-/** Refuses a request that reached no handler: no route, or a broken percent escape in the path. */
+/** No route matches, or the path has a broken percent escape. */
 function routingRefusal(error: HTTPError, event: H3Event): Refusal {
   if (error.status === 404) return new Refusal(404, "Not Found");
   if (event.url.pathname.startsWith("/deliver/")) return new DeliveryRefusal("invalid_token");

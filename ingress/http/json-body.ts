@@ -11,16 +11,13 @@ const jsonType = /^application\/([\w.-]+\+)?json$/;
 
 export interface JsonBody<T> {
   schema: z.ZodType<T>;
-  /** Accepts an empty body, and null, as an object without members. */
+  /** Accepts an empty body and null as `{}`. */
   isOptional?: boolean;
-  /** Makes the refusal of a body that does not match the schema. Default: `Validation failed: …`. */
+  /** Default: `Validation failed: …`. */
   refuse?: (...problems: Problem[]) => Refusal;
 }
 
-/**
- * Reads a JSON object. A missing Content-Type counts as JSON.
- * @throws Refusal 415, 413, 400, 422
- */
+/** Reads a JSON object. A missing Content-Type counts as JSON. @throws Refusal 415, 413, 400, 422 */
 export async function readJson<T>(
   event: H3Event,
   bodies: Bodies,
@@ -46,7 +43,7 @@ function parseObject(bytes: Buffer, isOptional: boolean): unknown {
 }
 
 function parse(bytes: Buffer): unknown {
-  // Decoding would replace malformed UTF-8, and so store other text than was sent.
+  // Decoding would replace malformed UTF-8.
   if (!isUtf8(bytes)) throw new Refusal(400, "Body is not valid JSON");
   try {
     return JSON.parse(bytes.toString("utf8"));

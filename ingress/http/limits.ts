@@ -16,7 +16,7 @@ interface Limit {
   windowMs: number;
 }
 
-/** The limits on requests by their names in Redis. That on deliveries is the organization's own. */
+/** By the name in Redis. Each function below throws a 429 over its limit. */
 const limits = {
   // by access token
   rest: { max: (config) => config.apiRequestsPerMinute, windowMs: minuteMs },
@@ -35,10 +35,7 @@ const limits = {
   "sign-in-ip": { max: (config) => config.signInFailuresPerIp, windowMs: guessingMs },
 } as const satisfies Record<string, Limit>;
 
-/**
- * Limits the requests of an access token, and sets the rate-limit headers of its answers.
- * @throws Refusal 429
- */
+/** Limits the requests of an access token. */
 export async function limitApiRequests(services: Services, event: H3Event, tokenId: string): Promise<void> {
   const state = await admitShown(services, event, limitOn(services, "rest", tokenId));
   if (state.admitted) return;
@@ -51,10 +48,7 @@ export async function limitApiRequests(services: Services, event: H3Event, token
   );
 }
 
-/**
- * Limits the deliveries of an organization, and sets the rate-limit headers.
- * @throws DeliveryRefusal 429
- */
+/** Limits the deliveries of an organization. */
 export async function limitDeliveries(
   services: Services,
   event: H3Event,
@@ -68,10 +62,7 @@ export async function giveBackDelivery(services: Services, trigger: EnabledTrigg
   await services.rateLimiter.giveBack(deliveriesLimit(trigger));
 }
 
-/**
- * Limits the reads of a build's webhook payload, and sets the rate-limit headers.
- * @throws Refusal 429
- */
+/** Limits the reads of a build's webhook payload. */
 export async function limitPayloadReads(services: Services, event: H3Event, buildId: string): Promise<void> {
   const state = await admitShown(services, event, limitOn(services, "payload-reads", buildId));
   if (state.admitted) return;
@@ -82,7 +73,7 @@ export async function limitPayloadReads(services: Services, event: H3Event, buil
   );
 }
 
-/** Limits the device codes that are issued. @throws Refusal 429 */
+/** Limits the device codes that are issued. */
 export function limitDeviceAuthorizations(
   services: Services,
   applicationId: string,
@@ -94,11 +85,7 @@ export function limitDeviceAuthorizations(
   ]);
 }
 
-/**
- * Limits wrong client secrets. Unknown clients of a network count together: a window for each invented id would
- * fill Redis.
- * @throws Refusal 429
- */
+/** Limits wrong client secrets. Unknown clients share a window: one for each invented id would fill Redis. */
 export function limitClientFailures(
   services: Services,
   applicationId: string | undefined,
@@ -108,7 +95,7 @@ export function limitClientFailures(
   return admitAll(services, [limitOn(services, "client-failures", subject)]);
 }
 
-/** Runs a check of a user code and limits its failures. @throws Refusal 429 */
+/** Limits wrong user codes. */
 export function limitUserCodeFailures<T>(
   services: Services,
   userId: string,
@@ -119,7 +106,7 @@ export function limitUserCodeFailures<T>(
   return limitFailures(services, [onUser, limitOn(services, "user-code-ip", networkOf(ip))], check);
 }
 
-/** Runs a check of a password and limits its failures. @throws Refusal 429 */
+/** Limits wrong passwords. */
 export function limitSignInFailures<T>(
   services: Services,
   email: string,
@@ -128,7 +115,7 @@ export function limitSignInFailures<T>(
 ): Promise<T | undefined> {
   const network = networkOf(ip);
   const subject = `${hashToken(email.trim().toLowerCase())}:${network}`;
-  // The network comes first: the caller chooses the address, and a refused caller opens no more windows.
+  // The network comes first, so that a refused caller opens no windows for invented addresses.
   const onNetwork = limitOn(services, "sign-in-ip", network);
   return limitFailures(services, [onNetwork, limitOn(services, "sign-in", subject)], check);
 }

@@ -10,7 +10,7 @@ export interface NumberPage {
   offset: number;
 }
 
-/** Reads `page` and `per_page`. Clamps numbers out of range; takes the default for anything else. */
+/** Reads `page` and `per_page`. Clamps numbers; ignores anything else. */
 export function readPage(event: H3Event): NumberPage {
   const limit = readNumber(event, "per_page", { fallback: defaultPerPage, max: maxPerPage });
   const max = Math.floor(Number.MAX_SAFE_INTEGER / maxPerPage);
@@ -22,7 +22,6 @@ export function readPageWithin(event: H3Event, total: number, limit: number): Nu
   return pageOf(readNumber(event, "page", { fallback: 1, max: lastNumber(total, limit) }), limit);
 }
 
-/** The numbers of the pages around a page; `prev` and `next` are undefined where there is none. */
 export function neighborsOf({ number, limit }: NumberPage, total: number) {
   const last = lastNumber(total, limit);
   return {

@@ -5,9 +5,8 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { setHeaders } from "./respond.ts";
 
 /**
- * Runs a check whose failures are limited. Takes the slots before the check and returns them on success: counting
+ * Runs a check and limits its failures, which return undefined. Takes the slots before the check: counting
  * afterwards would let parallel guesses through.
- * @returns what the check found; undefined is a failure
  */
 export async function limitFailures<T>(
   services: Services,
@@ -21,7 +20,7 @@ export async function limitFailures<T>(
     isFailure = found === undefined;
     return found;
   } finally {
-    if (!isFailure) await giveBackAll(services, taken); // a check that throws does not count either
+    if (!isFailure) await giveBackAll(services, taken);
   }
 }
 
@@ -43,7 +42,6 @@ async function giveBackAll(services: Services, taken: RateLimit[]): Promise<void
   await Promise.all(taken.map((limit) => services.rateLimiter.giveBack(limit)));
 }
 
-/** 429 with Retry-After. */
 export function tooMany(
   retryAfterSeconds: number,
   message: string,
@@ -52,7 +50,7 @@ export function tooMany(
   return new Refusal(429, message, { headers: { "Retry-After": String(retryAfterSeconds) }, details });
 }
 
-/** Takes a slot, and sets the headers that clients wait by, with the pair of the IETF draft. */
+/** Takes a slot and sets the rate-limit headers, old and new (IETF draft). */
 export async function admitShown(
   services: Services,
   event: H3Event,
@@ -60,7 +58,7 @@ export async function admitShown(
 ): Promise<RateLimitState> {
   const state = await services.rateLimiter.admit(limit);
   const { name, windowMs } = limit;
-  // After a refusal the exact time; otherwise at most the window, which a bucket outlives a little.
+  // A bucket lives a little longer than the window.
   const reset = seconds(state.admitted ? Math.min(state.resetMs, windowMs) : state.resetMs);
   setHeaders(event, {
     "RateLimit-Limit": String(state.limit),
@@ -73,7 +71,6 @@ export async function admitShown(
   return state;
 }
 
-/** Whole seconds to wait, at least one. */
 export function seconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }

@@ -7,7 +7,7 @@ import { setHeader, setHeaders } from "./respond.ts";
 
 const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Paths that end in a secret: the token of a trigger, or the user code of a device. */
+/** Paths that end in an endpoint token or a user code. */
 const secretPath = /(\/deliver\/|\/device\/).*/i;
 
 const restHeaders = {
@@ -16,7 +16,7 @@ const restHeaders = {
     "Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Scope, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id",
 };
 
-/** On every answer of the OAuth endpoints, including errors (RFC 6749 §5.1). */
+/** Errors need them too (RFC 6749 §5.1). */
 const oauthHeaders = { "Cache-Control": "no-store", Pragma: "no-cache" };
 const oauthPaths = new Set<string>([
   patterns.deviceAuthorization,
@@ -27,13 +27,13 @@ const oauthPaths = new Set<string>([
   patterns.openidConfiguration,
 ]);
 
-/** Returns true for the OAuth endpoints, whose errors have their own shape. */
+/** Returns true for endpoints whose errors follow RFC 6749 §5.2. */
 export function isOAuthPath(event: H3Event): boolean {
   const path = event.url.pathname;
   return oauthPaths.has(path) || (path.endsWith("/") && oauthPaths.has(path.slice(0, -1)));
 }
 
-/** Returns the id of a request, which its response and log lines carry: the caller's own if it is valid. */
+/** Returns the id of a request, for its response and log lines: the caller's own if valid. */
 export function requestId(event: H3Event): string {
   const known = event.context.requestId as string | undefined;
   if (known) return known;
@@ -43,7 +43,7 @@ export function requestId(event: H3Event): string {
   return id;
 }
 
-/** Sets the request id and the common headers before each request; writes its log line and metrics after it. */
+/** Sets common headers before each request; logs and counts it afterwards. */
 export function requestHooks(services: Services, isClosing: () => boolean) {
   const addressOf = clientAddress(services.config.trustedProxies);
   return {
@@ -62,10 +62,7 @@ export function requestHooks(services: Services, isClosing: () => boolean) {
   };
 }
 
-/**
- * Refuses a path with a broken percent escape, which handlers cannot decode. Not below /v2: authentication comes
- * first there, and a malformed name is not found.
- */
+/** Refuses a broken percent escape, except below /v2, where authentication comes first. */
 function refuseMalformed({ url: { pathname } }: H3Event): void {
   if (!pathname.includes("%") || pathname.startsWith("/v2/")) return;
   try {
@@ -96,7 +93,7 @@ function record(services: Services, event: H3Event, status: number): void {
   );
 }
 
-/** Methods label a metric: an invented one must not create a series. */
+/** Keeps invented methods from creating metric series. */
 function knownMethod(method: string): string {
   return /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : "other";
 }

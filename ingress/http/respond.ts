@@ -1,10 +1,8 @@
 import { type H3Event, HTTPResponse } from "h3";
 import { nodeResponse } from "./node.ts";
 
-// Headers go on Node's response and not on `event.res`: a `Headers` for each request costs a third of the
-// throughput. Headers set here stay on errors too.
+// A `Headers` for each request costs a third of the throughput. Headers on Node's response stay on errors too.
 
-/** Sets a header of the response, whether it succeeds or fails. */
 export function setHeader(event: H3Event, name: string, value: string): void {
   nodeResponse(event).setHeader(name, value);
 }
@@ -14,7 +12,6 @@ export function setHeaders(event: H3Event, headers: Readonly<Record<string, stri
   for (const name in headers) response.setHeader(name, headers[name] as string);
 }
 
-/** A JSON body with any status. */
 export function json(status: number, body: unknown): HTTPResponse {
   return new HTTPResponse(JSON.stringify(body), {
     status,
@@ -31,7 +28,7 @@ export function html(status: number, body: string): HTTPResponse {
   return new HTTPResponse(body, { status, headers: { "content-type": "text/html;charset=UTF-8" } });
 }
 
-/** 303: redirects to a path, with GET. */
+/** 303: continue with GET. */
 export function seeOther(path: string): HTTPResponse {
   return new HTTPResponse(null, { status: 303, headers: { location: path, "cache-control": "no-store" } });
 }

@@ -6,7 +6,7 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Handlers = Partial<Record<Method, EventHandler>>;
 export type Route = [pattern: string, handlers: Handlers];
 
-/** Adds a route. HEAD is GET without the body; other methods answer 405 with `Allow`, where h3 would answer 404. */
+/** Adds a route. Other methods answer 405 with `Allow`, where h3 would answer 404. */
 export function route(app: H3, pattern: string, handlers: Handlers): void {
   const allow = allowedMethods(handlers);
   app.all(pattern, (event: H3Event) => {
@@ -16,7 +16,7 @@ export function route(app: H3, pattern: string, handlers: Handlers): void {
   });
 }
 
-/** Adds a route of the REST API. Browsers may call it from any origin: OPTIONS needs no authentication. */
+/** Adds a route that browsers may call from any origin. OPTIONS needs no authentication. */
 export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
   const preflight = {
     Allow: `${allowedMethods(handlers)}, OPTIONS`,
@@ -30,10 +30,7 @@ export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
   route(app, pattern, handlers);
 }
 
-/**
- * Returns a decoded parameter of the path; undefined if the route has none of this name. A broken percent escape
- * makes it empty, which names nothing.
- */
+/** Returns a decoded parameter of the path, if the route has it. A broken percent escape makes it empty. */
 export function pathParameter(event: H3Event, name: string): string | undefined {
   const raw = getRouterParam(event, name); // h3's own decoding fails if another parameter is broken
   try {
@@ -43,7 +40,7 @@ export function pathParameter(event: H3Event, name: string): string | undefined 
   }
 }
 
-/** The number of a build in a path. Returns 0, which no build has, for any other text. */
+/** Returns the number of a build, or 0, which no build has. */
 export function parseBuildNumber(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
 }

@@ -1,12 +1,11 @@
 import { asc, desc, gt, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
-/** A page of a list that is sorted by id, newest first. At most one of the two ids is set. */
+/** A page of a list, newest first. At most one of the two ids is set. */
 export interface CursorPage {
   limit: number;
-  /** Only rows older than this id. */
   olderThan?: string;
-  /** Only rows newer than this id, those nearest to it. */
+  /** The rows nearest to it. */
   newerThan?: string;
 }
 
@@ -16,7 +15,7 @@ interface Clauses {
   limit: number;
 }
 
-/** Returns the rows of a page, newest first, and one row more at its far end if there is one. */
+/** Returns the rows of a page, newest first, and one more at its far end if there is one. */
 export async function selectPage<Row>(
   id: SQLiteColumn,
   { limit, olderThan, newerThan }: CursorPage,

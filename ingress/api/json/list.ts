@@ -8,13 +8,11 @@ import * as field from "./fields.ts";
 
 const perPage = z.int().min(1).max(maxPerPage).default(defaultPerPage);
 
-/** Query parameters of a list by page number, for the OpenAPI document. */
 export const pageQuery = {
   page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),
   per_page: perPage,
 };
 
-/** Query parameters of a list by cursor, for the OpenAPI document. */
 export const cursorQuery = {
   per_page: perPage,
   after: z.string().meta({ description: "Cursor of a link: what is older" }),
@@ -31,10 +29,7 @@ export function cursorPageSchema(item: z.ZodType) {
   return z.object({ items: z.array(item), links });
 }
 
-/**
- * Sets the `Link` header (RFC 8288), keeping the other parameters of the query.
- * @param base public address of the API, because the client chooses the Host header
- */
+/** Sets the `Link` header (RFC 8288). Uses the public `base`, because clients choose the Host header. */
 export function linkPages(event: H3Event, page: NumberPage, total: number, base: string): void {
   const { prev, next, last } = neighborsOf(page, total);
   const links: [rel: string, number: number][] = [];
@@ -51,11 +46,7 @@ export function linkPages(event: H3Event, page: NumberPage, total: number, base:
   setHeader(event, "Link", links.map(([rel, number]) => `<${address(number)}>; rel="${rel}"`).join(", "));
 }
 
-/**
- * The items of a page and the links that apply.
- * @param found the rows of the page, and one more at its far end if there is one
- * @param base public address of the API
- */
+/** @param found rows as `selectPage` returns them */
 export function presentCursorPage<Row extends { id: string }, Item>(
   event: H3Event,
   page: CursorPage,
