@@ -1,19 +1,19 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 /**
- * Secrets that must be read again (webhook signing secrets, trigger environments) rest as AES-256-GCM
- * under keys derived from SECRET_KEY. The text form is `v1.<nonce>.<tag>.<ciphertext>`, base64url.
+ * Seals secrets that must be read again (signing secrets, environments) with AES-256-GCM, under keys derived from
+ * SECRET_KEY. Text form: `v1.<nonce>.<tag>.<ciphertext>`, base64url.
  */
 export interface Cipher {
   seal(plain: string): string;
-  /** Throws when neither the current nor the previous SECRET_KEY opens it. */
+  /** @throws Error when neither the current nor the previous SECRET_KEY opens it */
   open(sealed: string): string;
   /**
-   * What is stored and looked up instead of a secret with too few values for a plain hash: an HMAC under the
-   * current key, then, for a lookup, the one under the previous key.
+   * HMACs of a secret with too few values for a plain hash: under the current key, for storing, then under the
+   * previous key, for lookups.
    */
   macs(text: string): string[];
-  /** Fingerprints of the current key and the previous one, to recognise a database of another key. */
+  /** Of the current key and the previous one, to recognise a database of another key. */
   fingerprints: string[];
 }
 

@@ -28,7 +28,7 @@ export interface Passwords {
   matches(password: string, stored: string): Promise<boolean>;
 }
 
-/** No password has this hash. Checking against it takes as long as a wrong password, so it hides unknown addresses. */
+/** No password matches it, and a check takes as long as for a wrong password: it hides unknown addresses. */
 export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyBytes));
 
 export function createPasswords(): Passwords {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 
 const secretKeyFile = "data/secret-key";
 
-/** The key of an installation that was given none: made on first use, readable by its owner only. */
+/** Reads the generated key of an installation. The first call generates it, readable by its owner only. */
 export function readOrCreateSecretKey(): string {
   return readSecretKey() ?? createSecretKey();
 }
@@ -18,7 +18,7 @@ function readSecretKey(): string | undefined {
   }
 }
 
-/** Several processes may start at once: a link appears whole or not at all, and the first one wins. */
+/** Several processes may start at once: a link is atomic, and the first one wins. */
 function createSecretKey(): string {
   mkdirSync(dirname(secretKeyFile), { recursive: true, mode: 0o700 });
   const draft = `${secretKeyFile}.${process.pid}`;

@@ -3,10 +3,9 @@ import { crc32 } from "node:zlib";
 import { customAlphabet } from "nanoid";
 
 /**
- * Every secret that we hand out looks the same: a prefix that names its kind, 43 base62 characters of
- * randomness (256 bits) and 6 of CRC-32 over all that precedes. A mistyped, truncated or made-up token is
- * therefore refused without a look into the database, and secret scanners can recognise a leaked one.
- * Only the SHA-256 is stored.
+ * Tokens are a prefix for their kind, 43 random base62 characters (256 bits) and 6 of CRC-32 over both. A mistyped
+ * or made-up token is refused without the database, and secret scanners recognise a leaked one. Only the SHA-256 is
+ * stored.
  */
 export const tokenPrefixes = {
   access: "sbat_",
@@ -26,20 +25,20 @@ const checksumLength = 6;
 const tokenPattern = /^[0-9A-Za-z]{49}$/;
 const random = customAlphabet(base62, randomLength);
 
-/** A new token of this kind, in clear: show it once and store `hashToken` of it. */
+/** Returns a new token in clear: show it once and store its `hashToken`. */
 export function issueToken(kind: TokenKind): string {
   const body = tokenPrefixes[kind] + random();
   return body + checksum(body);
 }
 
-/** Whether the text can be a token of this kind at all. Pure: costs no I/O. */
+/** Checks prefix, form and checksum, without I/O. */
 export function isWellFormedToken(kind: TokenKind, text: string): boolean {
   const prefix = tokenPrefixes[kind];
   if (!text.startsWith(prefix) || !tokenPattern.test(text.slice(prefix.length))) return false;
   return text.endsWith(checksum(text.slice(0, -checksumLength)));
 }
 
-/** What is stored and looked up instead of the token: SHA-256, base64url, 43 characters. */
+/** Returns SHA-256 as base64url, 43 characters. */
 export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }
@@ -54,5 +53,5 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Tokens of every kind, also kinds that other versions know: what must never reach a log. */
+/** Matches tokens of any kind, also of other versions, to keep them out of the log. */
 export const anyTokenPattern = /\bsb[a-z]{2}_[0-9A-Za-z]{6,}/g;

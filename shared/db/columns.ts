@@ -2,9 +2,8 @@ import * as postgres from "drizzle-orm/pg-core";
 import * as sqlite from "drizzle-orm/sqlite-core";
 
 /**
- * The column kinds that the schema is written in, once per dialect. The schema and all query code are typed
- * on the SQLite kit; the Postgres kit is cast to its type, so only what both dialects have may be used.
- * A column takes its name in the table, or the member's own name when none is given.
+ * The kinds of columns, per dialect. Schema and queries are typed on the SQLite kit, and the Postgres kit is cast
+ * to its type: use only features of both dialects. Without a name, a column is named as its member.
  */
 const sqliteKit = {
   table: sqlite.sqliteTable,

@@ -5,12 +5,12 @@ import type { Tables } from "./schema.ts";
 
 type Queries = BaseSQLiteDatabase<"async", unknown>;
 
-/** What can be done inside a transaction: read the newest state, and write. */
+/** A transaction: reads the newest state, and writes. */
 export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "delete"> {
   readonly tables: Tables;
-  /** The time now, by the clock that the database was opened with. */
+  /** The time now, by the clock of the database. */
   readonly now: Date;
-  /** Insert many rows in the fastest way that the dialect has. Every column must be given, null included. */
+  /** Inserts rows in the fastest way of the dialect. Give every column, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
   /**
    * Locks rows, in the order of their primary key, until the transaction ends. Returns them as they are once locked.
@@ -24,22 +24,22 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   ): Promise<T["$inferSelect"][]>;
 }
 
-/** The database: reads go straight to it, every write goes through a transaction. */
+/** The database. Every write goes through a transaction. */
 export interface Db extends Pick<Queries, "select"> {
   readonly tables: Tables;
   readonly dialect: Dialect;
   /**
-   * All of `work` or none of it. Work may run more than once (a lost race on Postgres), so it changes nothing
-   * but the database, and it waits for nothing but the database.
+   * Runs all of `work` or none of it. Work may run again after a lost race on Postgres: it changes nothing but the
+   * database, and waits for nothing else.
    * @throws DatabaseUnavailable when the database cannot be reached, is locked too long or has no room
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Give pages that deletions have freed back to the file system, at most this many; returns how many. */
+  /** Returns free pages to the file system, at most this many. @returns their number */
   vacuum(maxPages: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The database cannot serve now, whatever the statement; the same call may succeed later. */
+/** The database cannot serve any statement now. The same call may succeed later. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
@@ -54,7 +54,7 @@ const unavailableCodes = [
 const unavailableMessages =
   /^no such table|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;
 
-/** The error of a driver, unwrapped from drizzle's; a fault of the database itself becomes DatabaseUnavailable. */
+/** Unwraps a driver's error; a fault of the database itself becomes DatabaseUnavailable. */
 export function translateError(error: unknown): unknown {
   const root = rootCause(error);
   if (!(root instanceof Error)) return error;
@@ -66,13 +66,13 @@ export function translateError(error: unknown): unknown {
     : error;
 }
 
-/** Whether a statement failed because a row with the same unique key exists, in either dialect. */
+/** Returns true if a row with the same unique key exists. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = (rootCause(error) as { code?: unknown } | undefined)?.code;
   return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "SQLITE_CONSTRAINT_PRIMARYKEY" || code === "23505";
 }
 
-/** Whether a statement failed because the database is not migrated. */
+/** Returns true if the database is not migrated. */
 export function isMissingTable(error: unknown): boolean {
   const root = rootCause(error) as { code?: unknown; message?: unknown } | undefined;
   return root?.code === "42P01" || /^no such table/.test(String(root?.message));

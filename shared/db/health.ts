@@ -3,7 +3,7 @@ import { hasPendingMigrations } from "./migrate.ts";
 
 export type DatabaseState = { database: "ok" | "unavailable"; migrations: "ok" | "pending" | "unknown" };
 
-/** One small read: is the database there, and is its schema this version's? */
+/** Checks with one small read that the database is there and migrated. */
 export async function checkDatabase(db: Db): Promise<DatabaseState> {
   try {
     const pending = await hasPendingMigrations(db);

@@ -11,17 +11,17 @@ import type { Db } from "./database.ts";
 import { isSqliteUrl, sqliteFile } from "./open.ts";
 
 const migrationsTable = "schema_migrations";
-/** Any number that no other program uses for an advisory lock in this database. */
+/** An arbitrary number, unique among the programs that use this database. */
 const advisoryLock = 731_904_226;
 const lockWaitMs = 60_000;
 
-/** Bring the database up to this version's schema. Several processes may do this at once: one does, the rest wait. */
+/** Migrates the database. Of several processes one migrates, the others wait. */
 export async function migrate(url: string): Promise<void> {
   if (isSqliteUrl(url)) migrateSqlite(sqliteFile(url));
   else await migratePostgres(url);
 }
 
-/** Whether migrations of this version are still to be applied. */
+/** Returns true if migrations of this version are missing. */
 export async function hasPendingMigrations(db: Db): Promise<boolean> {
   const applied = appliedMigrations[db.dialect];
   const rows = await db.select({ when: applied.when }).from(applied);
@@ -39,7 +39,7 @@ function migrateSqlite(file: string): void {
   lock.exec("BEGIN EXCLUSIVE");
   try {
     if (!existsSync(file)) prepareSqliteFile(file);
-    // A table that is made anew would delete its children through foreign keys: off here, checked afterwards.
+    // Recreating a table would delete its children through foreign keys: off here, checked afterwards.
     const client = new Client(file, { timeout: lockWaitMs });
     try {
       client.pragma("foreign_keys = OFF");

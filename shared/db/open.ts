@@ -7,16 +7,15 @@ export interface DatabaseOptions {
   /** `file:<path>` or `postgres://…`. */
   url: string;
   poolSize: number;
-  /** Default: the machine's. */
   clock?: Clock;
-  /** How long a write waits for a locked SQLite database, in milliseconds. */
+  /** Milliseconds that a write waits for a locked SQLite database. */
   timeoutMs: number;
   onError: (error: Error) => void;
-  /** Hears how long each write transaction kept others waiting: SQLite's write lock, or its rows on Postgres. */
+  /** Called after each write transaction with the seconds that it locked SQLite, or its rows on Postgres. */
   onLockReleased?: (seconds: number) => void;
 }
 
-/** Open the database that the address names. It is not migrated here; see `migrate.ts`. */
+/** Opens a database without migrating it. */
 export function openDatabase(options: DatabaseOptions): Db {
   const { url, clock = systemClock } = options;
   const all = { ...options, clock };

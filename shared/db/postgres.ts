@@ -19,15 +19,15 @@ const primaryKeys = new Map<PgTable, PgColumn[]>(
 const connectTimeoutMs = 1000;
 const statementTimeoutMs = 2000;
 const idleTransactionTimeoutMs = 10_000;
-/** To give up on a COMMIT is not to know whether it happened: who is told to try again would meet their own work. */
+/** Longer: a COMMIT that times out may have happened, and a caller who tries again would repeat the work. */
 const commit = { text: "COMMIT", query_timeout: 10_000 };
 /**
- * A serialization failure, a deadlock, or a unique key that another transaction took since this one looked: it did
- * nothing and may be run again. The second time it sees who was first, and refuses as it does any later one.
+ * A serialization failure, a deadlock, or a unique key that another transaction took first: nothing was written, so
+ * the work may run again. It then sees the other row and refuses.
  */
 const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
-/** A statement takes 65,535 parameters at most. */
+/** Postgres allows 65,535 per statement. */
 const maxParameters = 60_000;
 
 export function poolConfig(url: string, max: number): PoolConfig {
@@ -43,8 +43,8 @@ export function poolConfig(url: string, max: number): PoolConfig {
 }
 
 /**
- * Postgres, shared by processes on many machines.
- * @param options.onError hears of connections that break while idle; the pool replaces them
+ * Opens a pool.
+ * @param options.onError called for connections that break while idle; the pool replaces them
  */
 export function openPostgres(
   url: string,
@@ -52,7 +52,7 @@ export function openPostgres(
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
-  // Without a listener on the client itself, a backend that is terminated while in use ends the process.
+  // Without this listener, a backend that is terminated while in use ends the process.
   pool.on("connect", (client) => client.on("error", options.onError));
   const reads = drizzle({ client: pool });
 
@@ -73,7 +73,7 @@ export function openPostgres(
       throw error;
     } finally {
       options.onLockReleased?.((performance.now() - startedAt) / 1000);
-      client.release(broken); // a connection that cannot roll back is thrown away
+      client.release(broken); // destroys a connection that cannot roll back
     }
   };
 
@@ -109,7 +109,7 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
       return clock.now();
     },
     async lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
-      // One order for all: two transactions that lock several rows would otherwise deadlock.
+      // In one order: two transactions that lock several rows would otherwise deadlock.
       const rows = queries
         .select()
         .from(table)

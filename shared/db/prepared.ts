@@ -6,9 +6,9 @@ interface Prepared<Row> {
 }
 
 /**
- * A query that is put together once for each database, which costs several times what running it does; for hot
- * paths. Its values go where `build` has `sql.placeholder(name)`; null only into columns of text. What is compared to
- * a column of another kind is wrapped: `sql.param(sql.placeholder(name), column)`.
+ * Builds a query once per database, for hot paths: building costs several times as much as running. Values replace
+ * `sql.placeholder(name)`; null works for text columns only. For columns of other kinds, wrap the placeholder:
+ * `sql.param(sql.placeholder(name), column)`.
  */
 export function prepared<Values extends Record<string, unknown>, Row, On extends Db | Tx = Db | Tx>(
   build: (db: On) => { prepare(): Prepared<Row> },

@@ -23,9 +23,9 @@ type Outcome = () => unknown;
 const maxGroup = 50;
 
 /**
- * Runs one transaction after the other. Those that wait at the same time share one commit, which costs as much as a
- * dozen rows: each is a savepoint that fails by itself, and none resolves before all are on disk. A lone transaction
- * starts at once. A lock of another process is tried again from a timer, at random intervals, until `timeoutMs`.
+ * Runs one transaction at a time. Those that wait together share one commit: each is a savepoint that fails by
+ * itself, and none resolves before all are on disk. A lone transaction starts at once. While another process has the
+ * lock, a timer tries again at random intervals, until `timeoutMs`.
  */
 export function sqliteTransactions(
   writer: Client.Database,
@@ -43,7 +43,7 @@ export function sqliteTransactions(
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
-    // A transaction's own awaits are microtasks only: without a turn between them, timers and sockets starve.
+    // A transaction awaits microtasks only: without a turn after it, timers and sockets starve.
     last = result.then(nextTurn, nextTurn);
     return result;
   };
@@ -55,7 +55,7 @@ export function sqliteTransactions(
       statement.release.run();
       return () => value;
     } catch (error) {
-      if (!writer.inTransaction) throw error; // SQLite has undone everything: the disk is full, for instance
+      if (!writer.inTransaction) throw error; // SQLite rolled back, for example on a full disk
       statement.undo.run();
       statement.release.run();
       return failure(error);

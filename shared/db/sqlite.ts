@@ -15,12 +15,12 @@ import { refuseInsideTransaction } from "./transaction-guard.ts";
 
 export const sqliteTables = defineSchema(kits.sqlite);
 
-/** A statement that waits for another process's lock blocks the event loop, so writers never wait: they retry. */
+/** A statement that waits for a lock blocks the event loop, so the writer never waits: it retries. */
 const openingBusyTimeoutMs = 5000;
 const readerBusyTimeoutMs = 1000;
 const cachedStatements = 500;
 
-/** SQLite: one connection that writes, one transaction after the other, and one that reads. */
+/** Opens one connection for writes and one for reads. */
 export function openSqlite(
   file: string,
   options: Pick<DatabaseOptions, "timeoutMs" | "onLockReleased"> & { clock: Clock },
@@ -68,7 +68,7 @@ export function openSqlite(
   };
 }
 
-/** Open a connection with the settings that durability depends on; `auto_vacuum` only takes before WAL. */
+/** Opens a durable connection. `auto_vacuum` must come before WAL. */
 function connect(file: string): Client.Database {
   const client = new Client(file, { timeout: openingBusyTimeoutMs });
   client.pragma("auto_vacuum = INCREMENTAL");
@@ -80,7 +80,7 @@ function connect(file: string): Client.Database {
   return client;
 }
 
-/** Preparing a statement costs more than running it; the texts that drizzle makes repeat. */
+/** Preparing a statement costs more than running it, and drizzle's texts repeat. */
 function withStatementCache(client: Client.Database): Client.Database {
   const cache = new LRUCache<string, Client.Statement>({ max: cachedStatements });
   const prepare = (text: string) => {
@@ -97,7 +97,7 @@ function withStatementCache(client: Client.Database): Client.Database {
   });
 }
 
-/** One prepared statement, run for each row: twice as fast as one statement with many rows. */
+/** Runs one prepared statement per row: twice as fast as one statement with many rows. */
 function rowByRow(writer: Client.Database): Tx["insertMany"] {
   const inserts = new Map<SQLiteTable, (row: Record<string, unknown>) => void>();
 
@@ -130,7 +130,7 @@ function vacuum(writer: Client.Database, maxPages: number): number {
   try {
     writer.pragma(`incremental_vacuum(${maxPages})`);
   } catch (error) {
-    if (translateError(error) instanceof DatabaseUnavailable) return 0; // another process writes: next time
+    if (translateError(error) instanceof DatabaseUnavailable) return 0; // another process writes: try next time
     throw error;
   }
   return before - free();

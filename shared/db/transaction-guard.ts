@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const inside = new AsyncLocalStorage<true>();
 
-/** Runs the work of a transaction so that a second one inside it, or a read beside it, is noticed. */
+/** Marks the work of a transaction for `refuseInsideTransaction`. */
 export function insideTransaction<T>(work: () => Promise<T>): Promise<T> {
   return inside.run(true, work);
 }
 
 /**
- * A transaction inside a transaction would wait for itself for ever on SQLite, and a read through `db` there
- * would not see what the transaction has written. Both are bugs, and both would pass on Postgres.
+ * Finds bugs that Postgres would hide: on SQLite a nested transaction would wait for itself, and a read through
+ * `db` would not see the transaction's writes.
  */
 export function refuseInsideTransaction(what: string): void {
   if (inside.getStore()) throw new Error(`${what} inside a transaction: use the tx that you were given.`);

@@ -5,11 +5,11 @@ import type { Log } from "../runtime/log.ts";
 const openMs = 1000;
 
 /**
- * Stands between Redis and the hot paths. After a failed or timed-out command nothing is tried for a second,
- * then a single PING decides: so a frozen Redis costs one time-out a second and not one a request.
+ * A circuit breaker. After a failed or timed-out command it tries nothing for a second, then one PING decides: a
+ * frozen Redis costs one time-out per second, not one per request.
  */
 export interface Breaker {
-  /** The command's reply, or undefined when Redis is away. A command that timed out may still happen later. */
+  /** Returns the reply, or undefined while Redis is away. A command that timed out may still take effect. */
   attempt<T>(command: () => Promise<T>): Promise<T | undefined>;
   isOpen(): boolean;
 }

@@ -1,10 +1,10 @@
 import { Redis, type RedisOptions } from "ioredis";
 
-/** How long a command may take before it counts as failed: a frozen Redis would otherwise hold callers for ever. */
+/** A frozen Redis would otherwise block callers for ever. */
 const commandTimeoutMs = 500;
 const reconnectDelayMs = (tries: number) => Math.min(50 * 2 ** Math.min(tries, 6), 2000);
 
-/** For request handling and producers: fails fast when Redis is away, reconnects in the background. */
+/** For requests and producers: commands fail fast while Redis is away. */
 export function connectFast(url: string): Redis {
   return connect(url, {
     commandTimeout: commandTimeoutMs,
@@ -13,12 +13,12 @@ export function connectFast(url: string): Redis {
   });
 }
 
-/** For BullMQ workers, which block on Redis and wait for it as long as it takes. */
+/** For BullMQ workers: commands wait for Redis. */
 export function connectPatient(url: string): Redis {
   return connect(url, { maxRetriesPerRequest: null });
 }
 
-/** Resolves when the connection is up, or after `timeoutMs` without it. */
+/** Waits for the connection, at most `timeoutMs`. */
 export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === "ready") return;
   await new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
 function connect(url: string, options: RedisOptions): Redis {
   const all = { ...options, connectTimeout: 2000, retryStrategy: reconnectDelayMs };
   const redis = url.includes("://") ? new Redis(url, all) : new Redis({ ...all, path: url });
-  // Without a listener ioredis writes every failed reconnect to stderr; the breaker reports what matters.
+  // Without a listener ioredis writes every failed reconnect to stderr. The breaker logs outages.
   redis.on("error", () => {});
   return redis;
 }

@@ -2,25 +2,24 @@ import type { Redis } from "ioredis";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-/** What somebody may watch: `cluster:<id>`, `queue:<id>`, `pipeline:<id>`, `build:<id>` or `trigger:<id>`. */
 export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "trigger"}:${string}`;
 
 /**
- * News that something changed, from whichever process to whoever watches it, in whichever process. A piece of news
- * says only what changed, not how: who hears it looks for itself. Some may be lost, with Redis or a connection.
+ * Publishes changes to all processes. An event names the changed thing only: listeners read the row. Events may be
+ * lost.
  */
 export interface Events {
-  /** Tell all processes. Never throws, and is not waited for. */
+  /** Never throws, and does not wait. */
   publish(topics: Topic[]): void;
-  /** Hear of these topics until the returned function is called. */
+  /** Calls `listener` for events of these topics. @returns a function that ends it */
   subscribe(topics: Topic[], listener: () => void): () => void;
   close(): void;
 }
 
-/** How many topics one message names: a fan-out may have changed hundreds of builds. */
-const topicsAtOnce = 500;
+/** Topics per message: a fan-out may change hundreds of builds. */
+const maxTopics = 500;
 
-/** @param connect opens a connection of its own for listening, at the first subscription */
+/** @param connect opens a separate connection for subscriptions, at the first one */
 export function createEvents(options: {
   redis: Redis;
   connect: () => Redis;
@@ -31,22 +30,22 @@ export function createEvents(options: {
   const listeners = new Map<string, Set<() => void>>();
   let subscriber: Redis | undefined;
 
-  const hear = (message: string) => {
-    const heard = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
-    for (const listener of heard) listener();
+  const notify = (message: string) => {
+    const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
+    for (const listener of notified) listener();
   };
   const listen = () => {
     if (subscriber) return;
     subscriber = connect();
-    subscriber.on("message", (_channel, message: string) => hear(message));
-    subscriber.subscribe(keys.events).catch(() => {}); // it subscribes again by itself whenever Redis is back
+    subscriber.on("message", (_channel, message: string) => notify(message));
+    subscriber.subscribe(keys.events).catch(() => {}); // ioredis subscribes again when Redis is back
   };
 
   return {
     publish(topics) {
       const distinct = [...new Set(topics)];
-      for (let i = 0; i < distinct.length; i += topicsAtOnce) {
-        const message = distinct.slice(i, i + topicsAtOnce).join(" ");
+      for (let i = 0; i < distinct.length; i += maxTopics) {
+        const message = distinct.slice(i, i + maxTopics).join(" ");
         void breaker.attempt(() => redis.publish(keys.events, message));
       }
     },

@@ -1,15 +1,15 @@
-/** Every Redis key is made here. `prefix` keeps installations, and tests, that share a Redis apart. */
+/** Makes every Redis key. `prefix` separates installations, and tests, that share a Redis. */
 export function redisKeys(prefix: string) {
   return {
-    /** One sliding window: `name` says of what, `subject` of whom (an id, never a secret). */
+    /** A rate limit's window. `subject` is an id, never a secret. */
     window: (name: string, subject: string) => `${prefix}:window:${name}:${subject}`,
-    /** When something was last polled, and the interval that it has to keep. */
+    /** Last poll and required interval of a subject. */
     pacing: (subject: string) => `${prefix}:pacing:${subject}`,
-    /** Uses of access tokens that a worker has not written to the database yet. */
+    /** Uses of access tokens that a worker has not stored yet. */
     usage: `${prefix}:usage`,
-    /** Channel on which processes tell each other what changed. */
+    /** Channel of events. */
     events: `${prefix}:events`,
-    /** What BullMQ puts before the names of its own keys. */
+    /** Prefix of BullMQ's keys. */
     jobs: `${prefix}:jobs`,
   };
 }

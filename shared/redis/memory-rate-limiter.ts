@@ -13,7 +13,7 @@ interface Counts {
   total: number;
 }
 
-/** The same window as `sliding-window.lua`, in this process's memory: what is left when Redis is away. */
+/** Does what `sliding-window.lua` does, in this process's memory, while Redis is away. */
 export function memoryRateLimiter(clock: Clock): RateLimiter {
   const windows = new LRUCache<string, Counts>({ max: maxKeys });
 
@@ -22,7 +22,7 @@ export function memoryRateLimiter(clock: Clock): RateLimiter {
     windows.set(key, counts);
     const now = Math.max(clock.now().getTime(), counts.newest * bucketMs);
     const current = Math.floor(now / bucketMs);
-    forget(counts, current);
+    advance(counts, current);
 
     const admitted = by === -1 || counts.total < limit;
     if (by === -1) giveBack(counts, current);
@@ -44,8 +44,8 @@ export function memoryRateLimiter(clock: Clock): RateLimiter {
   };
 }
 
-/** Drop the buckets that have left the window, and move on to the current one. */
-function forget(counts: Counts, current: number): void {
+/** Drops the buckets that have left the window, and moves on to the current one. */
+function advance(counts: Counts, current: number): void {
   if (current - counts.newest >= span) {
     Object.assign(counts, { buckets: [], oldest: current, total: 0 });
   }

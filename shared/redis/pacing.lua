@@ -1,23 +1,23 @@
--- Are these polls too soon? The first of a key never is. Each that is adds a step to the interval of its key, for
--- itself and all later.
+-- Checks polls against the interval of their key. Each early poll adds a step to the interval. A first poll is never
+-- early.
 --
 -- KEYS[i]  hash: "at" time of the last poll; "interval" that it has to keep
 -- ARGV[1]  step, milliseconds
--- ARGV[2]  how much sooner is forgiven: a part of the interval ...
--- ARGV[3]  ... and at least so many milliseconds
+-- ARGV[2]  tolerance, as a part of the interval ...
+-- ARGV[3]  ... and in milliseconds, at least
 -- then for each key, in milliseconds:
 -- ARGV[]   now
 -- ARGV[]   interval at first
--- ARGV[]   how long to remember
+-- ARGV[]   lifetime of the key
 -- Returns  for each key: 1 too soon, 0 not
-local step, forgivenPart, forgivenMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local step, toleratedPart, toleratedMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local function isTooSoon(key, now, firstInterval, lifetime)
   local state = redis.call('HMGET', key, 'at', 'interval')
   local at, interval = tonumber(state[1]), tonumber(state[2]) or firstInterval
-  local forgiven = math.max(interval * forgivenPart, forgivenMs)
+  local tolerance = math.max(interval * toleratedPart, toleratedMs)
 
-  local tooSoon = at and now - at < interval - forgiven
+  local tooSoon = at and now - at < interval - tolerance
   if tooSoon then interval = interval + step end
   redis.call('HSET', key, 'at', now, 'interval', interval)
   if not at then redis.call('PEXPIRE', key, lifetime) end

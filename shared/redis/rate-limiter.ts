@@ -8,7 +8,7 @@ import type { RedisKeys } from "./keys.ts";
 
 export const bucketsPerWindow = 60;
 
-/** One limit on one subject: at most `limit` slots in any `windowMs`, which is a multiple of 60. */
+/** Allows at most `limit` slots in any `windowMs`, a multiple of 60. */
 export interface RateLimit {
   name: string;
   subject: string;
@@ -20,7 +20,7 @@ export interface RateLimitState {
   admitted: boolean;
   limit: number;
   remaining: number;
-  /** Milliseconds until the next slot returns; after a refusal, until there is room. */
+  /** Milliseconds until the next slot returns. */
   resetMs: number;
 }
 
@@ -46,7 +46,7 @@ function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: numbe
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
 }
 
-/** Windows in Redis, shared by all processes; while Redis is away, those of `fallback`. */
+/** Counts in Redis for all processes; in `fallback` while Redis is away. */
 export function createRateLimiter(options: {
   redis: Redis;
   keys: RedisKeys;
@@ -64,7 +64,7 @@ export function createRateLimiter(options: {
       scripted.slidingWindow(keyOf(window), window.limit, window.windowMs / bucketsPerWindow, by),
     );
 
-  /** Takes as many slots of one window as there are calls, in one trip to Redis. */
+  /** Takes a slot for each call on one window, in one trip to Redis. */
   const admitTogether = async (window: RateLimit, calls: number): Promise<RateLimitState[]> => {
     const reply = await change(window, calls);
     const states = Array.from({ length: calls }, (_, index) => {

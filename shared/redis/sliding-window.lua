@@ -1,10 +1,10 @@
--- Take slots in a sliding window, or give one back. The window is kept as 61 buckets, each a 60th of it
--- long: the current one and the 60 before it. So no span of the window's length ever holds more than the limit.
+-- Takes slots in a sliding window, or returns one. A window has 61 buckets, each a 60th of its length: the current
+-- one and the 60 before. So no span of the window's length exceeds the limit.
 --
 -- KEYS[1]  hash: bucket number modulo 61 → slots taken in it; "n" newest and "o" oldest bucket; "t" total
 -- ARGV[1]  limit
 -- ARGV[2]  length of a bucket, milliseconds
--- ARGV[3]  how many slots to take; 0 only looks; -1 gives one back
+-- ARGV[3]  how many slots to take; 0 reads only; -1 returns one
 -- Returns  { slots taken, slots that remain, milliseconds until the next slot returns }
 local key, limit, bucketMs, change = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -15,7 +15,7 @@ local function count(bucket) return tonumber(redis.call('HGET', key, bucket % 61
 
 local state = redis.call('HMGET', key, 'n', 'o', 't')
 local newest, oldest, total = tonumber(state[1]) or current, tonumber(state[2]) or current, tonumber(state[3]) or 0
-if newest > current then -- the server's clock was set back: stay where we were
+if newest > current then -- the clock of the server was set back: stay
   current = newest
   now = current * bucketMs
 end
@@ -35,9 +35,9 @@ end
 local taken = 0
 if change == -1 then
   for bucket = current, oldest, -1 do
-    local held = count(bucket)
-    if held > 0 then
-      redis.call('HSET', key, bucket % 61, held - 1)
+    local present = count(bucket)
+    if present > 0 then
+      redis.call('HSET', key, bucket % 61, present - 1)
       taken = -1
       break
     end

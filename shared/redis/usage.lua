@@ -1,7 +1,7 @@
--- Take some of the entries of a hash, and remove them.
+-- Takes some entries out of a hash.
 --
 -- KEYS[1]  hash
--- ARGV[1]  about how many
+-- ARGV[1]  number, approximately
 -- Returns  field, value, field, value, …
 local taken = redis.call('HSCAN', KEYS[1], 0, 'COUNT', ARGV[1])[2]
 for i = 1, #taken, 2 do redis.call('HDEL', KEYS[1], taken[i]) end

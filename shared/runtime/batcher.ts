@@ -9,7 +9,7 @@ export interface Batcher<Item, Result> {
 }
 
 export interface BatcherOptions<Item, Result> {
-  /** Handles a batch and returns a result for each item, in order. */
+  /** Returns a result for each item, in order. */
   flush: (items: Item[]) => Promise<Result[]>;
   /** Waits for more items before each flush. Default: `gatherWhileGrowing`. */
   gather?: (countWaiting: () => number) => Promise<unknown>;
@@ -27,10 +27,10 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** A commit costs as much as a dozen rows, so a few turns of patience under load pay. */
+/** A commit costs as much as a dozen rows, so waiting a few turns under load pays. */
 const maxGatheringTurns = 4;
 
-/** Waits turns of the event loop while the count keeps growing beyond `from`. With 0, a lone item waits one turn. */
+/** Waits turns of the event loop while the count grows beyond `from`. With 0, a lone item waits one turn. */
 export async function gatherWhileGrowing(countWaiting: () => number, from = 0): Promise<void> {
   for (let turn = 0, before = from; turn < maxGatheringTurns && countWaiting() > before; turn++) {
     before = countWaiting();
@@ -39,9 +39,8 @@ export async function gatherWhileGrowing(countWaiting: () => number, from = 0): 
 }
 
 /**
- * Flushes together items that arrive together: while one batch is flushed the next one gathers, so batches grow
- * with the load. If a flush fails, its items are tried one by one, so that only the bad one fails. An unavailable
- * database fails all who wait.
+ * Flushes items in batches. The next batch gathers during a flush, so batches grow with the load. After a failed
+ * flush each item is tried alone, so only the bad one fails. DatabaseUnavailable fails all waiting items.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { flush, gather = gatherWhileGrowing, overlaps = false } = options;
@@ -133,8 +132,8 @@ export interface PeriodicFlush<Item> {
 }
 
 /**
- * Keeps the newest item of each key in memory and flushes all at intervals, one flush at a time. Items that could
- * not be stored wait for the next flush.
+ * Keeps one item per key in memory and stores all at intervals, one flush at a time. Items that were not stored wait
+ * for the next flush.
  */
 export function createPeriodicFlush<Item>(options: {
   everyMs: number;

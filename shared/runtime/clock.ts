@@ -1,4 +1,4 @@
-/** Where time comes from. An argument everywhere, so that a test can move it. */
+/** The source of time, which a test can move. */
 export interface Clock {
   now(): Date;
 }

@@ -4,16 +4,16 @@ import { anyTokenPattern } from "../crypto/tokens.ts";
 
 export type Log = Logger;
 
-/** How much may wait in memory before it is written, and for how long: a write per line halves the throughput. */
+/** Lines are written in blocks: a write per line halves the throughput. */
 const bufferBytes = 8 * 1024;
 const flushEveryMs = 200;
 
-/** How long a full pipe whose other end does not read may hold us up; then the lines are lost. */
+/** A pipe whose reader is stuck may block the process this long; then the lines are lost. */
 const fullPipeMs = 1000;
 
-/** A log to stdout: one JSON object per line. Whoever opens it closes it, which writes what is buffered. */
+/** Opens a log to stdout, one JSON object per line. `close` writes what is buffered. */
 export function openLog(options: { level: string; process: string }): { log: Log; close: () => void } {
-  const { write, flush } = gatherForStdout();
+  const { write, flush } = bufferStdout();
   const timer = setInterval(flush, flushEveryMs);
   timer.unref();
   process.on("exit", flush);
@@ -27,25 +27,25 @@ export function openLog(options: { level: string; process: string }): { log: Log
 }
 
 /**
- * Instead of pino's own destination, whose flush tries again for ever, and holds up the whole process, when the
- * reader of our stdout has gone or the disk is full. Then there is nowhere to report it: the lines are lost.
+ * Replaces pino's own destination, whose flush retries for ever and blocks the process when the reader of stdout has
+ * gone or the disk is full. Here the lines are lost: there is nowhere to report it.
  */
-function gatherForStdout() {
-  let gathered = "";
+function bufferStdout() {
+  let buffered = "";
 
   const flush = () => {
-    if (gathered === "") return;
-    const bytes = Buffer.from(gathered);
-    gathered = "";
+    if (buffered === "") return;
+    const bytes = Buffer.from(buffered);
+    buffered = "";
     try {
       writeWhole(bytes);
     } catch {
-      // Lost.
+      // The lines are lost.
     }
   };
   const write = (line: string) => {
-    gathered += line;
-    if (gathered.length >= bufferBytes) flush();
+    buffered += line;
+    if (buffered.length >= bufferBytes) flush();
   };
   return { write, flush };
 }
@@ -65,7 +65,7 @@ function writeWhole(bytes: Buffer): void {
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-/** A log to any destination. Whatever is logged, no token, credential or stored value reaches a line. */
+/** Creates a log. No token, credential or stored value reaches a line. */
 export function createLog(options: { level: string; process: string }, destination: DestinationStream): Log {
   return pino(
     {
@@ -84,7 +84,7 @@ export function createLog(options: { level: string; process: string }, destinati
   );
 }
 
-/** The last gate: tokens in URLs, messages and stack traces keep only the prefix that names their kind. */
+/** Redacts tokens in URLs, messages and stack traces, except for their prefix. */
 export function redactTokens(line: string): string {
   return line.includes("sb")
     ? line.replace(anyTokenPattern, (token) => `${token.slice(0, 5)}[redacted]`)
@@ -92,8 +92,8 @@ export function redactTokens(line: string): string {
 }
 
 /**
- * An error for the log. A failed query's own message lists its parameters (payloads, hashes, secrets),
- * and a database's detail line quotes row values: only the statement, the cause and its code are kept.
+ * Describes an error for the log. The message of a failed query lists its parameters (payloads, hashes, secrets) and
+ * the database's detail quotes row values: only the statement, the cause and its code are kept.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

@@ -3,12 +3,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Services } from "./services.ts";
 
-/** Processes of one machine share the setting: each takes the first port from there on that is free. */
-const portsTried = 50;
+/** Processes of one machine share the setting: each takes the next free port. */
+const maxPorts = 50;
 
 /**
- * Prometheus metrics on a port of their own, so that the public address never shows them.
- * @throws when none of the ports can be had
+ * Serves Prometheus metrics on a separate port: the public address never shows them.
+ * @throws Error when no port is free
  */
 export async function startMetricsServer({ config, metrics }: Services, port: number) {
   metrics.collectProcess();
@@ -35,7 +35,7 @@ async function listenFrom(server: Server, first: number, host: string): Promise<
       return;
     } catch (error) {
       const isTaken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
-      if (!isTaken || port === first + portsTried) throw error;
+      if (!isTaken || port === first + maxPorts) throw error;
     }
   }
 }

@@ -1,13 +1,13 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** What Prometheus can read. Labels are from small closed sets: never ids, tokens or paths as they came. */
+/** Creates the Prometheus metrics. Labels come from small closed sets: never ids, tokens or raw paths. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
   return {
     registry,
-    /** Collect what Node knows of this process as well. */
+    /** Adds Node's own metrics of the process. */
     collectProcess: () => collectDefaultMetrics({ register: registry }),
     requests: new Counter({
       name: "signalbox_http_requests_total",
@@ -24,7 +24,7 @@ export function createMetrics() {
     }),
     deliveriesAccepted: new Counter({
       name: "signalbox_deliveries_accepted_total",
-      help: "Webhooks kept and answered 201",
+      help: "Webhooks stored and answered 201",
       registers,
     }),
     deliveriesRefused: new Counter({
@@ -35,7 +35,7 @@ export function createMetrics() {
     }),
     deliveriesDecided: new Counter({
       name: "signalbox_deliveries_decided_total",
-      help: "Deliveries that a worker has decided, by status",
+      help: "Deliveries decided by workers, by status",
       labelNames: ["status"] as const,
       registers,
     }),
@@ -46,13 +46,13 @@ export function createMetrics() {
     }),
     writeLockSeconds: new Histogram({
       name: "signalbox_write_lock_seconds",
-      help: "How long write transactions kept others waiting: SQLite's write lock, or their rows on Postgres",
+      help: "Seconds that write transactions locked SQLite, or their rows on Postgres",
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
     jobs: new Counter({
       name: "signalbox_jobs_total",
-      help: "Job runs, by job and outcome",
+      help: "Background job runs, by job and outcome",
       labelNames: ["job", "outcome"] as const,
       registers,
     }),

@@ -1,6 +1,6 @@
 /**
- * The first import of every entry point. better-sqlite3 crashes without a word on an older Node,
- * so this module, which imports nothing, must be evaluated before anything that loads it.
+ * The first import of every entry point: better-sqlite3 crashes without a message on an older Node. This module must
+ * import nothing.
  */
 const major = Number(process.versions.node.split(".")[0]);
 

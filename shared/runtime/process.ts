@@ -6,20 +6,20 @@ import { releaseMemory } from "./release-memory.ts";
 import { checkSecretKey } from "./secret-key-check.ts";
 import { openServices, type Services } from "./services.ts";
 
-/** What a process does with its services until it is told to stop. */
+/** The work of a process, until it is told to stop. */
 export interface Work {
-  /** Said in the log when it has begun. */
+  /** Logged when it has started. */
   description: Record<string, unknown>;
-  /** Finish what is in hand, within the configured deadline. */
+  /** Finishes running work, within the configured deadline. */
   close: () => Promise<void>;
 }
 
 /**
- * The life of a process: configuration, services, work, and on SIGTERM or SIGINT all of it closed in turn.
- * What cannot start says why in one sentence and exits with 1.
- * @param name of the process, in its log lines
+ * Runs a process: opens services, starts work, and on SIGTERM or SIGINT closes both. A process that cannot start
+ * writes one sentence to stderr and exits with 1.
+ * @param name in its log lines
  */
-export async function runProcess(name: string, begin: (services: Services) => Promise<Work>): Promise<void> {
+export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
   const services = startServices(name);
   const { log } = services;
   try {
@@ -29,11 +29,11 @@ export async function runProcess(name: string, begin: (services: Services) => Pr
     const { metricsPort } = services.config;
     const metricsServer =
       metricsPort === undefined ? undefined : await startMetricsServer(services, metricsPort);
-    const work = await begin(services);
+    const work = await start(services);
     log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
     releaseMemory();
 
-    await toldToStop();
+    await untilStopped();
     log.info("stopping");
     await work.close();
     metricsServer?.close();
@@ -62,10 +62,10 @@ function startServices(name: string): Services & { closeLog: () => void } {
 }
 
 /**
- * A second signal while stopping changes nothing: a terminal's Ctrl-C reaches a process twice. Under `npm start`
- * there is a channel to it, which breaks if that is killed: then there is nobody left to say stop.
+ * Resolves at the first signal; later ones change nothing, since a terminal's Ctrl-C may reach a process twice. Under
+ * `npm start` the parent's channel disconnects if the parent is killed.
  */
-function toldToStop(): Promise<void> {
+function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     process.on("SIGTERM", resolve);
     process.on("SIGINT", resolve);

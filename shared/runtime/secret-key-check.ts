@@ -3,14 +3,14 @@ import type { Services } from "./services.ts";
 
 const setting = "secret_key_fingerprint";
 
-/** The program was started with a SECRET_KEY that does not open what this database holds. */
+/** SECRET_KEY does not open the secrets of this database. */
 export class WrongSecretKey extends Error {
   override readonly name = "WrongSecretKey";
 }
 
 /**
- * At start: is this the key that the database's secrets were stored under? The first start writes down which.
- * A database that is away or not migrated yet is not an answer: the check is left for the next start.
+ * Checks at start that SECRET_KEY opens the database's secrets. The first start stores its fingerprint. While the
+ * database is away or not migrated, the check waits for the next start.
  * @throws WrongSecretKey
  */
 export async function checkSecretKey({ db, cipher, log }: Services): Promise<void> {

@@ -13,7 +13,7 @@ export function defineAccountsTables(kit: Kit) {
     createdAt: time("created_at").notNull(),
   });
 
-  /** People, and one built-in `Operator` an organization, who made what the operator's command made. */
+  /** People, and one built-in `Operator` per organization: the creator of rows that the operator's command made. */
   const users = table("users", {
     id: uuid().primaryKey(),
     email: text().notNull().unique(),
@@ -41,7 +41,7 @@ export function defineAccountsTables(kit: Kit) {
     (t) => [primaryKey({ columns: [t.organizationId, t.userId] }), index("members_user").on(t.userId)],
   );
 
-  /** Who is signed in at the pages; a browser holds the token in a cookie. */
+  /** Browsers that are signed in. */
   const sessions = table(
     "sessions",
     {
@@ -55,7 +55,7 @@ export function defineAccountsTables(kit: Kit) {
     (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
   );
 
-  /** Who did what to what, and when. `subject` stays readable after the row it names is gone. */
+  /** `subject` stays readable after its row is gone. */
   const auditEvents = table(
     "audit_events",
     {

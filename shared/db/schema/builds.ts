@@ -33,7 +33,7 @@ export function defineBuildsTables(
         .references(() => pipelines.id),
       number: integer().notNull(),
       deliveryId: uuid("delivery_id").references(() => deliveries.id, { onDelete: "set null" }),
-      /** 0: made by the delivery's job; 1, 2, …: built again by hand. */
+      /** 0: built by the delivery's background job; 1, 2, …: rebuilt by hand. */
       rebuild: integer().notNull().default(0),
       state: text().$type<BuildState>().notNull(),
       message: text().notNull(),
@@ -42,7 +42,7 @@ export function defineBuildsTables(
       environment: json<Record<string, string>>().notNull(),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
-      /** A paused queue that holds back a waiting job of the build, as far as fan-out has come. */
+      /** A paused queue on which a job of the build waits. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
@@ -50,7 +50,7 @@ export function defineBuildsTables(
     },
     (t) => [
       uniqueIndex("builds_number").on(t.pipelineId, t.number),
-      // However often a delivery's job runs, it makes one build.
+      // A delivery's background job may run again, and makes one build.
       uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
       index("builds_organization").on(t.organizationId, t.id),
       index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
@@ -71,7 +71,7 @@ export function defineBuildsTables(
       command: text().notNull(),
       state: text().$type<JobState>().notNull(),
       exitStatus: integer("exit_status"),
-      /** When the queue was paused on which the job waits, as far as fan-out has come. */
+      /** Start of the pause of the job's queue. Set by the fan-out. */
       dispatchPausedAt: time("dispatch_paused_at"),
       createdAt: time("created_at").notNull(),
       assignedAt: time("assigned_at"),

@@ -19,9 +19,9 @@ export function defineClustersTables(
       description: text(),
       emoji: text(),
       color: text(),
-      /** No foreign key: queues refer to clusters already. The domain keeps it within the cluster. */
+      /** No foreign key: queues refer to clusters already. */
       defaultQueueId: uuid("default_queue_id"),
-      /** Of those that are not deleted: a limit to keep and a total to show without counting rows. */
+      /** Without deleted queues. Spares counting rows. */
       queueCount: integer("queue_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")

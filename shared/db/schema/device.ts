@@ -10,28 +10,28 @@ export function defineDeviceTables(
 ) {
   const { table, index, uniqueIndex, uuid, text, boolean, time, json } = kit;
 
-  /** A device that asks to be signed in (RFC 8628). The states and their transitions: `device/store.ts`. */
+  /** Device authorizations (RFC 8628). `device/device-code.ts` lists their states. */
   const deviceCodes = table(
     "device_codes",
     {
       id: uuid().primaryKey(),
       deviceCodeHash: text("device_code_hash").notNull().unique(),
-      /** HMAC under SECRET_KEY: a user code has too few values for a plain hash to hide it. */
+      /** HMAC under SECRET_KEY: user codes are too few for a plain hash. */
       userCodeMac: text("user_code_mac").notNull(),
       applicationId: uuid("application_id")
         .notNull()
         .references(() => applications.id),
       scopes: json<string[]>().notNull(),
       state: text().$type<DeviceCodeState>().notNull(),
-      /** The organization to preselect, as the client asked. */
+      /** Preselected at the client's request. */
       preselectedOrganizationId: uuid("hinted_organization_id"),
       requestIp: text("request_ip").notNull(),
       requestUserAgent: text("request_user_agent"),
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at").notNull(),
-      /** Who entered the code: the only one who may decide. */
+      /** The user who entered the code. Nobody else may decide. */
       claimedById: uuid("claimed_by_id").references(() => users.id),
-      /** Whether the code was in the address and not typed, so that the user has to say whose device it is. */
+      /** True if the code came in the address: the user must confirm the device. */
       cameByLink: boolean("came_by_link").notNull(),
       decidedAt: time("decided_at"),
       organizationId: uuid("organization_id"),

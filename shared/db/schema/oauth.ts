@@ -8,7 +8,7 @@ export function defineOauthTables(
 ) {
   const { table, index, foreignKey, uuid, text, integer, boolean, time, json } = kit;
 
-  /** OAuth clients, of the whole installation. Public ones have no secret. */
+  /** OAuth clients of the installation. Public clients have no secret. */
   const applications = table("applications", {
     id: uuid().primaryKey(),
     clientId: text("client_id").notNull().unique(),
@@ -16,13 +16,13 @@ export function defineOauthTables(
     secretHash: text("secret_hash"),
     deviceFlow: boolean("device_flow").notNull(),
     refreshTokens: boolean("refresh_tokens").notNull(),
-    /** How long an access token works; null: it does not expire. */
+    /** Lifetime of an access token; null: it does not expire. */
     accessTokenMinutes: integer("access_token_minutes"),
     disabledAt: time("disabled_at"),
     createdAt: time("created_at").notNull(),
   });
 
-  /** What a member allowed an application to do. With the grant, or the membership, all its tokens go. */
+  /** A member's permission for an application. Deleting it, or the membership, deletes its tokens. */
   const grants = table(
     "grants",
     {
@@ -33,7 +33,6 @@ export function defineOauthTables(
       userId: uuid("user_id").notNull(),
       organizationId: uuid("organization_id").notNull(),
       scopes: json<string[]>().notNull(),
-      /** The browser and address of the approval. */
       approvedUserAgent: text("approved_user_agent"),
       approvedIp: text("approved_ip"),
       createdAt: time("created_at").notNull(),
@@ -62,7 +61,7 @@ export function defineOauthTables(
         .references(() => grants.id, { onDelete: "cascade" }),
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at").notNull(),
-      /** When it was exchanged for the next one. */
+      /** Time of the exchange for the next token. */
       rotatedAt: time("rotated_at"),
     },
     (t) => [index("refresh_tokens_grant").on(t.grantId), index("refresh_tokens_expiry").on(t.expiresAt)],
@@ -84,7 +83,7 @@ export function defineOauthTables(
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at"),
       revokedAt: time("revoked_at"),
-      /** The grant that it was issued under; null for a user's own API access token. */
+      /** Null for a user's own API access token. */
       grantId: uuid("grant_id").references(() => grants.id, { onDelete: "cascade" }),
       lastUsedAt: time("last_used_at"),
     },

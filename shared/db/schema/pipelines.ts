@@ -33,7 +33,7 @@ export function definePipelinesTables(
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
-      /** A deleted pipeline keeps its row until its builds are gone. */
+      /** The row stays until its builds are purged. */
       deletedAt: time("deleted_at"),
     },
     (t) => [

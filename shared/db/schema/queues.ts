@@ -23,7 +23,7 @@ export function defineQueuesTables(
       dispatchPausedAt: time("dispatch_paused_at"),
       dispatchPausedById: uuid("dispatch_paused_by_id").references(() => users.id),
       dispatchPausedNote: text("dispatch_paused_note"),
-      /** Of a hosted queue; null: agents are the organization's own. */
+      /** Null: self-hosted. */
       instanceShape: text("instance_shape"),
       /** Null: the default image. */
       agentImageRef: text("agent_image_ref"),
@@ -31,7 +31,7 @@ export function defineQueuesTables(
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
-      /** A deleted queue keeps its row for the finished jobs that ran on it. */
+      /** The row stays for the jobs that ran on the queue. */
       deletedAt: time("deleted_at"),
     },
     (t) => [

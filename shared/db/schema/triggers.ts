@@ -14,7 +14,7 @@ export function defineTriggersTables(
 ) {
   const { table, index, primaryKey, uuid, text, integer, boolean, time, json, bytes } = kit;
 
-  /** A deleted trigger keeps its row for the deliveries that it accepted, but no token leads to it. */
+  /** The row of a deleted trigger stays for its deliveries; no token finds it. */
   const triggers = table(
     "triggers",
     {
@@ -25,14 +25,14 @@ export function defineTriggersTables(
       type: text().notNull(),
       label: text().notNull(),
       enabled: boolean().notNull(),
-      /** Rises with every change, so that who read an older one notices. */
+      /** Rises with every change: reveals a stale hint. */
       version: integer().notNull(),
-      /** Null: the default of spec §2.6. */
+      /** Null: the default (ingress/README.md, "Triggers"). */
       buildMessage: text("build_message"),
       buildCommit: text("build_commit"),
       buildBranch: text("build_branch"),
       environmentSealed: text("environment_sealed"),
-      /** A CEL expression; null: every delivery builds. */
+      /** CEL; null: every delivery builds. */
       filter: text(),
       secretSealed: text("secret_sealed"),
       tokenHash: text("token_hash").notNull().unique(),
@@ -50,7 +50,7 @@ export function defineTriggersTables(
     (t) => [index("triggers_pipeline").on(t.pipelineId, t.id)],
   );
 
-  /** A webhook that was answered 201. Until a worker has judged it, `status` is null. */
+  /** A webhook that was answered 201. `status` is null until a worker decides it. */
   const deliveries = table(
     "deliveries",
     {
@@ -64,7 +64,7 @@ export function defineTriggersTables(
       size: integer().notNull(),
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
-      /** When a job was last sent for it: a lost job is sent again some time after. */
+      /** Time when its background job was last sent. */
       enqueuedAt: time("enqueued_at").notNull(),
     },
     (t) => [
@@ -73,7 +73,7 @@ export function defineTriggersTables(
     ],
   );
 
-  /** The bytes of a delivery exactly as they came, until they are evicted. */
+  /** Unchanged bytes of a delivery, until they are evicted. */
   const payloads = table(
     "payloads",
     {
@@ -90,14 +90,14 @@ export function defineTriggersTables(
     (t) => [index("payloads_organization").on(t.organizationId, t.deliveryId, t.size)],
   );
 
-  /** Deliveries that a trigger did not accept, so that a sender's trouble can be found: they leave no other record. */
+  /** Counts of refused deliveries, which leave no other record. */
   const refusedDeliveries = table(
     "refused_deliveries",
     {
       triggerId: uuid("trigger_id")
         .notNull()
         .references(() => triggers.id, { onDelete: "cascade" }),
-      /** The beginning of the hour in which they came. */
+      /** Start of the hour. */
       hour: time("hour").notNull(),
       cause: text().$type<RefusalCause>().notNull(),
       count: integer().notNull(),
