@@ -2,6 +2,8 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
+import { secondMs } from "../shared/durations.ts";
+import type { Config } from "../shared/runtime/config.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
@@ -18,8 +20,8 @@ export interface Ingress {
 
 /** Time for idle clients to see `Connection: close`. */
 const maxDrainMs = 500;
-const keepAliveMs = 65_000;
-const checkConnectionsEveryMs = 1000;
+const keepAliveMs = 65 * secondMs;
+const checkConnectionsEveryMs = secondMs;
 
 /**
  * Serves the app on the configured host and port; port 0 picks a free one.
@@ -34,30 +36,12 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const checks = openPayloadChecks();
   const filters = openFilterEvaluator();
   const app = createApp(services, { refusals, checks, filters, isClosing: () => isClosing });
-  const server = serve(app, {
-    hostname: config.host,
-    port: config.port,
-    // Processes share the port.
-    reusePort: process.platform === "linux" && config.port !== 0,
-    gracefulShutdown: false,
-    silent: true,
-    node: {
-      headersTimeout: config.headersTimeoutMs,
-      requestTimeout: config.requestTimeoutMs,
-      keepAliveTimeout: keepAliveMs,
-      connectionsCheckingInterval: checkConnectionsEveryMs,
-      maxHeaderSize: 16 * 1024,
-    },
-  });
+  const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;
   node.maxConnections = config.maxConnections;
   node.on("clientError", answerClientErrors(services.log));
-  const sockets = new Set<Socket>();
-  node.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  const sockets = trackSockets(node);
 
   return {
     url: (server.url ?? "").replace(/\/$/, ""),
@@ -74,6 +58,34 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.all([refusals.close(), checks.close(), filters.close()]);
     },
   };
+}
+
+function listenOptions(config: Config) {
+  return {
+    hostname: config.host,
+    port: config.port,
+    // Processes share the port.
+    reusePort: process.platform === "linux" && config.port !== 0,
+    gracefulShutdown: false,
+    silent: true,
+    node: {
+      headersTimeout: config.headersTimeoutMs,
+      requestTimeout: config.requestTimeoutMs,
+      keepAliveTimeout: keepAliveMs,
+      connectionsCheckingInterval: checkConnectionsEveryMs,
+      maxHeaderSize: 16 * 1024,
+    },
+  };
+}
+
+/** Returns the open connections of a server. */
+function trackSockets(node: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  node.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
 }
 
 /** On plain http anybody on the network path can take a session. Behind a TLS proxy the addresses say https. */

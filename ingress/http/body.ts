@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
+import { secondMs } from "../../shared/durations.ts";
 import { type Refusal, unavailable } from "../../shared/refusal.ts";
 import { nodeRequest } from "./node.ts";
 
@@ -20,7 +21,7 @@ export interface Bodies {
 }
 
 /** A refused body is discarded up to these limits, so that its sender reads the answer. */
-const discardMs = 1000;
+const discardMs = secondMs;
 const discardFactor = 4;
 const retryAfterSeconds = 5;
 const smallChunkBytes = 1024;
