@@ -6,6 +6,7 @@ import { migrate as migrateSqliteFolder } from "drizzle-orm/better-sqlite3/migra
 import { drizzle as drizzlePostgres } from "drizzle-orm/node-postgres";
 import { migrate as migratePostgresFolder } from "drizzle-orm/node-postgres/migrator";
 import { Client as PostgresClient } from "pg";
+import { minuteMs } from "../durations.ts";
 import { type Dialect, kits } from "./columns.ts";
 import type { Db } from "./database.ts";
 import { isSqliteUrl, sqliteFile } from "./open.ts";
@@ -13,7 +14,7 @@ import { isSqliteUrl, sqliteFile } from "./open.ts";
 const migrationsTable = "schema_migrations";
 /** An arbitrary number, unique among the programs that use this database. */
 const advisoryLock = 731_904_226;
-const lockWaitMs = 60_000;
+const lockWaitMs = minuteMs;
 
 /** Migrates the database. Of several processes one migrates, the others wait. */
 export async function migrate(url: string): Promise<void> {

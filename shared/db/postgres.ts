@@ -3,6 +3,7 @@ import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { type Db, rootCause, type Tx, translateError } from "./database.ts";
@@ -16,11 +17,11 @@ const primaryKeys = new Map<PgTable, PgColumn[]>(
   (Object.values(postgresTables) as unknown as PgTable[]).map((table) => [table, primaryKeyColumns(table)]),
 );
 
-const connectTimeoutMs = 1000;
-const statementTimeoutMs = 2000;
-const idleTransactionTimeoutMs = 10_000;
+const connectTimeoutMs = secondMs;
+const statementTimeoutMs = 2 * secondMs;
+const idleTransactionTimeoutMs = 10 * secondMs;
 /** Longer: a COMMIT that times out may have happened, and a caller who tries again would repeat the work. */
-const commit = { text: "COMMIT", query_timeout: 10_000 };
+const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
 /**
  * A serialization failure, a deadlock, or a unique key that another transaction took first: nothing was written, so
  * the work may run again. It then sees the other row and refuses.
@@ -72,7 +73,7 @@ export function openPostgres(
       );
       throw error;
     } finally {
-      options.onLockReleased?.((performance.now() - startedAt) / 1000);
+      options.onLockReleased?.((performance.now() - startedAt) / secondMs);
       client.release(broken); // destroys a connection that cannot roll back
     }
   };

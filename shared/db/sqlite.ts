@@ -5,6 +5,7 @@ import { getTableColumns, getTableName, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
+import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
@@ -16,8 +17,8 @@ import { refuseInsideTransaction } from "./transaction-guard.ts";
 export const sqliteTables = defineSchema(kits.sqlite);
 
 /** A statement that waits for a lock blocks the event loop, so the writer never waits: it retries. */
-const openingBusyTimeoutMs = 5000;
-const readerBusyTimeoutMs = 1000;
+const openingBusyTimeoutMs = 5 * secondMs;
+const readerBusyTimeoutMs = secondMs;
 const cachedStatements = 500;
 
 /** Opens one connection for writes and one for reads. */

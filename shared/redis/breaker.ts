@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
+import { secondMs } from "../durations.ts";
 import type { Log } from "../runtime/log.ts";
 
-const openMs = 1000;
+const openMs = secondMs;
 
 /**
  * A circuit breaker. After a failed or timed-out command it tries nothing for a second, then one PING decides: a

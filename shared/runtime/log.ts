@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import pino, { type DestinationStream, type Logger } from "pino";
 import { anyTokenPattern } from "../crypto/tokens.ts";
+import { secondMs } from "../durations.ts";
 
 export type Log = Logger;
 
@@ -9,7 +10,7 @@ const bufferBytes = 8 * 1024;
 const flushEveryMs = 200;
 
 /** A pipe whose reader is stuck may block the process this long; then the lines are lost. */
-const fullPipeMs = 1000;
+const fullPipeMs = secondMs;
 
 /** Opens a log to stdout, one JSON object per line. `close` writes what is buffered. */
 export function openLog(options: { level: string; process: string }): { log: Log; close: () => void } {

@@ -27,12 +27,19 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Returns the number of deleted rows. */
-export async function deleteRefusalCountsBefore(tx: Tx, time: Date): Promise<number> {
+/** Deletes at most `limit` counts of hours before this time. @returns their number */
+export async function deleteRefusalCountsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { refusedDeliveries } = tx.tables;
-  const gone = await tx
+  const { triggerId, hour, cause } = refusedDeliveries;
+  const old = tx
+    .select({ triggerId, hour, cause })
+    .from(refusedDeliveries)
+    .where(lt(hour, time))
+    .orderBy(hour)
+    .limit(limit);
+  const deleted = await tx
     .delete(refusedDeliveries)
-    .where(lt(refusedDeliveries.hour, time))
-    .returning({ hour: refusedDeliveries.hour });
-  return gone.length;
+    .where(sql`(${triggerId}, ${hour}, ${cause}) in ${old}`)
+    .returning({ hour });
+  return deleted.length;
 }

@@ -1,3 +1,4 @@
+import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { dayMs, hourMs } from "../../durations.ts";
 import { createPeriodicFlush } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
@@ -60,5 +61,6 @@ export function refusalsKeptSince(now: Date): Date {
 
 /** Returns the number of purged counts. */
 export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
-  return db.transaction((tx) => deleteRefusalCountsBefore(tx, refusalsKeptSince(clock.now())));
+  const since = refusalsKeptSince(clock.now());
+  return purgeInBatches(db, (tx, limit) => deleteRefusalCountsBefore(tx, since, limit));
 }
