@@ -83,6 +83,7 @@ function newBuild(
     source: request.source,
     creatorId: request.creatorId ?? null,
     pausedQueueId: null,
+    isPaused: false,
     startedAt: null,
     finishedAt: null,
   };

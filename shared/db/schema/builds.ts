@@ -1,10 +1,21 @@
-import { isNotNull } from "drizzle-orm";
+import { isNotNull, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { BuildState, JobState } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
 import type { QueuesTables } from "./queues.ts";
 import type { TriggersTables } from "./triggers.ts";
+
+/** Characters of a long text that an index keeps: Postgres refuses keys over 2,704 bytes. */
+export const indexedCharacters = 100;
+/**
+ * The literal is `indexedCharacters`, because a query must repeat the expression of its index. drizzle-kit splits
+ * it at its commas for SQLite: mend the generated SQL by hand.
+ */
+export function indexedText(column: SQLiteColumn): SQL {
+  return sql`substr(${column}, 1, 100)`;
+}
 
 export function defineBuildsTables(
   kit: Kit,
@@ -44,6 +55,8 @@ export function defineBuildsTables(
       creatorId: uuid("creator_id").references(() => users.id),
       /** A paused queue on which a job of the build waits. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
+      /** Jobs of the build wait, all on paused queues, as far as fan-out has come. */
+      isPaused: boolean("is_paused").notNull().default(false),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
       finishedAt: time("finished_at"),
@@ -53,6 +66,13 @@ export function defineBuildsTables(
       // A delivery's background job may run again, and makes one build.
       uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
       index("builds_organization").on(t.organizationId, t.id),
+      // Of filtered lists: columns that are compared with one value each, then the order of the list.
+      index("builds_organization_state").on(t.organizationId, t.state, t.id),
+      index("builds_organization_branch").on(t.organizationId, indexedText(t.branch), t.state, t.id),
+      index("builds_organization_commit").on(t.organizationId, indexedText(t.commit), t.state, t.id),
+      index("builds_pipeline_state").on(t.pipelineId, t.state, t.number),
+      index("builds_pipeline_branch").on(t.pipelineId, indexedText(t.branch), t.state, t.number),
+      index("builds_pipeline_commit").on(t.pipelineId, indexedText(t.commit), t.state, t.number),
       index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
     ],
   );

@@ -6,7 +6,7 @@ export function defineClustersTables(
   kit: Kit,
   { users, organizations }: Pick<AccountsTables, "users" | "organizations">,
 ) {
-  const { table, uniqueIndex, uuid, text, integer, time } = kit;
+  const { table, index, uniqueIndex, uuid, text, integer, time } = kit;
 
   const clusters = table(
     "clusters",
@@ -29,7 +29,10 @@ export function defineClustersTables(
         .references(() => users.id),
       deletedAt: time("deleted_at"),
     },
-    (t) => [uniqueIndex("clusters_name").on(t.organizationId, t.name).where(isNull(t.deletedAt))],
+    (t) => [
+      uniqueIndex("clusters_name").on(t.organizationId, t.name).where(isNull(t.deletedAt)),
+      index("clusters_list").on(t.organizationId, t.createdAt, t.id).where(isNull(t.deletedAt)),
+    ],
   );
 
   return { clusters };

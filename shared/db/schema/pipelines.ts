@@ -1,4 +1,4 @@
-import { isNull } from "drizzle-orm";
+import { isNotNull, isNull } from "drizzle-orm";
 import type { Step } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -38,6 +38,8 @@ export function definePipelinesTables(
     },
     (t) => [
       uniqueIndex("pipelines_slug").on(t.organizationId, t.slug).where(isNull(t.deletedAt)),
+      index("pipelines_list").on(t.organizationId, t.createdAt, t.id).where(isNull(t.deletedAt)),
+      index("pipelines_deleted").on(t.organizationId).where(isNotNull(t.deletedAt)),
       index("pipelines_cluster").on(t.clusterId),
     ],
   );

@@ -1,4 +1,4 @@
-import { isNull } from "drizzle-orm";
+import { isNotNull, isNull } from "drizzle-orm";
 import type { RetryAgentAffinity } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -37,6 +37,7 @@ export function defineQueuesTables(
     (t) => [
       uniqueIndex("queues_key").on(t.clusterId, t.key).where(isNull(t.deletedAt)),
       index("queues_list").on(t.clusterId, t.createdAt, t.id).where(isNull(t.deletedAt)),
+      index("queues_paused").on(t.id).where(isNotNull(t.dispatchPausedAt)),
     ],
   );
 

@@ -1,5 +1,11 @@
 import { isNull } from "drizzle-orm";
-import type { DeliveryReason, DeliveryStatus, RefusalCause, StoredHeader } from "../../vocabulary.ts";
+import type {
+  DeliveryReason,
+  DeliveryStatus,
+  PayloadCodec,
+  RefusalCause,
+  StoredHeader,
+} from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
@@ -73,7 +79,7 @@ export function defineTriggersTables(
     ],
   );
 
-  /** Unchanged bytes of a delivery, until they are evicted. */
+  /** Bytes of a delivery, unchanged once decoded, until they are evicted. */
   const payloads = table(
     "payloads",
     {
@@ -83,8 +89,10 @@ export function defineTriggersTables(
       organizationId: uuid("organization_id")
         .notNull()
         .references(() => organizations.id),
+      /** Bytes that `body` takes; the delivery has the size as received. */
       size: integer().notNull(),
       headers: json<StoredHeader[]>().notNull(),
+      codec: text().$type<PayloadCodec>().notNull().default("identity"),
       body: bytes().notNull(),
     },
     (t) => [index("payloads_organization").on(t.organizationId, t.deliveryId, t.size)],

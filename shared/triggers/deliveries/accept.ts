@@ -93,6 +93,7 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
       organizationId: arrival.trigger.organizationId,
       size: arrival.body.length,
       headers: arrival.headers,
+      codec: "identity",
       body: arrival.body,
     });
   }
