@@ -6,6 +6,7 @@ import { allBuilds } from "../../helpers/builds.ts";
 import { describeWithDatabase } from "../../helpers/databases.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
+import { repeat } from "../../helpers/run-mode.ts";
 import { startWorld } from "../../helpers/world.ts";
 
 const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
@@ -15,13 +16,14 @@ const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
 const secret = "It's a Secret to Everybody";
 
 /** Every published example payload of a GitHub event, with unusual indentation. */
-const deliveries = events.flatMap(({ name, examples }) =>
+const everyDelivery = events.flatMap(({ name, examples }) =>
   examples.map((payload, index) => ({
     event: name,
     id: `${name}-${index}`,
     body: JSON.stringify(payload, null, 1),
   })),
 );
+const deliveries = everyDelivery.filter((_, index) => index % repeat(10, 1) === 0);
 
 describeWithDatabase("signed GitHub webhooks", (database) => {
   it("each become one build whose payload is byte for byte what was sent", async () => {
@@ -29,7 +31,7 @@ describeWithDatabase("signed GitHub webhooks", (database) => {
     const acme = await setUpOrganization(world);
     const { path } = await acme.trigger({ type: "github", secret });
     await world.startWorkers();
-    assert.ok(deliveries.length > 300);
+    assert.ok(everyDelivery.length > 300);
 
     const idOf = new Map<string, string>();
     for (const { event, id, body } of deliveries) {

@@ -10,6 +10,7 @@ import { allBuilds, buildWebhook, countBuilds } from "../../../helpers/builds.ts
 import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 import { csrfTokenIn } from "../../../helpers/visitor.ts";
 
 const pipeline = "/organizations/acme/pipelines/web";
@@ -209,7 +210,7 @@ describeInBrowser("a delivery by hand", () => {
   });
   after(() => pages.close());
 
-  it("is sent, followed to its build, and built again", async () => {
+  it("is sent, followed to its build, and built again", onlyInFullRun, async () => {
     const { id } = await pages.acme.trigger({ type: "github", label: "Pushes", secret: "a secret of ours" });
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
     await page.goto(triggerPath(id));

@@ -10,6 +10,7 @@ import { describeInBrowser, heading, openWindow, press } from "../../../helpers/
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 
 /** Longer than a page waits before it fetches itself. */
 const lookMs = 1200;
@@ -60,7 +61,7 @@ describeInBrowser("a page that is open", () => {
     for (const page of [hers, ...others, cluster]) await page.context().close();
   });
 
-  it("shows queues that are created and deleted", async () => {
+  it("shows queues that are created and deleted", onlyInFullRun, async () => {
     const page = await window(pages.paths.cluster, {}, pages.bob);
     const made = await createQueue(pages.services, pages.actor, pages.acme.cluster, { key: "passing" });
     await page.getByRole("link", { name: "passing" }).waitFor();
@@ -103,7 +104,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("takes the form away that is of no use any more once nobody types there", async () => {
+  it("takes the form away that is of no use any more once nobody types there", onlyInFullRun, async () => {
     const page = await window(pages.paths.queue);
     const note = page.getByLabel("Note");
     await note.fill("Second thoughts");
@@ -118,25 +119,29 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("says the new state, and puts the keyboard on the heading when its button is gone", async () => {
-    await pause("Short");
-    const page = await window(pages.paths.queue);
-    await page.getByRole("button", { name: "Resume" }).focus();
+  it(
+    "says the new state, and puts the keyboard on the heading when its button is gone",
+    onlyInFullRun,
+    async () => {
+      await pause("Short");
+      const page = await window(pages.paths.queue);
+      await page.getByRole("button", { name: "Resume" }).focus();
 
-    await resume();
+      await resume();
 
-    await page.locator("h1:focus").waitFor();
-    const spoken = page.locator("[aria-live=polite]");
-    assert.equal(await spoken.textContent(), "default active");
-    await pause("Again");
-    await page.getByText("Again").waitFor();
-    assert.equal(await page.locator("h1:focus").innerText(), "default paused");
-    assert.equal(await spoken.textContent(), "default paused");
-    await resume();
-    await page.context().close();
-  });
+      await page.locator("h1:focus").waitFor();
+      const spoken = page.locator("[aria-live=polite]");
+      assert.equal(await spoken.textContent(), "default active");
+      await pause("Again");
+      await page.getByText("Again").waitFor();
+      assert.equal(await page.locator("h1:focus").innerText(), "default paused");
+      assert.equal(await spoken.textContent(), "default paused");
+      await resume();
+      await page.context().close();
+    },
+  );
 
-  it("keeps what is unfolded, where the keyboard is and how far it is scrolled", async () => {
+  it("keeps what is unfolded, where the keyboard is and how far it is scrolled", onlyInFullRun, async () => {
     const page = await window(pages.paths.build(1));
     await page.locator("#environment > summary").click();
     await page.getByRole("link", { name: "default" }).focus();
@@ -150,7 +155,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("shows builds that come, and builds that are canceled", async () => {
+  it("shows builds that come, and builds that are canceled", onlyInFullRun, async () => {
     const [list, pipeline] = await Promise.all(
       [pages.paths.pipelines, pages.paths.pipeline].map((path) => window(path)),
     );
@@ -200,7 +205,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("shows it after a reload without JavaScript", async () => {
+  it("shows it after a reload without JavaScript", onlyInFullRun, async () => {
     const page = await window(pages.paths.queue, { javaScriptEnabled: false });
     await page.getByLabel("Note").fill("By hand");
     await press(page, "Pause");
