@@ -48,6 +48,12 @@ export function sqliteTransactions(
     return result;
   };
 
+  /** If it fails, the whole transaction is rolled back, so it needs no savepoint. */
+  const runAlone = async (work: Work): Promise<Outcome> => {
+    const value = await insideTransaction(() => work(tx));
+    return () => value;
+  };
+
   const runInSavepoint = async (work: Work): Promise<Outcome> => {
     statement.savepoint.run();
     try {
@@ -68,7 +74,9 @@ export function sqliteTransactions(
     try {
       await untilNotBusy(() => statement.begin.run(), timeoutMs);
       lockedAt = performance.now();
-      for (const work of group) outcomes.push(await runInSavepoint(work));
+      const [first, second] = group;
+      if (first && !second) outcomes.push(await runAlone(first));
+      else for (const work of group) outcomes.push(await runInSavepoint(work));
       statement.commit.run();
       return outcomes;
     } catch (error) {

@@ -77,6 +77,7 @@ function connect(file: string): Client.Database {
   client.pragma("synchronous = FULL");
   client.pragma("foreign_keys = ON");
   client.pragma("mmap_size = 0");
+  client.pragma("temp_store = MEMORY"); // else savepoints and sorts write temporary files
   client.pragma("journal_size_limit = 67108864");
   return client;
 }
