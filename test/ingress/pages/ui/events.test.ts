@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
+import { redisKeys } from "../../../../shared/redis/keys.ts";
 import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -27,6 +28,15 @@ describeWithDatabase("GET /events", (database) => {
     const response = await fetch(pages.url + address, init);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail();
     return { response, next: async () => (await reader.read()).value, leave: () => abort.abort() };
+  };
+  const untilSubscribed = async () => {
+    const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
+    const { events } = redisKeys(pages.config.redisPrefix);
+    await eventually("the subscription", async () => {
+      const [, subscribers] = (await redis.pubsub("NUMSUB", events)) as [string, number];
+      return subscribers > 0;
+    });
+    redis.disconnect();
   };
   const toggle = async () => {
     const { services, actor, acme } = pages;
@@ -59,7 +69,7 @@ describeWithDatabase("GET /events", (database) => {
     assert.equal(stream.response.headers.get("content-type"), "text/event-stream");
     assert.equal(stream.response.headers.get("cache-control"), "no-store");
     assert.match((await stream.next()) ?? "", /^retry: \d+\n\n$/);
-    await sleep(100); // Redis has the subscription
+    await untilSubscribed();
 
     const elsewhere = await pages.another();
     await pauseDispatch(elsewhere.services, pages.actor, pages.acme.queue, null);
