@@ -1,10 +1,7 @@
 import * as postgres from "drizzle-orm/pg-core";
 import * as sqlite from "drizzle-orm/sqlite-core";
 
-/**
- * The kinds of columns, per dialect. Schema and queries are typed on the SQLite kit, and the Postgres kit is cast
- * to its type: use only features of both dialects. Without a name, a column is named as its member.
- */
+/** Typed on the SQLite kit: use only features of both dialects. Without a name, a column is named as its member. */
 const sqliteKit = {
   table: sqlite.sqliteTable,
   index: sqlite.index,

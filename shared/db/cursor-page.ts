@@ -1,11 +1,10 @@
 import { asc, desc, gt, lt, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
-/** A page of a list, newest first. At most one of the two ids is set. */
+/** At most one of the two ids is set. */
 export interface CursorPage {
   limit: number;
   olderThan?: string;
-  /** The rows nearest to it. */
   newerThan?: string;
 }
 
@@ -15,7 +14,7 @@ interface Clauses {
   limit: number;
 }
 
-/** Returns the rows of a page, newest first, and one more at its far end if there is one. */
+/** Rows newest first, and one more at the far end if there is one. */
 export async function selectPage<Row>(
   id: SQLiteColumn,
   { limit, olderThan, newerThan }: CursorPage,

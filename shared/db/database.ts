@@ -5,18 +5,13 @@ import type { Tables } from "./schema.ts";
 
 type Queries = BaseSQLiteDatabase<"async", unknown>;
 
-/** A transaction: reads the newest state, and writes. */
 export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "delete"> {
   readonly tables: Tables;
-  /** The time now, by the clock of the database. */
+  /** The database's clock. */
   readonly now: Date;
-  /** Inserts rows in the fastest way of the dialect. Give every column, null included. */
+  /** Give every column, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
-  /**
-   * Locks rows, in the order of their primary key, until the transaction ends. Returns them as they are once locked.
-   * FOR NO KEY UPDATE, or FOR SHARE, which does not exclude other shared locks. Reads elsewhere do not wait.
-   * On SQLite a plain select: a transaction is the only writer from its start.
-   */
+  /** SELECT … FOR NO KEY UPDATE or FOR SHARE, in primary-key order. A plain select on SQLite, which has one writer. */
   lock<T extends SQLiteTable>(
     table: T,
     where: SQL | undefined,
@@ -24,22 +19,20 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   ): Promise<T["$inferSelect"][]>;
 }
 
-/** The database. Every write goes through a transaction. */
 export interface Db extends Pick<Queries, "select"> {
   readonly tables: Tables;
   readonly dialect: Dialect;
   /**
-   * Runs all of `work` or none of it. Work may run again after a lost race on Postgres: it changes nothing but the
-   * database, and waits for nothing else.
+   * Postgres may run `work` again after a lost race: it changes and awaits nothing but the database.
    * @throws DatabaseUnavailable when the database cannot be reached, is locked too long or has no room
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Returns free pages to the file system, at most this many. @returns their number */
+  /** @returns the number of pages given to the file system */
   vacuum(maxPages: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The database cannot serve any statement now. The same call may succeed later. */
+/** The same call may succeed later. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
@@ -48,13 +41,13 @@ const unavailableCodes = [
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/,
   /^E(CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|PIPE|HOSTUNREACH|AI_AGAIN)$/,
   /^(08|53|57P|25006)/, // connection exceptions, insufficient resources, operator intervention, read-only
-  /^57014$/, // cancelled by statement_timeout
-  /^42P01$/, // a table is missing: not migrated yet
+  /^57014$/, // statement_timeout
+  /^42P01$/, // not migrated yet
 ];
 const unavailableMessages =
   /^no such table|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;
 
-/** Unwraps a driver's error; a fault of the database itself becomes DatabaseUnavailable. */
+/** A fault of the database itself becomes DatabaseUnavailable. */
 export function translateError(error: unknown): unknown {
   const root = rootCause(error);
   if (!(root instanceof Error)) return error;
@@ -66,13 +59,11 @@ export function translateError(error: unknown): unknown {
     : error;
 }
 
-/** Returns true if a row with the same unique key exists. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = (rootCause(error) as { code?: unknown } | undefined)?.code;
   return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "SQLITE_CONSTRAINT_PRIMARYKEY" || code === "23505";
 }
 
-/** Returns true if the database is not migrated. */
 export function isMissingTable(error: unknown): boolean {
   const root = rootCause(error) as { code?: unknown; message?: unknown } | undefined;
   return root?.code === "42P01" || /^no such table/.test(String(root?.message));

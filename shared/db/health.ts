@@ -3,7 +3,6 @@ import { hasPendingMigrations } from "./migrate.ts";
 
 export type DatabaseState = { database: "ok" | "unavailable"; migrations: "ok" | "pending" | "unknown" };
 
-/** Checks with one small read that the database is there and migrated. */
 export async function checkDatabase(db: Db): Promise<DatabaseState> {
   try {
     const pending = await hasPendingMigrations(db);

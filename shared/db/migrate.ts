@@ -12,17 +12,16 @@ import type { Db } from "./database.ts";
 import { isSqliteUrl, sqliteFile } from "./open.ts";
 
 const migrationsTable = "schema_migrations";
-/** An arbitrary number, unique among the programs that use this database. */
+/** Arbitrary; unique among programs on this database. */
 const advisoryLock = 731_904_226;
 const lockWaitMs = minuteMs;
 
-/** Migrates the database. Of several processes one migrates, the others wait. */
+/** One process migrates at a time. */
 export async function migrate(url: string): Promise<void> {
   if (isSqliteUrl(url)) migrateSqlite(sqliteFile(url));
   else await migratePostgres(url);
 }
 
-/** Returns true if migrations of this version are missing. */
 export async function hasPendingMigrations(db: Db): Promise<boolean> {
   const applied = appliedMigrations[db.dialect];
   const rows = await db.select({ when: applied.when }).from(applied);
@@ -40,7 +39,7 @@ function migrateSqlite(file: string): void {
   lock.exec("BEGIN EXCLUSIVE");
   try {
     if (!existsSync(file)) prepareSqliteFile(file);
-    // Recreating a table would delete its children through foreign keys: off here, checked afterwards.
+    // Foreign keys would delete a recreated table's children: off here, checked afterwards.
     const client = new Client(file, { timeout: lockWaitMs });
     try {
       client.pragma("foreign_keys = OFF");
@@ -56,7 +55,7 @@ function migrateSqlite(file: string): void {
   }
 }
 
-/** `auto_vacuum` must be chosen before WAL and the first table; later it is silently ignored. */
+/** SQLite silently ignores `auto_vacuum` after WAL or the first table. */
 function prepareSqliteFile(file: string): void {
   const client = new Client(file);
   client.pragma("auto_vacuum = INCREMENTAL");
@@ -75,7 +74,7 @@ async function migratePostgres(url: string): Promise<void> {
       migrationsSchema: "public",
     });
   } finally {
-    await client.end(); // which releases the lock
+    await client.end(); // releases the lock
   }
 }
 

@@ -8,14 +8,13 @@ export interface DatabaseOptions {
   url: string;
   poolSize: number;
   clock?: Clock;
-  /** Milliseconds that a write waits for a locked SQLite database. */
+  /** Wait of a write for a locked SQLite database. */
   timeoutMs: number;
   onError: (error: Error) => void;
-  /** Called after each write transaction with the seconds that it locked SQLite, or its rows on Postgres. */
+  /** Gets the seconds that a write locked SQLite, or its rows on Postgres. */
   onLockReleased?: (seconds: number) => void;
 }
 
-/** Opens a database without migrating it. */
 export function openDatabase(options: DatabaseOptions): Db {
   const { url, clock = systemClock } = options;
   const all = { ...options, clock };

@@ -20,12 +20,9 @@ const primaryKeys = new Map<PgTable, PgColumn[]>(
 const connectTimeoutMs = secondMs;
 const statementTimeoutMs = 2 * secondMs;
 const idleTransactionTimeoutMs = 10 * secondMs;
-/** Longer: a COMMIT that times out may have happened, and a caller who tries again would repeat the work. */
+/** Long: a timed-out COMMIT may have happened, and a retry would repeat the work. */
 const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
-/**
- * A serialization failure, a deadlock, or a unique key that another transaction took first: nothing was written, so
- * the work may run again. It then sees the other row and refuses.
- */
+/** Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. */
 const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
 /** Postgres allows 65,535 per statement. */
@@ -43,17 +40,14 @@ export function poolConfig(url: string, max: number): PoolConfig {
   };
 }
 
-/**
- * Opens a pool.
- * @param options.onError called for connections that break while idle; the pool replaces them
- */
+/** @param options.onError called when an idle connection breaks */
 export function openPostgres(
   url: string,
   options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockReleased"> & { clock: Clock },
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
-  // Without this listener, a backend that is terminated while in use ends the process.
+  // Without it, a backend terminated in use ends the process.
   pool.on("connect", (client) => client.on("error", options.onError));
   const reads = drizzle({ client: pool });
 
@@ -74,7 +68,7 @@ export function openPostgres(
       throw error;
     } finally {
       options.onLockReleased?.((performance.now() - startedAt) / secondMs);
-      client.release(broken); // destroys a connection that cannot roll back
+      client.release(broken); // destroyed: it cannot roll back
     }
   };
 
@@ -97,7 +91,7 @@ export function openPostgres(
         }
       }
     },
-    vacuum: async () => 0, // autovacuum's work
+    vacuum: async () => 0, // autovacuum does it
     close: () => pool.end(),
   };
 }
@@ -110,7 +104,7 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
       return clock.now();
     },
     async lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
-      // In one order: two transactions that lock several rows would otherwise deadlock.
+      // One order: locks of several rows would deadlock.
       const rows = queries
         .select()
         .from(table)

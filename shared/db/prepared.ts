@@ -6,9 +6,8 @@ interface Prepared<Row> {
 }
 
 /**
- * Builds a query once per database, for hot paths: building costs several times as much as running. Values replace
- * `sql.placeholder(name)`; null works for text columns only. For columns of other kinds, wrap the placeholder:
- * `sql.param(sql.placeholder(name), column)`.
+ * Builds a query once per database: building costs several times as much as running. Null in a column that is not text
+ * needs `sql.param(sql.placeholder(name), column)`.
  */
 export function prepared<Values extends Record<string, unknown>, Row, On extends Db | Tx = Db | Tx>(
   build: (db: On) => { prepare(): Prepared<Row> },

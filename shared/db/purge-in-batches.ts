@@ -1,11 +1,11 @@
 import type { Db, Tx } from "./database.ts";
 
-/** Small enough that writers do not wait and no statement times out. */
+/** Writers do not wait, and no statement times out. */
 const batchRows = 200;
 
 /**
- * Deletes in batches, each in its own transaction, until a batch is not full.
- * @param deleteBatch deletes at most `limit` rows and returns their number
+ * Each batch is a transaction.
+ * @param deleteBatch returns the number deleted
  * @returns the total
  */
 export async function purgeInBatches(

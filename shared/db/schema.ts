@@ -10,8 +10,7 @@ import { defineSettingsTables } from "./schema/settings.ts";
 import { defineTriggersTables } from "./schema/triggers.ts";
 
 /**
- * All tables, for both dialects. Ids are UUIDv7, so rows of a table sort by age and new rows share pages.
- * Nothing is stored that a timestamp implies: a queue is paused if `dispatchPausedAt` is set.
+ * UUIDv7 ids sort by age and put new rows on shared pages. Timestamps imply states: `dispatchPausedAt` means paused.
  */
 export function defineSchema(kit: Kit) {
   const settings = defineSettingsTables(kit);

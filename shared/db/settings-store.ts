@@ -1,7 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Db, Tx } from "./database.ts";
 
-/** Returns a value that the installation keeps in the table `settings`. */
 export async function findSetting(db: Db | Tx, name: string): Promise<string | undefined> {
   const { settings } = db.tables;
   const [found] = await db.select().from(settings).where(eq(settings.name, name));

@@ -7,25 +7,22 @@ import type { DatabaseOptions } from "./open.ts";
 import { insideTransaction } from "./transaction-guard.ts";
 
 export interface SqliteTransactions {
-  /** Runs all of the work or none of it. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Runs work that cannot be part of a transaction, while there is none. */
+  /** Runs work that cannot be part of a transaction. */
   between<T>(work: () => T): Promise<T>;
   /** Resolves when no transaction waits or runs. */
   idle(): Promise<void>;
 }
 
 type Work = (tx: Tx) => Promise<unknown>;
-/** Returns the value of a transaction, or throws its error. */
 type Outcome = () => unknown;
 
-/** Other processes wait for the lock during a commit. */
+/** Other processes wait during a commit. */
 const maxGroup = 50;
 
 /**
- * Runs one transaction at a time. Those that wait together share one commit: each is a savepoint that fails by
- * itself, and none resolves before all are on disk. A lone transaction starts at once. While another process has the
- * lock, a timer tries again at random intervals, until `timeoutMs`.
+ * Runs one transaction at a time. Waiting ones share a commit: each is a savepoint that fails alone, and none resolves
+ * before all are on disk. Retries another process's lock at random intervals until `timeoutMs`.
  */
 export function sqliteTransactions(
   writer: Client.Database,
@@ -43,7 +40,7 @@ export function sqliteTransactions(
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
-    // A transaction awaits microtasks only: without a turn after it, timers and sockets starve.
+    // A transaction awaits microtasks only: without this turn, timers and sockets starve.
     last = result.then(nextTurn, nextTurn);
     return result;
   };

@@ -1,4 +1,4 @@
-// The tables as drizzle-kit reads them: each under a name of its own.
+// For drizzle-kit: it reads named exports.
 import { kits } from "./columns.ts";
 import { defineSchema } from "./schema.ts";
 

@@ -16,12 +16,11 @@ import { refuseInsideTransaction } from "./transaction-guard.ts";
 
 export const sqliteTables = defineSchema(kits.sqlite);
 
-/** A statement that waits for a lock blocks the event loop, so the writer never waits: it retries. */
+/** Waiting for a lock blocks the event loop, so the writer retries. */
 const openingBusyTimeoutMs = 5 * secondMs;
 const readerBusyTimeoutMs = secondMs;
 const cachedStatements = 500;
 
-/** Opens one connection for writes and one for reads. */
 export function openSqlite(
   file: string,
   options: Pick<DatabaseOptions, "timeoutMs" | "onLockReleased"> & { clock: Clock },
@@ -69,7 +68,7 @@ export function openSqlite(
   };
 }
 
-/** Opens a durable connection. `auto_vacuum` must come before WAL. */
+/** `auto_vacuum` must come before WAL. */
 function connect(file: string): Client.Database {
   const client = new Client(file, { timeout: openingBusyTimeoutMs });
   client.pragma("auto_vacuum = INCREMENTAL");
@@ -82,7 +81,7 @@ function connect(file: string): Client.Database {
   return client;
 }
 
-/** Preparing a statement costs more than running it, and drizzle's texts repeat. */
+/** Preparing costs more than running. */
 function withStatementCache(client: Client.Database): Client.Database {
   const cache = new LRUCache<string, Client.Statement>({ max: cachedStatements });
   const prepare = (text: string) => {
@@ -99,7 +98,7 @@ function withStatementCache(client: Client.Database): Client.Database {
   });
 }
 
-/** Runs one prepared statement per row: twice as fast as one statement with many rows. */
+/** Twice as fast as one statement with many rows. */
 function rowByRow(writer: Client.Database): Tx["insertMany"] {
   const inserts = new Map<SQLiteTable, (row: Record<string, unknown>) => void>();
 
@@ -132,7 +131,7 @@ function vacuum(writer: Client.Database, maxPages: number): number {
   try {
     writer.pragma(`incremental_vacuum(${maxPages})`);
   } catch (error) {
-    if (translateError(error) instanceof DatabaseUnavailable) return 0; // another process writes: try next time
+    if (translateError(error) instanceof DatabaseUnavailable) return 0; // another process writes
     throw error;
   }
   return before - free();

@@ -13,7 +13,7 @@ export function defineAccountsTables(kit: Kit) {
     createdAt: time("created_at").notNull(),
   });
 
-  /** People, and one built-in `Operator` per organization: the creator of rows that the operator's command made. */
+  /** People, and per organization a built-in `Operator` for the operator's command. */
   const users = table("users", {
     id: uuid().primaryKey(),
     email: text().notNull().unique(),
@@ -41,7 +41,6 @@ export function defineAccountsTables(kit: Kit) {
     (t) => [primaryKey({ columns: [t.organizationId, t.userId] }), index("members_user").on(t.userId)],
   );
 
-  /** Browsers that are signed in. */
   const sessions = table(
     "sessions",
     {

@@ -7,11 +7,11 @@ import type { PipelinesTables } from "./pipelines.ts";
 import type { QueuesTables } from "./queues.ts";
 import type { TriggersTables } from "./triggers.ts";
 
-/** Characters of a long text that an index keeps: Postgres refuses keys over 2,704 bytes. */
+/** Postgres refuses index keys over 2,704 bytes. */
 export const indexedCharacters = 100;
 /**
- * The literal is `indexedCharacters`, because a query must repeat the expression of its index. drizzle-kit splits
- * it at its commas for SQLite: mend the generated SQL by hand.
+ * A literal, because a query must repeat its index's expression. drizzle-kit splits it at commas for SQLite: mend the
+ * generated SQL.
  */
 export function indexedText(column: SQLiteColumn): SQL {
   return sql`substr(${column}, 1, 100)`;
@@ -44,7 +44,7 @@ export function defineBuildsTables(
         .references(() => pipelines.id),
       number: integer().notNull(),
       deliveryId: uuid("delivery_id").references(() => deliveries.id, { onDelete: "set null" }),
-      /** 0: built by the delivery's background job; 1, 2, …: rebuilt by hand. */
+      /** 0: built by the background job; 1, 2, …: rebuilt by hand. */
       rebuild: integer().notNull().default(0),
       state: text().$type<BuildState>().notNull(),
       message: text().notNull(),
@@ -53,9 +53,9 @@ export function defineBuildsTables(
       environment: json<Record<string, string>>().notNull(),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
-      /** A paused queue on which a job of the build waits. Set by the fan-out. */
+      /** Of a waiting job. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
-      /** Jobs of the build wait, all on paused queues, as far as fan-out has come. */
+      /** All waiting jobs are on paused queues, as far as fan-out has come. */
       isPaused: boolean("is_paused").notNull().default(false),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
@@ -63,10 +63,10 @@ export function defineBuildsTables(
     },
     (t) => [
       uniqueIndex("builds_number").on(t.pipelineId, t.number),
-      // A delivery's background job may run again, and makes one build.
+      // A repeated background job makes no second build.
       uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
       index("builds_organization").on(t.organizationId, t.id),
-      // Of filtered lists: columns that are compared with one value each, then the order of the list.
+      // Filtered lists: compared columns, then order.
       index("builds_organization_state").on(t.organizationId, t.state, t.id),
       index("builds_organization_branch").on(t.organizationId, indexedText(t.branch), t.state, t.id),
       index("builds_organization_commit").on(t.organizationId, indexedText(t.commit), t.state, t.id),
@@ -91,7 +91,7 @@ export function defineBuildsTables(
       command: text().notNull(),
       state: text().$type<JobState>().notNull(),
       exitStatus: integer("exit_status"),
-      /** Start of the pause of the job's queue. Set by the fan-out. */
+      /** Set by the fan-out. */
       dispatchPausedAt: time("dispatch_paused_at"),
       createdAt: time("created_at").notNull(),
       assignedAt: time("assigned_at"),

@@ -10,7 +10,7 @@ export function defineDeviceTables(
 ) {
   const { table, index, uniqueIndex, uuid, text, boolean, time, json } = kit;
 
-  /** Device authorizations (RFC 8628). `device/device-code.ts` lists their states. */
+  /** RFC 8628. `device/device-code.ts` lists the states. */
   const deviceCodes = table(
     "device_codes",
     {
@@ -23,15 +23,15 @@ export function defineDeviceTables(
         .references(() => applications.id),
       scopes: json<string[]>().notNull(),
       state: text().$type<DeviceCodeState>().notNull(),
-      /** Preselected at the client's request. */
+      /** At the client's request. */
       preselectedOrganizationId: uuid("hinted_organization_id"),
       requestIp: text("request_ip").notNull(),
       requestUserAgent: text("request_user_agent"),
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at").notNull(),
-      /** The user who entered the code. Nobody else may decide. */
+      /** Only this user may decide. */
       claimedById: uuid("claimed_by_id").references(() => users.id),
-      /** True if the code came in the address: the user must confirm the device. */
+      /** The code came in the address: the user must confirm the device. */
       cameByLink: boolean("came_by_link").notNull(),
       decidedAt: time("decided_at"),
       organizationId: uuid("organization_id"),

@@ -8,7 +8,7 @@ export function defineOauthTables(
 ) {
   const { table, index, foreignKey, uuid, text, integer, boolean, time, json } = kit;
 
-  /** OAuth clients of the installation. Public clients have no secret. */
+  /** OAuth clients. Public ones have no secret. */
   const applications = table("applications", {
     id: uuid().primaryKey(),
     clientId: text("client_id").notNull().unique(),
@@ -16,13 +16,13 @@ export function defineOauthTables(
     secretHash: text("secret_hash"),
     deviceFlow: boolean("device_flow").notNull(),
     refreshTokens: boolean("refresh_tokens").notNull(),
-    /** Lifetime of an access token; null: it does not expire. */
+    /** Null: tokens do not expire. */
     accessTokenMinutes: integer("access_token_minutes"),
     disabledAt: time("disabled_at"),
     createdAt: time("created_at").notNull(),
   });
 
-  /** A member's permission for an application. Deleting it, or the membership, deletes its tokens. */
+  /** Deleting a grant, or its membership, deletes its tokens. */
   const grants = table(
     "grants",
     {

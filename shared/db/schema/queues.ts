@@ -31,7 +31,7 @@ export function defineQueuesTables(
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
-      /** The row stays for the jobs that ran on the queue. */
+      /** The row stays for jobs that ran on the queue. */
       deletedAt: time("deleted_at"),
     },
     (t) => [

@@ -20,7 +20,7 @@ export function defineTriggersTables(
 ) {
   const { table, index, primaryKey, uuid, text, integer, boolean, time, json, bytes } = kit;
 
-  /** The row of a deleted trigger stays for its deliveries; no token finds it. */
+  /** A deleted trigger's row stays for its deliveries. */
   const triggers = table(
     "triggers",
     {
@@ -31,7 +31,7 @@ export function defineTriggersTables(
       type: text().notNull(),
       label: text().notNull(),
       enabled: boolean().notNull(),
-      /** Rises with every change: reveals a stale hint. */
+      /** Rises with every change: reveals stale hints. */
       version: integer().notNull(),
       /** Null: the default (ingress/README.md, "Triggers"). */
       buildMessage: text("build_message"),
@@ -56,7 +56,7 @@ export function defineTriggersTables(
     (t) => [index("triggers_pipeline").on(t.pipelineId, t.id)],
   );
 
-  /** A webhook that was answered 201. `status` is null until a worker decides it. */
+  /** A webhook answered with 201. `status` is null until a worker decides it. */
   const deliveries = table(
     "deliveries",
     {
@@ -70,7 +70,7 @@ export function defineTriggersTables(
       size: integer().notNull(),
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
-      /** Time when its background job was last sent. */
+      /** Time of its last job. */
       enqueuedAt: time("enqueued_at").notNull(),
     },
     (t) => [
@@ -79,7 +79,7 @@ export function defineTriggersTables(
     ],
   );
 
-  /** Bytes of a delivery, unchanged once decoded, until they are evicted. */
+  /** A delivery's decoded bytes, until evicted. */
   const payloads = table(
     "payloads",
     {
@@ -89,7 +89,7 @@ export function defineTriggersTables(
       organizationId: uuid("organization_id")
         .notNull()
         .references(() => organizations.id),
-      /** Bytes that `body` takes; the delivery has the size as received. */
+      /** Of `body`; the delivery has the received size. */
       size: integer().notNull(),
       headers: json<StoredHeader[]>().notNull(),
       codec: text().$type<PayloadCodec>().notNull().default("identity"),
@@ -98,14 +98,13 @@ export function defineTriggersTables(
     (t) => [index("payloads_organization").on(t.organizationId, t.deliveryId, t.size)],
   );
 
-  /** Counts of refused deliveries, which leave no other record. */
+  /** Refused deliveries leave no other record. */
   const refusedDeliveries = table(
     "refused_deliveries",
     {
       triggerId: uuid("trigger_id")
         .notNull()
         .references(() => triggers.id, { onDelete: "cascade" }),
-      /** Start of the hour. */
       hour: time("hour").notNull(),
       cause: text().$type<RefusalCause>().notNull(),
       count: integer().notNull(),
