@@ -21,19 +21,17 @@ import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
 import { pages } from "./pages/routes.ts";
 import { deliver } from "./webhooks/deliver.ts";
-import type { PayloadChecks } from "./webhooks/payload-checks.ts";
 
 /** The opener closes these parts. */
 export interface AppParts {
   refusals: RefusalCounts;
-  checks: PayloadChecks;
   filters: FilterEvaluator;
   /** Returns true while the process shuts down, so that long answers end. */
   isClosing: () => boolean;
 }
 
 /** The table of routes. */
-export function createApp(services: Services, { refusals, checks, filters, isClosing }: AppParts): H3 {
+export function createApp(services: Services, { refusals, filters, isClosing }: AppParts): H3 {
   const app = new H3({
     silent: true,
     // onRequest refuses them, except below /v2.
@@ -47,7 +45,7 @@ export function createApp(services: Services, { refusals, checks, filters, isClo
   const operations = restOperations(services, filters);
   const document = describeApi(services.config, operations);
 
-  app.post(patterns.deliver, deliver(services, bodies, { intake, checks, refusals }));
+  app.post(patterns.deliver, deliver(services, bodies, { intake, refusals }));
   app.all(patterns.deliver, refuseMethod);
 
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });

@@ -9,7 +9,6 @@ import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.
 import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
-import { openPayloadChecks } from "./webhooks/payload-checks.ts";
 
 export interface Ingress {
   /** Without a trailing slash. */
@@ -33,9 +32,8 @@ export async function startIngress(services: Services): Promise<Ingress> {
   await services.awaitRedis();
   let isClosing = false;
   const refusals = openRefusalCounts(services);
-  const checks = openPayloadChecks();
   const filters = openFilterEvaluator();
-  const app = createApp(services, { refusals, checks, filters, isClosing: () => isClosing });
+  const app = createApp(services, { refusals, filters, isClosing: () => isClosing });
   const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;
@@ -55,7 +53,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      await Promise.all([refusals.close(), checks.close(), filters.close()]);
+      await Promise.all([refusals.close(), filters.close()]);
     },
   };
 }

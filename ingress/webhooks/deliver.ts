@@ -5,13 +5,13 @@ import { type Arrival, findReplayedDelivery } from "../../shared/triggers/delive
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
+import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { giveBackDelivery, limitDeliveries } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
 import { HintedTrigger } from "./hinted-trigger.ts";
-import type { PayloadChecks } from "./payload-checks.ts";
 
 /**
  * POST /deliver/:token. Stores a delivery, which a worker decides.
@@ -31,7 +31,7 @@ import type { PayloadChecks } from "./payload-checks.ts";
 export function deliver(
   services: Services,
   bodies: Bodies,
-  { intake, checks, refusals }: { intake: Intake; checks: PayloadChecks; refusals: RefusalCounts },
+  { intake, refusals }: { intake: Intake; refusals: RefusalCounts },
 ) {
   const { maxPayloadBytes, maxPayloadDepth } = services.config;
   const tooLarge = () => payloadTooLarge(maxPayloadBytes);
@@ -59,7 +59,7 @@ export function deliver(
       return replayed(event, first);
     }
     await trigger.check((current) => limitDeliveries(services, event, current));
-    await checks.requireWellFormed(body, maxPayloadDepth);
+    await requireWellFormed(body, maxPayloadDepth);
     return await accept(event, trigger, { contentType, idempotencyKey, body });
   };
 
@@ -103,6 +103,12 @@ function requireToken(event: H3Event): string {
   const token = event.url.pathname.slice("/deliver/".length);
   if (!isWellFormedToken("trigger", token)) throw new DeliveryRefusal("invalid_token");
   return token;
+}
+
+/** @throws DeliveryRefusal 400 */
+async function requireWellFormed(body: Buffer, maxDepth: number): Promise<void> {
+  const problem = await findPayloadProblem(body, maxDepth);
+  if (problem) throw new DeliveryRefusal(problem);
 }
 
 function replayed(event: H3Event, id: string): HTTPResponse {

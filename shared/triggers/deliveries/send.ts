@@ -37,7 +37,7 @@ export async function sendDelivery(
   requireAdmitted(await rateLimiter.admit(rateLimit));
   let isAccepted = false;
   try {
-    const problem = findPayloadProblem(body, config.maxPayloadDepth);
+    const problem = await findPayloadProblem(body, config.maxPayloadDepth);
     if (problem) throw new DeliveryRefusal(problem);
     const arrival = toArrival(type, headers, body);
     const { id, version } = trigger;

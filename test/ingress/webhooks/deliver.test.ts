@@ -390,7 +390,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.equal((await send(JSON.stringify(`"\\${"[".repeat(100)}`))).status, 201);
     });
 
-    it("checks large payloads too, off the main thread", async () => {
+    it("checks large payloads too", async () => {
       const large = (inside: string) => `{"pad":"${"x".repeat(80_000)}","a":${inside}}`;
       const answers = await Promise.all(
         ["[1]", "[1", "[".repeat(21) + "]".repeat(21), '"\\u00e9 [[ \\" ]]"', "\ud800"].map((each) =>
