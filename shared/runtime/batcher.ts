@@ -2,22 +2,20 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseUnavailable } from "../db/database.ts";
 
 export interface Batcher<Item, Result> {
-  /** Resolves to the item's own result once its batch is flushed. */
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing waits and no flush runs. */
   idle(): Promise<void>;
 }
 
 export interface BatcherOptions<Item, Result> {
-  /** Returns a result for each item, in order. */
+  /** Returns results in the items' order. */
   flush: (items: Item[]) => Promise<Result[]>;
-  /** Waits for more items before each flush. Default: `gatherWhileGrowing`. */
+  /** Default: `gatherWhileGrowing`. */
   gather?: (countWaiting: () => number) => Promise<unknown>;
   maxItems?: number;
-  /** The sum of the weights of a batch's items, for example their bytes. A heavier item goes alone. */
+  /** Sum of weights, such as bytes. A heavier item goes alone. */
   maxWeight?: number;
   weigh?: (item: Item) => number;
-  /** Starts the next batch while earlier ones are being flushed. Default: one flush at a time. */
+  /** Flushes batches in parallel. */
   overlaps?: boolean;
 }
 
@@ -27,10 +25,10 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** A commit costs as much as a dozen rows, so waiting a few turns under load pays. */
+/** A commit costs as much as a dozen rows. */
 const maxGatheringTurns = 4;
 
-/** Waits turns of the event loop while the count grows beyond `from`. With 0, a lone item waits one turn. */
+/** Waits while the count grows beyond `from`. With 0, a lone item waits one turn of the event loop. */
 export async function gatherWhileGrowing(countWaiting: () => number, from = 0): Promise<void> {
   for (let turn = 0, before = from; turn < maxGatheringTurns && countWaiting() > before; turn++) {
     before = countWaiting();
@@ -39,8 +37,8 @@ export async function gatherWhileGrowing(countWaiting: () => number, from = 0): 
 }
 
 /**
- * Flushes items in batches. The next batch gathers during a flush, so batches grow with the load. After a failed
- * flush each item is tried alone, so only the bad one fails. DatabaseUnavailable fails all waiting items.
+ * Batches grow with the load. After a failed flush each item is tried alone, so only the bad one fails;
+ * DatabaseUnavailable fails all.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { flush, gather = gatherWhileGrowing, overlaps = false } = options;
@@ -127,18 +125,14 @@ function batchSize<Item>(
 export interface PeriodicFlush<Item> {
   add(key: string, item: Item): void;
   flush(): Promise<void>;
-  /** Stops the timer after a last flush. */
+  /** Flushes a last time. */
   close(): Promise<void>;
 }
 
-/**
- * Keeps one item per key in memory and stores all at intervals, one flush at a time. Items that were not stored wait
- * for the next flush.
- */
+/** Keeps one item per key and stores all at intervals. Items that were not stored wait for the next flush. */
 export function createPeriodicFlush<Item>(options: {
   everyMs: number;
   maxItems: number;
-  /** The item to drop when there is no room for another. */
   whenFull: "drop oldest" | "drop new";
   merge: (earlier: Item, later: Item) => Item;
   /** @returns false if the items were not stored */
@@ -154,7 +148,7 @@ export function createPeriodicFlush<Item>(options: {
       const [oldest] = items.keys();
       items.delete(oldest as string);
     }
-    items.delete(key); // to be the newest
+    items.delete(key); // becomes the newest
     items.set(key, earlier === undefined ? item : merge(earlier, item));
   };
 

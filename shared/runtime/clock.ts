@@ -1,4 +1,4 @@
-/** The source of time, which a test can move. */
+/** A test can move it. */
 export interface Clock {
   now(): Date;
 }

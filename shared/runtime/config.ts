@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { OtherSettings, Setting } from "./setting.ts";
 import { settings } from "./settings.ts";
 
-/** The configuration of a process. `settings.ts` declares its members. */
+/** `settings.ts` declares the members. */
 export type Config = {
   [Member in keyof typeof settings]: ReturnType<(typeof settings)[Member]["resolve"]>;
 };
 
-/** Unusable settings. The message is for the operator, one line for each problem. */
+/** The message is for the operator: one line per problem. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -16,7 +16,7 @@ const declared = Object.entries(settings) as [keyof Config, Setting<unknown, unk
 const schema = z.object(Object.fromEntries(declared.map(([, { name, schema }]) => [name, schema])));
 
 /**
- * Reads the configuration from environment variables; an empty variable counts as absent.
+ * Treats an empty variable as absent.
  * @throws ConfigError naming every problem at once
  */
 export function readConfig(env: Record<string, string | undefined>): Config {

@@ -5,14 +5,14 @@ import { secondMs } from "../durations.ts";
 
 export type Log = Logger;
 
-/** Lines are written in blocks: a write per line halves the throughput. */
+/** A write per line halves the throughput. */
 const bufferBytes = 8 * 1024;
 const flushEveryMs = 200;
 
-/** A pipe whose reader is stuck may block the process this long; then the lines are lost. */
+/** A stuck reader blocks the process this long; then lines are lost. */
 const fullPipeMs = secondMs;
 
-/** Opens a log to stdout, one JSON object per line. `close` writes what is buffered. */
+/** Writes one JSON object per line. `close` writes the buffer. */
 export function openLog(options: { level: string; process: string }): { log: Log; close: () => void } {
   const { write, flush } = bufferStdout();
   const timer = setInterval(flush, flushEveryMs);
@@ -27,10 +27,7 @@ export function openLog(options: { level: string; process: string }): { log: Log
   return { log: createLog(options, { write }), close };
 }
 
-/**
- * Replaces pino's own destination, whose flush retries for ever and blocks the process when the reader of stdout has
- * gone or the disk is full. Here the lines are lost: there is nowhere to report it.
- */
+/** Pino's own flush retries for ever and blocks the process when the reader of stdout has gone or the disk is full. */
 function bufferStdout() {
   let buffered = "";
 
@@ -41,7 +38,7 @@ function bufferStdout() {
     try {
       writeWhole(bytes);
     } catch {
-      // The lines are lost.
+      // lost: there is nowhere to report it
     }
   };
   const write = (line: string) => {
@@ -66,7 +63,7 @@ function writeWhole(bytes: Buffer): void {
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-/** Creates a log. No token, credential or stored value reaches a line. */
+/** No token, credential or stored value reaches a line. */
 export function createLog(options: { level: string; process: string }, destination: DestinationStream): Log {
   return pino(
     {
@@ -85,7 +82,7 @@ export function createLog(options: { level: string; process: string }, destinati
   );
 }
 
-/** Redacts tokens in URLs, messages and stack traces, except for their prefix. */
+/** Keeps the prefix of each token. */
 export function redactTokens(line: string): string {
   return line.includes("sb")
     ? line.replace(anyTokenPattern, (token) => `${token.slice(0, 5)}[redacted]`)
@@ -93,8 +90,8 @@ export function redactTokens(line: string): string {
 }
 
 /**
- * Describes an error for the log. The message of a failed query lists its parameters (payloads, hashes, secrets) and
- * the database's detail quotes row values: only the statement, the cause and its code are kept.
+ * Keeps the statement, the cause and its code: a failed query's message lists its parameters (payloads, hashes,
+ * secrets), and the database's detail quotes values.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

@@ -3,11 +3,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Services } from "./services.ts";
 
-/** Processes of one machine share the setting: each takes the next free port. */
+/** Processes of one machine share the port setting. */
 const maxPorts = 50;
 
 /**
- * Serves Prometheus metrics on a separate port: the public address never shows them.
+ * Uses a separate port: the public address never shows metrics.
  * @throws Error when no port is free
  */
 export async function startMetricsServer({ config, metrics }: Services, port: number) {

@@ -1,13 +1,12 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** Creates the Prometheus metrics. Labels come from small closed sets: never ids, tokens or raw paths. */
+/** Labels come from small closed sets: never ids, tokens or raw paths. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
 
   return {
     registry,
-    /** Adds Node's own metrics of the process. */
     collectProcess: () => collectDefaultMetrics({ register: registry }),
     requests: new Counter({
       name: "signalbox_http_requests_total",

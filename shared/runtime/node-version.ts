@@ -1,7 +1,4 @@
-/**
- * The first import of every entry point: better-sqlite3 crashes without a message on an older Node. This module must
- * import nothing.
- */
+/** Import this first, and import nothing here: better-sqlite3 crashes without a message on an older Node. */
 const major = Number(process.versions.node.split(".")[0]);
 
 if (major < 24) {

@@ -1,2 +1,2 @@
-/** The private Redis of `npm start` listens here. Processes started by hand in the same folder find it. */
+/** `npm start` listens here; processes started by hand find it. */
 export const privateRedisSocket = "data/redis.sock";

@@ -6,17 +6,14 @@ import { releaseMemory } from "./release-memory.ts";
 import { checkSecretKey } from "./secret-key-check.ts";
 import { openServices, type Services } from "./services.ts";
 
-/** The work of a process, until it is told to stop. */
 export interface Work {
-  /** Logged when it has started. */
   description: Record<string, unknown>;
-  /** Finishes running work, within the configured deadline. */
+  /** Has the configured deadline. */
   close: () => Promise<void>;
 }
 
 /**
- * Runs a process: opens services, starts work, and on SIGTERM or SIGINT closes both. A process that cannot start
- * writes one sentence to stderr and exits with 1.
+ * A process that cannot start writes one sentence to stderr and exits with 1.
  * @param name in its log lines
  */
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
@@ -62,8 +59,8 @@ function startServices(name: string): Services & { closeLog: () => void } {
 }
 
 /**
- * Resolves at the first signal; later ones change nothing, since a terminal's Ctrl-C may reach a process twice. Under
- * `npm start` the parent's channel disconnects if the parent is killed.
+ * Ctrl-C may signal a process twice, so later signals are ignored. The channel of `npm start` disconnects if it is
+ * killed.
  */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

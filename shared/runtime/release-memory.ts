@@ -1,10 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/**
- * Gives the memory that loading modules took back to the system. Call once a process has started. V8 keeps a young
- * generation that grew while modules were loaded: 300 MB for a process whose live heap is 30 MB.
- */
+/** Call after the start: loading modules grows V8's young generation to 300 MB around a live heap of 30 MB. */
 export function releaseMemory(): void {
   setFlagsFromString("--expose-gc");
   const collect: (options: object) => void = runInNewContext("gc");

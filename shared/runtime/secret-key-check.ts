@@ -3,14 +3,12 @@ import type { Services } from "./services.ts";
 
 const setting = "secret_key_fingerprint";
 
-/** SECRET_KEY does not open the secrets of this database. */
 export class WrongSecretKey extends Error {
   override readonly name = "WrongSecretKey";
 }
 
 /**
- * Checks at start that SECRET_KEY opens the database's secrets. The first start stores its fingerprint. While the
- * database is away or not migrated, the check waits for the next start.
+ * Skips the check while the database is away or not migrated.
  * @throws WrongSecretKey
  */
 export async function checkSecretKey({ db, cipher, log }: Services): Promise<void> {

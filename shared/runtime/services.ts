@@ -19,7 +19,6 @@ import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
-/** Everything the domain needs from outside, opened once per process. */
 export interface Services {
   config: Config;
   log: Log;
@@ -34,15 +33,15 @@ export interface Services {
   passwords: Passwords;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
-  /** Waits up to two seconds for Redis: limits are counted in memory until it is there. */
+  /** Waits up to two seconds: without Redis, limits are counted in memory. */
   awaitRedis: () => Promise<void>;
-  /** Closes work queues, then Redis, then the database. Close whatever uses the services first. */
+  /** Close the users of the services first. */
   close: () => Promise<void>;
 }
 
 const redisPatienceMs = 2 * secondMs;
 
-/** Opens the services of a process. Redis and the database need not be there yet. */
+/** Redis and the database need not be there yet. */
 export function openServices(options: { config: Config; log: Log; clock?: Clock }): Services {
   const { config, log, clock = systemClock } = options;
   const metrics = createMetrics();

@@ -1,18 +1,16 @@
 import proxyAddr from "proxy-addr";
 import { z } from "zod";
 
-/** One setting: an environment variable and the member of `Config` that comes from it. */
+/** Turns an environment variable into a member of `Config`. */
 export interface Setting<Given, Value> {
-  /** Of the environment variable. */
   name: string;
   schema: z.ZodType<Given>;
   /** Markdown, for operators. */
   description: string;
-  /** Makes the value of the config: converts units, or falls back to other settings. */
+  /** Converts units, or falls back to other settings. */
   resolve: (given: Given, other: OtherSettings) => Value;
 }
 
-/** Settings that others fall back to. */
 export interface OtherSettings {
   PORT: number;
   PUBLIC_URL?: string | undefined;

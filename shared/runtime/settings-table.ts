@@ -1,7 +1,7 @@
 import type { Setting } from "./setting.ts";
 import { defaultOf, settingGroups } from "./settings.ts";
 
-/** The page `shared/SETTINGS.md`. */
+/** Renders `shared/SETTINGS.md`. */
 export function renderSettings(): string {
   const groups = settingGroups.map(({ title, settings }) => `## ${title}\n\n${renderTable(settings)}\n`);
   return `# Settings
@@ -23,11 +23,11 @@ export interface ListedSetting {
   name: string;
   default: string | null;
   description: string;
-  /** As the environment has it, without secrets; absent if unset. */
+  /** From the environment, without secrets. */
   value?: string;
 }
 
-/** Every setting with its value in an environment. Values are not validated, and secrets are redacted. */
+/** Redacts secrets; does not validate. */
 export function listSettings(env: Record<string, string | undefined>): ListedSetting[] {
   const all = settingGroups.flatMap(({ settings }) => settings);
   return all.map((each) => ({
@@ -49,7 +49,7 @@ function redactSecrets(name: string, value: string): string {
   return carriesSecret ? withoutSecrets(url) : value;
 }
 
-/** A query may carry a password too, as `?password=…`: the whole query goes. */
+/** The whole query goes: it may carry `?password=…`. */
 function withoutSecrets({ protocol, username, password, host, pathname }: URL): string {
   const user = `${username}${password && `:${redacted}`}`;
   return `${protocol}//${user && `${user}@`}${host}${pathname}`;

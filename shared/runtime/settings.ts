@@ -259,10 +259,9 @@ const retention = {
   ),
 };
 
-/** Every setting, by the member of `Config` that it becomes. */
+/** By member of `Config`. */
 export const settings = { ...addresses, ...storage, ...names, ...requests, ...limits, ...retention };
 
-/** The settings as operators read them. */
 export const settingGroups: { title: string; settings: Setting<unknown, unknown>[] }[] = [
   { title: "Addresses", settings: listOf(addresses) },
   { title: "Storage and secrets", settings: listOf(storage) },
@@ -276,7 +275,7 @@ function listOf(group: object): Setting<unknown, unknown>[] {
   return Object.values(group);
 }
 
-/** A default as it would stand in the environment; undefined if there is none, or it depends on other settings. */
+/** As written in the environment; undefined if none, or if it depends on other settings. */
 export function defaultOf({ schema }: Setting<unknown, unknown>): string | undefined {
   const parsed = schema.safeParse(undefined);
   return parsed.success && parsed.data !== undefined ? `${parsed.data}` || undefined : undefined;

@@ -1,13 +1,11 @@
 import { parentPort, Worker } from "node:worker_threads";
 
-/** Requests sent to the thread ahead of their turn: enough to keep it busy, few enough to send again cheaply. */
+/** Enough to keep the thread busy, few enough to send again cheaply. */
 const maxSent = 32;
-/** If the timer fires later than this, the whole process stood still: the thread is not slow. */
+/** Later timers mean that the whole process stood still: the thread is not slow. */
 const stalledMs = 100;
-/** First message of a thread. */
 const ready = "ready";
 
-/** Every request carries the bytes it is about. */
 interface Payload {
   body: Uint8Array;
 }
@@ -18,26 +16,25 @@ interface Waiting<Request, Response> {
   reject: (error: Error) => void;
 }
 
-/** A response took longer than the deadline. */
 export class DeadlineExceeded extends Error {
   override readonly name = "DeadlineExceeded";
 }
 
-/** Responds to requests in their order, without blocking the caller's thread. */
+/** Responds in order, off the caller's thread. */
 export interface Thread<Request, Response> {
   /**
    * @throws DeadlineExceeded
    * @throws Error when the thread cannot start, or dies over this request
    */
   request(request: Request): Promise<Response>;
-  /** Ends the thread. Requests that wait fail. */
+  /** Fails waiting requests. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a thread that runs a module, which calls `handleRequests`. It starts with the first request, starts again
- * after it died, and keeps the process alive only while a request waits.
- * @param deadlineMs for each response, from when the thread can have begun with it
+ * Starts the module, which calls `handleRequests`, at the first request and again after it died. Keeps the process
+ * alive only while a request waits.
+ * @param deadlineMs for each response, from when the thread can have begun it
  */
 export function openThread<Request extends Payload, Response>(
   module: URL,
@@ -46,7 +43,7 @@ export function openThread<Request extends Payload, Response>(
   return new OrderedThread<Request, Response>(module, deadlineMs);
 }
 
-/** Called once by the thread's module. An error that `handle` throws ends the thread. */
+/** An error of `handle` ends the thread. */
 export function handleRequests<Request extends Payload, Response>(
   handle: (request: Request) => Response,
 ): void {
@@ -62,7 +59,7 @@ class OrderedThread<Request extends Payload, Response> implements Thread<Request
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
-  /** Oldest first. The thread works on the head, and has been sent the first `#sent`. */
+  /** Oldest first. The thread has the first `#sent`. */
   readonly #waiting: Waiting<Request, Response>[] = [];
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -109,7 +106,7 @@ class OrderedThread<Request extends Payload, Response> implements Thread<Request
     worker.on("error", (error: Error) => {
       cause = error;
     });
-    // Last responses may come after the error, but come before the exit.
+    // Last responses may follow the error, but not the exit.
     worker.on("exit", () => this.#handleExit(worker, cause));
     return worker;
   }
@@ -123,7 +120,7 @@ class OrderedThread<Request extends Payload, Response> implements Thread<Request
     const unsent = this.#waiting.slice(this.#sent, maxSent);
     if (unsent.length > 0) this.#worker?.ref();
     for (const { request } of unsent) {
-      // Transfers a copy: the caller needs the bytes, and they may have to be sent again.
+      // Transfers a copy: the body may have to be sent again.
       const body = new Uint8Array(request.body);
       this.#worker?.postMessage({ ...request, body }, [body.buffer]);
       this.#sent++;
@@ -139,7 +136,7 @@ class OrderedThread<Request extends Payload, Response> implements Thread<Request
     head?.resolve(response);
   }
 
-  /** Times the head only: the thread cannot have begun with the others. */
+  /** The thread cannot have begun with others than the head. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     const head = this.#waiting[0];
@@ -162,7 +159,7 @@ class OrderedThread<Request extends Payload, Response> implements Thread<Request
     if (this.#waiting.length > 0) this.#start();
   }
 
-  /** A ready thread died over the head. One that never was ready would die again over all the others. */
+  /** A ready thread died over the head. One never ready would die over all. */
   #handleExit(worker: Worker, error: Error): void {
     if (worker !== this.#worker) return;
     const failed = this.#isReady ? 1 : this.#waiting.length;
