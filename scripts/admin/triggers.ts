@@ -55,7 +55,7 @@ export function triggerCommands(act: Act): Command[] {
   const change = (
     name: string,
     description: string,
-    run: (services: Services, of: TriggerWithOwners) => Promise<unknown>,
+    run: (services: Services, found: TriggerWithOwners) => Promise<unknown>,
   ) =>
     trigger
       .command(name)

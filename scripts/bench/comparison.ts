@@ -57,9 +57,9 @@ function middle<Name extends string>(line: Line<Name>, name: Name): number {
 }
 
 /** The median of the ratios within each round, because the machine's speed changes by the second. */
-function ratio<Name extends string>(line: Line<Name>, of: Name, to: Name): number {
+function ratio<Name extends string>(line: Line<Name>, ours: Name, theirs: Name): number {
   return median(
-    line.rounds.flatMap(({ [of]: dividend, [to]: divisor }) =>
+    line.rounds.flatMap(({ [ours]: dividend, [theirs]: divisor }) =>
       dividend === undefined || divisor === undefined ? [] : dividend / divisor,
     ),
   );

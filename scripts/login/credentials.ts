@@ -29,7 +29,7 @@ export interface CredentialStore {
   prepare(): void;
   find(): Credentials | undefined;
   save(credentials: Credentials): void;
-  forget(): void;
+  remove(): void;
 }
 
 /**
@@ -76,7 +76,7 @@ export function openCredentials(
     save(credentials) {
       write({ ...readAll(file), [key]: toEntry(credentials) });
     },
-    forget() {
+    remove() {
       const { [key]: forgotten, ...rest } = readAll(file);
       if (forgotten) write(rest);
     },

@@ -46,7 +46,7 @@ export async function signOut(terminal: Terminal, target: SignIn): Promise<void>
     if (!isOver && !hasCode(error, "unsupported")) throw error;
     if (!isOver) terminal.writeError("This server cannot revoke tokens: they are only forgotten here.\n");
   }
-  store.forget();
+  store.remove();
   terminal.write(`You are signed out of ${target.server}.\n`);
 }
 

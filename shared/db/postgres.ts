@@ -7,7 +7,7 @@ import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { type Db, rootCause, type Tx, translateError } from "./database.ts";
-import type { DatabaseOptions } from "./open.ts";
+import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 

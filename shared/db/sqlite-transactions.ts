@@ -3,7 +3,7 @@ import type Client from "better-sqlite3";
 import { secondMs } from "../durations.ts";
 import { createBatcher, gatherWhileGrowing } from "../runtime/batcher.ts";
 import { type Tx, translateError } from "./database.ts";
-import type { DatabaseOptions } from "./open.ts";
+import type { DatabaseOptions } from "./options.ts";
 import { insideTransaction } from "./transaction-guard.ts";
 
 export interface SqliteTransactions {

@@ -9,7 +9,7 @@ import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
-import type { DatabaseOptions } from "./open.ts";
+import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { sqliteTransactions } from "./sqlite-transactions.ts";
 import { refuseInsideTransaction } from "./transaction-guard.ts";

@@ -81,8 +81,8 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
 }
 
 async function loadDeliveries({ db }: Services, { event }: MemberRequest, { id }: Trigger) {
-  const asked = readIdPage(event, deliveryCursors, deliveriesPerPage);
-  const page = splitPage(asked, await listDeliveriesPage(db, id, asked), (delivery) => delivery.id);
+  const request = readIdPage(event, deliveryCursors, deliveriesPerPage);
+  const page = splitPage(request, await listDeliveriesPage(db, id, request), (delivery) => delivery.id);
   const ids = page.rows.map((delivery) => delivery.id);
   return { page, deliveries: page.rows, builds: await listBuildsOfDeliveries(db, ids) };
 }

@@ -10,12 +10,12 @@ declare module "oidc-provider" {
     constructor(issuer: string, configuration: object);
     callback(): RequestListener;
     Client: { find(id: string): Promise<object | undefined> };
-    Grant: new (of: {
+    Grant: new (options: {
       accountId: string;
       clientId: string;
     }) => Saved & { addOIDCScope(scope: string): void };
     DeviceCode: new (
-      of: object,
+      subject: object,
     ) => Saved;
   }
 }

@@ -1,0 +1,13 @@
+import type { Clock } from "../runtime/clock.ts";
+
+export interface DatabaseOptions {
+  /** `file:<path>` or `postgres://…`. */
+  url: string;
+  poolSize: number;
+  clock?: Clock;
+  /** Wait of a write for a locked SQLite database. */
+  timeoutMs: number;
+  onError: (error: Error) => void;
+  /** Gets the seconds that a write locked SQLite, or its rows on Postgres. */
+  onLockReleased?: (seconds: number) => void;
+}
