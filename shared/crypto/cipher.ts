@@ -1,19 +1,16 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-/**
- * Seals secrets that must be read again (signing secrets, environments) with AES-256-GCM, under keys derived from
- * SECRET_KEY. Text form: `v1.<nonce>.<tag>.<ciphertext>`, base64url.
- */
+/** AES-256-GCM, keys derived from SECRET_KEY. Text: `v1.<nonce>.<tag>.<ciphertext>`, base64url. */
 export interface Cipher {
   seal(plain: string): string;
-  /** @throws Error when neither the current nor the previous SECRET_KEY opens it */
+  /** @throws Error when neither SECRET_KEY nor the previous one opens it */
   open(sealed: string): string;
   /**
-   * HMACs of a secret with too few values for a plain hash: under the current key, for storing, then under the
-   * previous key, for lookups.
+   * For secrets with too few values for a plain hash. Store the first HMAC; look up by all, the previous key's
+   * included.
    */
   macs(text: string): string[];
-  /** Of the current key and the previous one, to recognise a database of another key. */
+  /** Of both keys: they recognise a database of another key. */
   fingerprints: string[];
 }
 
@@ -67,6 +64,6 @@ function openWith(key: Buffer, sealed: string): string | undefined {
       "utf8",
     );
   } catch {
-    return undefined; // sealed under another key, or damaged
+    return undefined;
   }
 }

@@ -10,25 +10,25 @@ const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const saltBytes = 16;
 const keyBytes = 32;
 
-/** scrypt takes a core for a quarter of a second. More calls are refused, to spare other requests. */
+/** scrypt takes a core for a quarter of a second; refusals spare other requests. */
 const maxWaiting = 20;
 const retryAfterSeconds = 5;
 
-/** Hashes and checks passwords, one at a time. */
+/** One at a time. */
 export interface Passwords {
   /**
-   * Returns scrypt as text with its salt and cost, so that the cost can rise later.
+   * The hash states its cost, which can rise later.
    * @throws Refusal 503 when too many calls wait
    */
   hash(password: string): Promise<string>;
   /**
-   * Takes constant time for a given stored hash. Nothing matches a malformed hash.
+   * Takes constant time. A malformed hash matches nothing.
    * @throws Refusal 503 when too many calls wait
    */
   matches(password: string, stored: string): Promise<boolean>;
 }
 
-/** No password matches it, and a check takes as long as for a wrong password: it hides unknown addresses. */
+/** Hides unknown addresses: its check takes equally long. */
 export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyBytes));
 
 export function createPasswords(): Passwords {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 
 const secretKeyFile = "data/secret-key";
 
-/** Reads the generated key of an installation. The first call generates it, readable by its owner only. */
+/** Generates the key at the first call, readable by its owner only. */
 export function readOrCreateSecretKey(): string {
   return readSecretKey() ?? createSecretKey();
 }
@@ -18,7 +18,7 @@ function readSecretKey(): string | undefined {
   }
 }
 
-/** Several processes may start at once: a link is atomic, and the first one wins. */
+/** Several processes may start at once: a link is atomic, and the first wins. */
 function createSecretKey(): string {
   mkdirSync(dirname(secretKeyFile), { recursive: true, mode: 0o700 });
   const draft = `${secretKeyFile}.${process.pid}`;

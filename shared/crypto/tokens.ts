@@ -3,9 +3,8 @@ import { crc32 } from "node:zlib";
 import { customAlphabet } from "nanoid";
 
 /**
- * Tokens are a prefix for their kind, 43 random base62 characters (256 bits) and 6 of CRC-32 over both. A mistyped
- * or made-up token is refused without the database, and secret scanners recognise a leaked one. Only the SHA-256 is
- * stored.
+ * A prefix, 43 random base62 characters (256 bits) and 6 of CRC-32: typos are refused without the database, and secret
+ * scanners recognise leaks. Only the SHA-256 is stored.
  */
 export const tokenPrefixes = {
   access: "sbat_",
@@ -25,20 +24,19 @@ const checksumLength = 6;
 const tokenPattern = /^[0-9A-Za-z]{49}$/;
 const random = customAlphabet(base62, randomLength);
 
-/** Returns a new token in clear: show it once and store its `hashToken`. */
+/** Show the token once; store its `hashToken`. */
 export function issueToken(kind: TokenKind): string {
   const body = tokenPrefixes[kind] + random();
   return body + checksum(body);
 }
 
-/** Checks prefix, form and checksum, without I/O. */
 export function isWellFormedToken(kind: TokenKind, text: string): boolean {
   const prefix = tokenPrefixes[kind];
   if (!text.startsWith(prefix) || !tokenPattern.test(text.slice(prefix.length))) return false;
   return text.endsWith(checksum(text.slice(0, -checksumLength)));
 }
 
-/** Returns SHA-256 as base64url, 43 characters. */
+/** SHA-256, base64url. */
 export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }
@@ -53,5 +51,5 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Matches tokens of any kind, also of other versions, to keep them out of the log. */
+/** Also matches other versions' tokens, to keep them out of the log. */
 export const anyTokenPattern = /\bsb[a-z]{2}_[0-9A-Za-z]{6,}/g;

@@ -2,10 +2,8 @@ import { z } from "zod";
 import { hourMs, minuteMs, secondMs } from "../durations.ts";
 import { defineJob } from "./define.ts";
 
-// All background jobs. Every job may run twice, late or not at all: rows decide what it does, and a second run
-// changes nothing.
+// A background job may run twice, late or not at all: rows decide what it does, and a second run changes nothing.
 
-/** Builds these deliveries. */
 export const createBuilds = defineJob({
   name: "create-builds",
   queue: "deliveries",
@@ -13,7 +11,7 @@ export const createBuilds = defineJob({
   attempts: 8,
 });
 
-/** Sends a new job for deliveries that lost theirs. */
+/** Requeues deliveries that lost their job. */
 export const requeueStrandedDeliveries = defineJob({
   name: "requeue-stranded-deliveries",
   queue: "maintenance",
@@ -22,7 +20,7 @@ export const requeueStrandedDeliveries = defineJob({
   everyMs: 5 * secondMs,
 });
 
-/** Evicts payloads past their retention, and the oldest of an organization above its limit of bytes. */
+/** Evicts payloads past their retention, and the oldest of an organization over its limit. */
 export const evictPayloads = defineJob({
   name: "evict-payloads",
   queue: "maintenance",
@@ -31,7 +29,7 @@ export const evictPayloads = defineJob({
   everyMs: 10 * minuteMs,
 });
 
-/** Marks overdue device codes as expired, and purges old ones. */
+/** Expires device codes, and purges old ones. */
 export const expireDeviceCodes = defineJob({
   name: "expire-device-codes",
   queue: "maintenance",
@@ -40,7 +38,7 @@ export const expireDeviceCodes = defineJob({
   everyMs: minuteMs,
 });
 
-/** Writes to the database when access tokens were last used. */
+/** Stores when access tokens were last used. */
 export const recordUsage = defineJob({
   name: "record-usage",
   queue: "maintenance",
@@ -49,7 +47,7 @@ export const recordUsage = defineJob({
   everyMs: 5 * secondMs,
 });
 
-/** Purges deliveries, finished builds, audit entries, idempotency keys, tokens and sessions past their retention. */
+/** Purges rows past their retention. */
 export const purgeExpired = defineJob({
   name: "purge-expired",
   queue: "maintenance",
@@ -58,7 +56,7 @@ export const purgeExpired = defineJob({
   everyMs: hourMs,
 });
 
-/** Makes the waiting jobs of a queue, and their builds, match the pause of the queue. */
+/** Makes waiting jobs and their builds match their queue's pause. */
 export const fanOutDispatchPause = defineJob({
   name: "fan-out-dispatch-pause",
   queue: "dispatch",
@@ -66,7 +64,7 @@ export const fanOutDispatchPause = defineJob({
   attempts: 8,
 });
 
-/** Sends a fan-out for every queue whose own may have been lost. */
+/** Requeues fan-outs that may be lost. */
 export const requeueDispatchPauses = defineJob({
   name: "requeue-dispatch-pauses",
   queue: "dispatch",

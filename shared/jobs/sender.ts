@@ -6,25 +6,20 @@ import type { RedisKeys } from "../redis/keys.ts";
 import type { Log } from "../runtime/log.ts";
 import { type JobContract, type WorkQueue, workQueues } from "./define.ts";
 
-/** Sends background jobs to the workers. */
 export interface JobSender {
   /**
-   * Sends a job. Never throws, and hot paths do not wait for it: a job that is lost, here or later in Redis, is
-   * requeued.
+   * Never throws. Hot paths do not wait: a lost job is requeued.
    * @returns true if Redis took it
    */
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
-  /** Counts the jobs that wait in a work queue; undefined while Redis is away. */
+  /** Undefined while Redis is away. */
   countWaiting(queue: WorkQueue): Promise<number | undefined>;
-  /**
-   * Schedules the recurring jobs of these work queues and removes every other schedule, which a former version may
-   * have left. Safe to repeat, and FLUSHALL makes it necessary.
-   */
+  /** Removes other schedules, which a former version may have left. Repeat it: FLUSHALL deletes schedules. */
   schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Ages are in seconds. */
+/** Ages in seconds. */
 const retention = {
   removeOnComplete: { count: 100, age: hourMs / secondMs },
   removeOnFail: { count: 1000, age: (7 * dayMs) / secondMs },
@@ -42,7 +37,7 @@ export function openJobSender(options: {
     const queue = new Queue(name, {
       connection: redis,
       prefix: keys.jobs,
-      // Without both, a work queue that is opened while Redis is away stays dead when Redis comes back.
+      // Without both, a work queue opened while Redis is away stays dead.
       skipWaitingForReady: true,
       skipVersionCheck: true,
       defaultJobOptions: retention,
@@ -80,7 +75,6 @@ export function openJobSender(options: {
   };
 }
 
-/** Schedules these jobs on a work queue and removes the schedules of all others. */
 async function scheduleOnly(queue: Queue, contracts: JobContract[]): Promise<void> {
   for (const { name, everyMs } of contracts)
     await queue.upsertJobScheduler(name, { every: everyMs as number }, { name, data: {} });

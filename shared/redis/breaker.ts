@@ -6,11 +6,11 @@ import type { Log } from "../runtime/log.ts";
 const openMs = secondMs;
 
 /**
- * A circuit breaker. After a failed or timed-out command it tries nothing for a second, then one PING decides: a
- * frozen Redis costs one time-out per second, not one per request.
+ * Tries nothing for a second after a failure, then one PING decides: a frozen Redis costs one time-out per second, not
+ * one per request.
  */
 export interface Breaker {
-  /** Returns the reply, or undefined while Redis is away. A command that timed out may still take effect. */
+  /** Undefined while Redis is away. A timed-out command may still take effect. */
   attempt<T>(command: () => Promise<T>): Promise<T | undefined>;
   isOpen(): boolean;
 }
@@ -26,9 +26,7 @@ export function createBreaker(redis: Redis, log: Log): Breaker {
         open = false;
         log.info("Redis answers again");
         return;
-      } catch {
-        // still away
-      }
+      } catch {}
     }
   };
 

@@ -1,10 +1,10 @@
 import { Redis, type RedisOptions } from "ioredis";
 
-/** A frozen Redis would otherwise block callers for ever. */
+/** A frozen Redis would block callers for ever. */
 const commandTimeoutMs = 500;
 const reconnectDelayMs = (tries: number) => Math.min(50 * 2 ** Math.min(tries, 6), 2000);
 
-/** For requests and producers: commands fail fast while Redis is away. */
+/** Commands fail fast without Redis. */
 export function connectFast(url: string): Redis {
   return connect(url, {
     commandTimeout: commandTimeoutMs,
@@ -18,7 +18,6 @@ export function connectPatient(url: string): Redis {
   return connect(url, { maxRetriesPerRequest: null });
 }
 
-/** Waits for the connection, at most `timeoutMs`. */
 export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === "ready") return;
   await new Promise<void>((resolve) => {
@@ -30,7 +29,7 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
 function connect(url: string, options: RedisOptions): Redis {
   const all = { ...options, connectTimeout: 2000, retryStrategy: reconnectDelayMs };
   const redis = url.includes("://") ? new Redis(url, all) : new Redis({ ...all, path: url });
-  // Without a listener ioredis writes every failed reconnect to stderr. The breaker logs outages.
+  // Silences ioredis, which prints failed reconnects. The breaker logs outages.
   redis.on("error", () => {});
   return redis;
 }

@@ -4,22 +4,19 @@ import type { RedisKeys } from "./keys.ts";
 
 export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "trigger"}:${string}`;
 
-/**
- * Publishes changes to all processes. An event names the changed thing only: listeners read the row. Events may be
- * lost.
- */
+/** Events may be lost. Listeners read the row. */
 export interface Events {
   /** Never throws, and does not wait. */
   publish(topics: Topic[]): void;
-  /** Calls `listener` for events of these topics. @returns a function that ends it */
+  /** @returns a function that ends the subscription */
   subscribe(topics: Topic[], listener: () => void): () => void;
   close(): void;
 }
 
-/** Topics per message: a fan-out may change hundreds of builds. */
+/** A fan-out may change hundreds of builds. */
 const maxTopics = 500;
 
-/** @param connect opens a separate connection for subscriptions, at the first one */
+/** @param connect opens the connection for subscriptions */
 export function createEvents(options: {
   redis: Redis;
   connect: () => Redis;

@@ -3,7 +3,7 @@ import type { Log } from "../runtime/log.ts";
 
 export type RedisState = "ok" | "unavailable" | "wrong-eviction-policy";
 
-/** Checks that Redis is there and evicts nothing: it would drop jobs and counters. */
+/** Eviction would drop jobs and counters. */
 export async function checkRedis(redis: Redis): Promise<RedisState> {
   if (redis.status !== "ready") return "unavailable";
   try {
@@ -16,7 +16,7 @@ export async function checkRedis(redis: Redis): Promise<RedisState> {
 
 const minVersion = 6.2;
 
-/** Logs on every connection whether this Redis is too old or may evict keys. */
+/** Checks on every connection. */
 export function warnOfUnfitRedis(redis: Redis, log: Log): void {
   redis.on("ready", async () => {
     try {

@@ -6,14 +6,14 @@ const span = bucketsPerWindow + 1;
 const maxKeys = 100_000;
 
 interface Counts {
-  /** Slots taken, by bucket number modulo 61. */
+  /** By bucket number modulo 61. */
   buckets: number[];
   newest: number;
   oldest: number;
   total: number;
 }
 
-/** Does what `sliding-window.lua` does, in this process's memory, while Redis is away. */
+/** `sliding-window.lua` in memory. */
 export function memoryRateLimiter(clock: Clock): RateLimiter {
   const windows = new LRUCache<string, Counts>({ max: maxKeys });
 
@@ -44,7 +44,6 @@ export function memoryRateLimiter(clock: Clock): RateLimiter {
   };
 }
 
-/** Drops the buckets that have left the window, and moves on to the current one. */
 function advance(counts: Counts, current: number): void {
   if (current - counts.newest >= span) {
     Object.assign(counts, { buckets: [], oldest: current, total: 0 });

@@ -1,13 +1,12 @@
--- Checks polls against the interval of their key. Each early poll adds a step to the interval. A first poll is never
--- early.
+-- Checks polls against their interval. Each early poll adds a step. A first poll is never early.
 --
--- KEYS[i]  hash: "at" time of the last poll; "interval" that it has to keep
+-- KEYS[i]  hash: "at" last poll; "interval" to keep
 -- ARGV[1]  step, milliseconds
 -- ARGV[2]  tolerance, as a part of the interval ...
--- ARGV[3]  ... and in milliseconds, at least
+-- ARGV[3]  ... and at least, milliseconds
 -- then for each key, in milliseconds:
 -- ARGV[]   now
--- ARGV[]   interval at first
+-- ARGV[]   first interval
 -- ARGV[]   lifetime of the key
 -- Returns  for each key: 1 too soon, 0 not
 local step, toleratedPart, toleratedMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])

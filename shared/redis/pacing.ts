@@ -8,20 +8,18 @@ import { createBatcher } from "../runtime/batcher.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-/** One poll of a subject that has to be polled at intervals. */
 export interface Poll {
   /** An id, never a secret. */
   subject: string;
   now: Date;
   intervalMs: number;
-  /** How long polls are remembered. */
   lifetimeMs: number;
 }
 
 export interface Pacing {
   /**
-   * Returns true if the poll came too soon. Each early poll adds 5 seconds to the interval (RFC 8628 §3.5).
-   * Times come from the callers' clocks: a tolerance of half a second covers their differences.
+   * Each early poll adds 5 seconds to the interval (RFC 8628 §3.5). Half a second of tolerance covers clock
+   * differences.
    */
   isTooSoon(poll: Poll): Promise<boolean>;
 }
@@ -32,14 +30,14 @@ const toleratedMs = 500;
 const maxSubjects = 100_000;
 const script = readFileSync(join(import.meta.dirname, "pacing.lua"), "utf8");
 
-/** Redis serves nobody else while the script runs. */
+/** Redis serves nobody else meanwhile. */
 const maxBatch = 100;
 
 interface WithScript {
   pace(keys: number, ...keysAndArguments: (string | number)[]): Promise<(0 | 1)[]>;
 }
 
-/** Polls are remembered in Redis, for all processes; while Redis is away, in the memory of this one. */
+/** Falls back to memory while Redis is away. */
 export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: Breaker }): Pacing {
   const { redis, keys, breaker } = options;
   redis.defineCommand("pace", { lua: script });
@@ -60,7 +58,7 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
   return { isTooSoon: batcher.add };
 }
 
-/** Does what `pacing.lua` does, in this process's memory. */
+/** `pacing.lua` in memory. */
 export function memoryPacing(): Pacing {
   const polls = new LRUCache<string, { lastMs: number; intervalMs: number }>({ max: maxSubjects });
   return {

@@ -8,7 +8,7 @@ import type { RedisKeys } from "./keys.ts";
 
 export const bucketsPerWindow = 60;
 
-/** Allows at most `limit` slots in any `windowMs`, a multiple of 60. */
+/** Allows `limit` slots in any `windowMs`, a multiple of 60. */
 export interface RateLimit {
   name: string;
   subject: string;
@@ -20,16 +20,16 @@ export interface RateLimitState {
   admitted: boolean;
   limit: number;
   remaining: number;
-  /** Milliseconds until the next slot returns. */
+  /** Until the next slot returns. */
   resetMs: number;
 }
 
 export interface RateLimiter {
-  /** Takes a slot. A refused call takes none. */
+  /** Takes a slot, unless refused. */
   admit(window: RateLimit): Promise<RateLimitState>;
-  /** Reads the window without taking a slot. */
+  /** Takes no slot. */
   peek(window: RateLimit): Promise<RateLimitState>;
-  /** Returns a slot, for a call that turned out not to count. */
+  /** For calls that turned out not to count. */
   giveBack(window: RateLimit): Promise<void>;
 }
 
@@ -40,13 +40,12 @@ interface WithScript {
   slidingWindow(key: string, limit: number, bucketMs: number, change: number): Promise<Reply>;
 }
 
-/** Divides the reply to a batch among its calls, in their order. */
 function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): RateLimitState {
   const takenAfterwards = Math.max(0, taken - 1 - index);
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
 }
 
-/** Counts in Redis for all processes; in `fallback` while Redis is away. */
+/** Uses `fallback` while Redis is away. */
 export function createRateLimiter(options: {
   redis: Redis;
   keys: RedisKeys;
@@ -64,7 +63,7 @@ export function createRateLimiter(options: {
       scripted.slidingWindow(keyOf(window), window.limit, window.windowMs / bucketsPerWindow, by),
     );
 
-  /** Takes a slot for each call on one window, in one trip to Redis. */
+  /** Makes one trip to Redis. */
   const admitTogether = async (window: RateLimit, calls: number): Promise<RateLimitState[]> => {
     const reply = await change(window, calls);
     const states = Array.from({ length: calls }, (_, index) => {
@@ -77,7 +76,7 @@ export function createRateLimiter(options: {
 
   const flush = async (windows: RateLimit[]) => {
     const states: RateLimitState[] = [];
-    // The limit is part of the key: a caller that knows an older limit must not decide for others.
+    // A caller with an older limit must not decide for others.
     const groups = Map.groupBy(windows.keys(), (index) => {
       const window = windows[index] as RateLimit;
       return `${keyOf(window)} ${window.limit}`;

@@ -1,11 +1,10 @@
--- Takes slots in a sliding window, or returns one. A window has 61 buckets, each a 60th of its length: the current
--- one and the 60 before. So no span of the window's length exceeds the limit.
+-- Takes or returns slots. 61 buckets, each a 60th of the window, so no span of its length exceeds the limit.
 --
--- KEYS[1]  hash: bucket number modulo 61 → slots taken in it; "n" newest and "o" oldest bucket; "t" total
+-- KEYS[1]  hash: bucket number modulo 61 → slots taken; "n" newest and "o" oldest bucket; "t" total
 -- ARGV[1]  limit
--- ARGV[2]  length of a bucket, milliseconds
--- ARGV[3]  how many slots to take; 0 reads only; -1 returns one
--- Returns  { slots taken, slots that remain, milliseconds until the next slot returns }
+-- ARGV[2]  bucket length, milliseconds
+-- ARGV[3]  slots to take; 0 only reads; -1 returns one
+-- Returns  { slots taken, slots left, milliseconds until the next slot returns }
 local key, limit, bucketMs, change = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -15,7 +14,7 @@ local function count(bucket) return tonumber(redis.call('HGET', key, bucket % 61
 
 local state = redis.call('HMGET', key, 'n', 'o', 't')
 local newest, oldest, total = tonumber(state[1]) or current, tonumber(state[2]) or current, tonumber(state[3]) or 0
-if newest > current then -- the clock of the server was set back: stay
+if newest > current then -- the server's clock was set back
   current = newest
   now = current * bucketMs
 end

@@ -6,22 +6,17 @@ import { createPeriodicFlush } from "../runtime/batcher.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-/** One use of an access token. */
 export interface Use {
   at: Date;
   ip: string;
   userAgent: string | null;
 }
 
-/**
- * Records when tokens were last used without a database write for each request: uses wait in memory, go to Redis
- * every few seconds, and a worker writes them to the database. A crash loses at most a few "last used" times.
- */
+/** Spares a database write per request: uses wait in memory, then in Redis for a worker. A crash loses a few. */
 export interface Usage {
   record(tokenId: string, use: Use): void;
-  /** Sends recorded uses to Redis now. */
   flush(): Promise<void>;
-  /** Takes some uses out of Redis, in no order; none while Redis is away. */
+  /** None while Redis is away. */
   take(): Promise<[tokenId: string, use: Use][]>;
   close(): Promise<void>;
 }
