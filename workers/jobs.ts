@@ -12,7 +12,7 @@ import { purgeExpired } from "./purge-expired.ts";
 
 export interface WorkerJob {
   contract: JobContract;
-  /** @throws when the data does not fit the contract: another version may have sent it */
+  /** @throws if another version sent data that does not fit the contract */
   run: (data: unknown) => Promise<void>;
 }
 
@@ -21,7 +21,6 @@ export interface WorkerJobs {
   close: () => Promise<void>;
 }
 
-/** Opens every job that workers run: a contract with the domain function that fulfils it. */
 export function openWorkerJobs(services: Services): WorkerJobs {
   const filters = openFilterEvaluator();
   const builder = openDeliveryBuilder(services, filters);
@@ -45,7 +44,7 @@ function job<Data>(contract: JobContract<Data>, run: (data: Data) => Promise<unk
   };
 }
 
-/** @throws the first error, once all are done: the others are built */
+/** @throws the first error, once all are done */
 async function buildAll(builder: DeliveryBuilder, deliveryIds: string[]): Promise<void> {
   const outcomes = await Promise.allSettled(deliveryIds.map((id) => builder.add(id)));
   const failure = outcomes.find((outcome) => outcome.status === "rejected");

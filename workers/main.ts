@@ -3,7 +3,7 @@ import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { runProcess } from "../shared/runtime/process.ts";
 import { startWorkers } from "./run.ts";
 
-/** `workers/main.ts deliveries maintenance dispatch`: the work queues to serve. Default: all. */
+/** `workers/main.ts deliveries maintenance dispatch`. Default: all work queues. */
 const given = process.argv.slice(2);
 const unknown = given.filter((name) => !(workQueues as readonly string[]).includes(name));
 if (unknown.length > 0) {

@@ -6,7 +6,6 @@ import type { Services } from "../shared/runtime/services.ts";
 import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
 
-/** Purges what is past its retention, one capability after the other. */
 export async function purgeExpired(services: Services): Promise<void> {
   const builds = await purgeBuilds(services);
   const deliveries = await purgeDeliveries(services);

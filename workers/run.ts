@@ -8,17 +8,17 @@ import { redisKeys } from "../shared/redis/keys.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
 
-/** Jobs that one process runs at a time. Jobs that build share transactions, so many at once are welcome. */
+/** Per process. Concurrent building jobs share transactions. */
 const concurrency: Record<WorkQueue, number> = { deliveries: 50, maintenance: 3, dispatch: 4 };
 /** FLUSHALL deletes the schedules without notice. */
 const rescheduleEveryMs = 10 * secondMs;
 
 export interface Workers {
-  /** Finishes running jobs within the configured deadline; interrupted jobs run again elsewhere. */
+  /** Has the configured deadline; interrupted jobs run again elsewhere. */
   close(): Promise<void>;
 }
 
-/** Works on these work queues until closed. Redis need not be there yet, and may go and come back. */
+/** Redis need not be there yet, and may go and come back. */
 export async function startWorkers(
   services: Services,
   queues: readonly WorkQueue[] = workQueues,
@@ -36,7 +36,7 @@ export async function startWorkers(
   return {
     async close() {
       clearInterval(timer);
-      // Without Redis a graceful close never ends, and once begun it cannot be forced any more.
+      // Without Redis a graceful close never ends, and cannot be forced once begun.
       const isForced = redis.status !== "ready";
       const closed = Promise.allSettled(workers.map((worker) => worker.close(isForced)));
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
@@ -72,13 +72,13 @@ function openWorker(
 }
 
 async function runJob({ log }: Services, job: Job, run: WorkerJob["run"] | undefined): Promise<void> {
-  // Another version sent it. No retry and no warning: its schedulers may repeat every few seconds.
+  // Another version sent it. No retry or warning: its schedulers repeat.
   if (!run) throw new UnrecoverableError(`no worker knows the job ${job.name}`);
   try {
     await run(job.data);
   } catch (error) {
     log.warn({ err: error, job: job.name, attempt: job.attemptsMade + 1 }, "a job failed");
-    // Redis keeps the message of this error, and a failed statement's message lists its values: not for Redis.
+    // Redis keeps this message, and a failed statement's message lists its values.
     throw new Error(`${job.name} failed: see the worker's log`);
   }
 }

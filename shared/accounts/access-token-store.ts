@@ -14,7 +14,7 @@ export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<voi
   await tx.insertMany(tx.tables.accessTokens, [token]);
 }
 
-/** The foreign key deletes the member's grants. */
+/** A foreign key deletes the grants. */
 export async function revokeTokensOfMember(
   tx: Tx,
   organizationId: string,
@@ -61,7 +61,7 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
-/** The active tokens that a user made, newest first. */
+/** Newest first. */
 export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
   const { accessTokens, organizations } = db.tables;
   return db
@@ -79,7 +79,7 @@ export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
     .orderBy(desc(accessTokens.id));
 }
 
-/** Returns the number deleted. */
+/** @returns the number deleted */
 export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
   const { accessTokens } = tx.tables;
   const ended = tx
@@ -94,7 +94,7 @@ export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number)
   return deleted.length;
 }
 
-/** Updates the last use of a token and of its grant. */
+/** Also updates the token's grant. */
 export async function recordUseIfLater(
   tx: Tx,
   tokenId: string,
@@ -118,7 +118,7 @@ export async function recordUseIfLater(
     .where(and(eq(grants.id, token.grantId), or(isNull(grants.lastUsedAt), lt(grants.lastUsedAt, use.at))));
 }
 
-/** Undefined also if the user is deactivated or not a member, or the application is disabled. */
+/** Undefined also for a deactivated user, a former member or a disabled application. */
 export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
   const { accessTokens, users, members, organizations, grants, applications } = db.tables;
   const [found] = await db
@@ -127,7 +127,6 @@ export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
       user: users,
       organization: organizations,
       role: members.role,
-      /** Null if the user made the token. */
       applicationId: grants.applicationId,
     })
     .from(accessTokens)

@@ -27,8 +27,8 @@ interface NewAccessToken {
 }
 
 /**
- * Creates an API access token for a user, as the operator.
- * @returns the token's text too, which is not stored
+ * Acts as the operator.
+ * @returns the token's text too
  * @throws Refusal 404, 422
  */
 export async function createAccessToken(
@@ -50,8 +50,7 @@ export async function createAccessToken(
 }
 
 /**
- * Creates an API access token for its user.
- * @param input.id made with the form, so that a form sent twice creates one token
+ * @param input.id made with the form: a form sent twice creates one token
  * @returns the token's text; undefined if the form was sent before
  * @throws Refusal 422
  */
@@ -116,7 +115,6 @@ function newAccessToken(
 }
 
 /**
- * Revokes a token for its user.
  * @param ownerId revoke only if this user made the token
  * @throws Refusal 404 if not active
  */
@@ -132,10 +130,7 @@ export async function revokeAccessToken(
   });
 }
 
-/**
- * Revokes any user's token, as the operator.
- * @throws Refusal 404 if not active
- */
+/** @throws Refusal 404 if not active */
 export async function revokeAccessTokenAsOperator(services: Services, id: string): Promise<AccessToken> {
   return services.db.transaction(async (tx) => {
     const revoked = await revoke(tx, id);
@@ -150,13 +145,12 @@ async function revoke(tx: Tx, id: string, ownerId?: string): Promise<AccessToken
   return revoked;
 }
 
-/** Returns the holder of an active token. */
 export async function authenticate(services: Services, token: string): Promise<TokenHolder | undefined> {
   if (!isWellFormedToken("access", token)) return undefined;
   return findTokenHolder(services.db, hashToken(token), services.clock.now());
 }
 
-/** Stores the recorded uses of tokens. They may come unordered and twice. */
+/** Uses may come unordered and twice. */
 export async function recordUsage({ db, usage }: Services): Promise<void> {
   for (let uses = await usage.take(); uses.length > 0; uses = await usage.take()) {
     const sorted = uses.sort(([a], [b]) => (a < b ? -1 : 1)); // one order for all workers: no deadlock

@@ -8,7 +8,7 @@ export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void>
   await tx.insertMany(tx.tables.auditEvents, [event]);
 }
 
-/** An organization's entries, newest first. */
+/** Newest first. */
 export async function listAuditEvents(
   db: Db,
   filter: {
@@ -35,7 +35,7 @@ export async function listAuditEvents(
     .limit(limit);
 }
 
-/** Returns the number deleted. */
+/** @returns the number deleted */
 export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { auditEvents } = tx.tables;
   const old = tx

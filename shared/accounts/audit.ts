@@ -6,7 +6,6 @@ import type { Services } from "../runtime/services.ts";
 import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";
 
-/** Who acts, and where. */
 export interface Actor {
   organization: Organization;
   userId: string;
@@ -31,8 +30,8 @@ export interface AuditSubject {
 }
 
 /**
- * Writes an audit entry in the transaction that makes the change.
- * @param action past tense, before the subject: `created`, `set the password of`
+ * Writes in the transaction that makes the change.
+ * @param action past tense: `created`, `set the password of`
  */
 export async function audit(
   tx: Tx,
@@ -52,7 +51,6 @@ export async function audit(
   });
 }
 
-/** Purges entries past their retention. */
 export async function purgeAuditEvents(services: Services): Promise<number> {
   const { db, clock, config } = services;
   const before = new Date(clock.now().getTime() - config.auditRetentionDays * dayMs);

@@ -1,7 +1,6 @@
 import { pathTo, patterns } from "../paths.ts";
 import type { Config } from "../runtime/config.ts";
 
-/** The URL of a picture of the name's initials. */
 export function avatarUrl(config: Config, name: string): string {
   return config.appUrl + avatarPath(name);
 }
@@ -10,14 +9,14 @@ export function avatarPath(name: string): string {
   return pathTo(patterns.avatar, { file: `${initials(name)}.svg` });
 }
 
-/** The first letters of the first and the last word of a name. */
+/** Uses the first and the last word of a name. */
 export function initials(name: string): string {
   const words = name.trim().split(/\s+/);
   const letters = [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => capital(word ?? ""));
   return letters.join("").replace(/[^\p{L}\p{N}]/gu, "") || "-";
 }
 
-/** The first letter of a word as a single capital: that of ß is SS. */
+/** Returns one character: the capital of ß is SS. */
 function capital(word: string): string {
   const [first = ""] = word;
   const [upper = ""] = first.toUpperCase();

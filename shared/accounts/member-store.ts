@@ -26,7 +26,7 @@ const userById = prepared<{ id: string }, User>((db) => {
     .where(eq(users.id, sql.placeholder("id")));
 });
 
-/** The role of an active member. Locks the membership against a removal or a change of role. */
+/** Locks an active membership against a removal or a change of role. */
 export async function lockActiveRole(
   tx: Tx,
   organizationId: string,
@@ -39,7 +39,6 @@ export async function lockActiveRole(
   return user && user.deactivatedAt === null ? member?.role : undefined;
 }
 
-/** A user's organizations by name. */
 export async function listMemberships(
   db: Db | Tx,
   userId: string,

@@ -9,7 +9,7 @@ import { requireUser } from "./users.ts";
 
 export type Membership = { organization: string; email: string; role: Role };
 
-/** @throws Refusal 404; 422 if the user is a member already */
+/** @throws Refusal 404; 422 if already a member */
 export async function addMember(services: Services, input: Membership): Promise<Membership> {
   return changeMember(services, input, "added", async (tx, ids) => {
     if (await findRole(tx, ids.organizationId, ids.userId))
@@ -27,12 +27,12 @@ export async function updateMember(services: Services, input: Membership): Promi
 }
 
 /**
- * Removes a member, with their grants and tokens.
+ * Also deletes their grants and tokens.
  * @throws Refusal 404
  */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
   await changeMember(services, input, "removed", async (tx, ids) => {
-    // First, because creating a token locks the membership: the update below sees every token.
+    // First: creating a token locks the membership, so no new token escapes.
     const wasMember = await deleteMember(tx, ids.organizationId, ids.userId);
     await revokeTokensOfMember(tx, ids.organizationId, ids.userId, services.clock.now());
     return wasMember;

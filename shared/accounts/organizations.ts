@@ -16,14 +16,13 @@ export const features: Feature[] = ["windows_hosted_agents", "custom_agent_image
 
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Checks the name of an organization or pipeline in addresses. */
+/** Checks a name in addresses. */
 export function slugProblems(slug: string): Problem[] {
   if (slug.length > 100) return [{ field: "slug", message: "Slug is too long (maximum is 100 characters)" }];
   if (slugPattern.test(slug)) return [];
   return [{ field: "slug", message: "Slug can only contain lower-case letters, numbers and single hyphens" }];
 }
 
-/** Checks a display name. */
 export function nameProblems(name: string, field = "name"): Problem[] {
   if (name.trim() === "") return [{ field, message: "Name can't be blank" }];
   if (name.length <= 100) return [];
@@ -31,7 +30,7 @@ export function nameProblems(name: string, field = "name"): Problem[] {
 }
 
 /**
- * Creates an organization with its built-in Operator.
+ * Also creates the built-in Operator.
  * @throws Refusal 422
  */
 export async function createOrganization(
@@ -73,10 +72,7 @@ function newOperator({ id, slug, createdAt }: Organization): User {
   };
 }
 
-/**
- * Changes an organization's limit and features.
- * @throws Refusal 404
- */
+/** @throws Refusal 404 */
 export async function updateOrganization(
   services: Services,
   slug: string,
@@ -101,12 +97,10 @@ export async function requireOrganization(db: Db | Tx, slug: string): Promise<Or
   return organization;
 }
 
-/** The built-in Operator acts for the operator's command. */
 export async function asOperator(db: Db | Tx, organization: Organization): Promise<Actor> {
   return { organization, userId: await requireOperatorId(db, organization.id) };
 }
 
-/** Like `audit`, as the organization's Operator. */
 export async function auditAsOperator(
   tx: Tx,
   organizationId: string,

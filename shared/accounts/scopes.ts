@@ -1,6 +1,5 @@
 import type { Role } from "../vocabulary.ts";
 
-/** The scopes of access tokens, as pages explain them. */
 export const scopeWords = {
   read_pipelines: "See pipelines and their settings",
   write_pipelines: "Create, change and delete pipelines and their triggers",
@@ -65,7 +64,6 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(scopeWords, text);
 }
 
-/** Returns the scopes that a role allows. */
 export function grantableScopes(scopes: readonly string[], role: Role): string[] {
   return role === "admin" ? [...scopes] : scopes.filter((scope) => !adminScopes.includes(scope));
 }

@@ -9,7 +9,7 @@ export async function insertSession(tx: Tx, session: Session): Promise<void> {
   await tx.insert(tx.tables.sessions).values(session);
 }
 
-/** The active user of an unexpired session. */
+/** Finds active users only. */
 export async function findSessionUser(db: Db, tokenHash: string, now: Date): Promise<User | undefined> {
   const { sessions, users } = db.tables;
   const [found] = await db
@@ -24,7 +24,7 @@ export async function deleteSession(tx: Tx, tokenHash: string): Promise<void> {
   await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.tokenHash, tokenHash));
 }
 
-/** Returns the number deleted. */
+/** @returns the number deleted */
 export async function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
   const { sessions } = tx.tables;
   const old = tx

@@ -15,7 +15,7 @@ import {
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
 import { normalizeEmail, passwordProblems } from "./users.ts";
 
-/** Takes equally long for an unknown address and a wrong password: the time reveals no address. */
+/** Takes equally long for an unknown address and a wrong password. */
 export async function findUserByPassword(
   { db, passwords }: Services,
   email: string,
@@ -27,8 +27,8 @@ export async function findUserByPassword(
 }
 
 /**
- * Starts a session after a password check, and ends the browser's previous one.
- * @returns the token for the cookie; undefined if the password has changed since the check
+ * Ends the browser's previous session.
+ * @returns the token for the cookie; undefined if the password has changed since its check
  */
 export async function startSession(
   services: Services,
@@ -54,7 +54,6 @@ async function storeSession({ clock, config }: Services, tx: Tx, userId: string)
   return token;
 }
 
-/** Returns the user of a session token. */
 export async function findSignedInUser({ db, clock }: Services, token: string): Promise<User | undefined> {
   if (!isWellFormedToken("session", token)) return undefined;
   return findSessionUser(db, hashToken(token), clock.now());
@@ -65,7 +64,7 @@ export async function endSession({ db }: Services, token: string): Promise<void>
 }
 
 /**
- * Replaces the user's own password and ends all their sessions.
+ * Ends the user's sessions.
  * @returns `wrong` if `current` is not the password
  */
 export async function changePassword(
@@ -85,7 +84,6 @@ export async function changePassword(
   });
 }
 
-/** Purges expired sessions. */
 export async function purgeSessions({ db, clock }: Services): Promise<number> {
   return purgeInBatches(db, (tx, limit) => deleteExpiredSessions(tx, clock.now(), limit));
 }

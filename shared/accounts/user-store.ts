@@ -4,7 +4,7 @@ import type { Tables } from "../db/schema.ts";
 
 export type User = Tables["users"]["$inferSelect"];
 
-/** The built-in user that the operator's command acts as. */
+/** The built-in user of the operator's command. */
 export async function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
   const { users } = db.tables;
   const [found] = await db.select().from(users).where(eq(users.operatorOfId, organizationId));
@@ -23,7 +23,7 @@ export async function listUsers(db: Db): Promise<User[]> {
   return db.select().from(users).where(isNull(users.operatorOfId)).orderBy(asc(users.email));
 }
 
-/** Users by id, deactivated ones included. */
+/** Includes deactivated users. */
 export async function listUsersById(db: Db, ids: string[]): Promise<Map<string, User>> {
   if (ids.length === 0) return new Map();
   const { users } = db.tables;
@@ -42,7 +42,7 @@ export async function setPasswordHash(tx: Tx, userId: string, passwordHash: stri
   await tx.update(tx.tables.users).set({ passwordHash }).where(eq(tx.tables.users.id, userId));
 }
 
-/** Locks the user, unless the password changed since it was read: an old password must not start a session. */
+/** An old password must not start a session. */
 export async function lockIfPasswordIs(
   tx: Tx,
   { id, passwordHash }: Pick<User, "id" | "passwordHash">,

@@ -10,10 +10,9 @@ import { deleteSessionsOfUser } from "./session-store.ts";
 import { deactivateIfActive, findUser, insertUser, setPasswordHash, type User } from "./user-store.ts";
 
 const minPasswordLength = 10;
-/** Limits the work of scrypt, which accepts any length. */
+/** scrypt accepts any length. */
 const maxPasswordLength = 1000;
 
-/** Checks a new password. */
 export function passwordProblems(password: string): Problem[] {
   if (password.length < minPasswordLength)
     return [
@@ -23,10 +22,7 @@ export function passwordProblems(password: string): Problem[] {
   return [{ field: "password", message: "Password is too long (maximum is 1,000 characters)" }];
 }
 
-/**
- * Creates a user as a member of one organization.
- * @throws Refusal 404 for the organization, 422
- */
+/** @throws Refusal 404 for the organization, 422 */
 export async function createUser(
   services: Services,
   input: { email: string; name: string; password: string; organization: string; role: Role },
@@ -62,7 +58,7 @@ export async function createUser(
 }
 
 /**
- * Sets a password for the operator. Ends the user's sessions.
+ * Ends the user's sessions.
  * @throws Refusal 404, 422
  */
 export async function setPassword(services: Services, email: string, password: string): Promise<User> {
@@ -91,7 +87,7 @@ export async function deactivateUser(services: Services, email: string): Promise
 }
 
 /**
- * Finds no built-in Operator: one never signs in and has no membership.
+ * Finds no built-in Operator: one never signs in.
  * @throws Refusal 404
  */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {
@@ -100,7 +96,6 @@ export async function requireUser(db: Db | Tx, email: string): Promise<User> {
   return user;
 }
 
-/** Email addresses are stored like this. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }
