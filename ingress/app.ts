@@ -1,4 +1,5 @@
 import { type EventHandler, H3 } from "h3";
+import type { DeviceFlow } from "../shared/device/flow.ts";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
@@ -14,6 +15,7 @@ import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
 import { requestHooks } from "./http/request-context.ts";
 import { type Route, restRoute, route } from "./http/routing.ts";
+import { Clients } from "./oauth/client.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
 import { introspect } from "./oauth/introspect.ts";
 import { metadata } from "./oauth/metadata.ts";
@@ -24,6 +26,7 @@ import { deliver } from "./webhooks/deliver.ts";
 
 /** The opener closes these parts. */
 export interface AppParts {
+  deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
   filters: FilterEvaluator;
   /** Returns true while the process shuts down, so that long answers end. */
@@ -31,7 +34,7 @@ export interface AppParts {
 }
 
 /** The table of routes. */
-export function createApp(services: Services, { refusals, filters, isClosing }: AppParts): H3 {
+export function createApp(services: Services, { deviceFlow, refusals, filters, isClosing }: AppParts): H3 {
   const app = new H3({
     silent: true,
     // onRequest refuses them, except below /v2.
@@ -41,6 +44,7 @@ export function createApp(services: Services, { refusals, filters, isClosing }: 
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
   const intake = openIntake(services);
+  const oauth = { clients: new Clients(services), deviceFlow };
 
   const operations = restOperations(services, filters);
   const document = describeApi(services.config, operations);
@@ -54,10 +58,10 @@ export function createApp(services: Services, { refusals, filters, isClosing }: 
   const routes: Route[] = [
     [patterns.healthz, { GET: healthz() }],
     [patterns.readyz, { GET: readyz(services) }],
-    [patterns.deviceAuthorization, { POST: deviceAuthorization(services, bodies) }],
-    [patterns.token, { POST: token(services, bodies) }],
-    [patterns.revoke, { POST: revoke(services, bodies) }],
-    [patterns.introspect, { POST: introspect(services, bodies) }],
+    [patterns.deviceAuthorization, { POST: deviceAuthorization(services, bodies, oauth) }],
+    [patterns.token, { POST: token(services, bodies, oauth) }],
+    [patterns.revoke, { POST: revoke(services, bodies, oauth.clients) }],
+    [patterns.introspect, { POST: introspect(services, bodies, oauth.clients) }],
     [patterns.oauthMetadata, { GET: metadata(services.config) }],
     [patterns.openidConfiguration, { GET: metadata(services.config) }],
     [patterns.openapi, { GET: openapi(document) }],

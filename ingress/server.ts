@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
+import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
 import type { Config } from "../shared/runtime/config.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -31,9 +32,10 @@ export async function startIngress(services: Services): Promise<Ingress> {
   warnOfPlainHttp(services);
   await services.awaitRedis();
   let isClosing = false;
+  const deviceFlow = new DeviceFlow(services);
   const refusals = openRefusalCounts(services);
   const filters = openFilterEvaluator();
-  const app = createApp(services, { refusals, filters, isClosing: () => isClosing });
+  const app = createApp(services, { deviceFlow, refusals, filters, isClosing: () => isClosing });
   const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;
@@ -53,7 +55,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      await Promise.all([refusals.close(), filters.close()]);
+      await Promise.all([deviceFlow.close(), refusals.close(), filters.close()]);
     },
   };
 }

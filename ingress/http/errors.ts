@@ -1,6 +1,6 @@
-import { defineHandler, type H3Event, type HTTPError, type HTTPResponse } from "h3";
+import type { H3Event, HTTPError, HTTPResponse } from "h3";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
-import { OAuthRefusal, oauthErrorBody } from "../../shared/oauth/refusals.ts";
+import { oauthErrorBody } from "../../shared/oauth/refusals.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal, unavailable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -35,19 +35,6 @@ function jsonError({ status, message, details }: Refusal): HTTPResponse {
 async function pageError(services: Services, event: H3Event, refusal: Refusal): Promise<HTTPResponse> {
   setPageHeaders(event);
   return html(refusal.status, await errorPage(services, event, refusal));
-}
-
-/** Catches refusals before the framework does: most polls are refused, and its error path costs a tenth of each. */
-export function catchOAuthRefusals(handler: (event: H3Event) => Promise<unknown>) {
-  return defineHandler(async (event) => {
-    try {
-      return await handler(event);
-    } catch (error) {
-      if (!(error instanceof OAuthRefusal)) throw error;
-      setHeaders(event, error.headers);
-      return oauthError(event, error);
-    }
-  });
 }
 
 /** Any failure of ours is a 503, so that clients try again. */

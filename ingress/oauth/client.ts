@@ -4,6 +4,7 @@ import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import type { Application } from "../../shared/oauth/application-store.ts";
 import { findEnabledApplication } from "../../shared/oauth/applications.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import { onceATurn } from "../../shared/runtime/once-a-turn.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits.ts";
@@ -18,33 +19,40 @@ interface Credentials {
   isBasic: boolean;
 }
 
-/**
- * Authenticates a client (RFC 6749 §2.3). Limits failures by client and IP address.
- * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
- */
-export async function requireClient(services: Services, event: H3Event, form: Form): Promise<Application> {
-  const credentials = readCredentials(event, form);
-  const application = await findEnabledApplication(services, credentials.id);
-  if (application?.secretHash === null) {
-    if (!credentials.isBasic) return application;
-    // Not counted: some clients try Basic with an empty secret first on every poll.
-    if (!credentials.secret) throw badClient(credentials);
-  }
-  // Before the limit: others' failures must not lock out a client. Nobody guesses 256 bits.
-  if (application && isSecretOf(application, credentials.secret)) return application;
-  await limitClientFailures(services, application?.id, clientIp(event));
-  throw badClient(credentials);
-}
+/** Authenticates clients (RFC 6749 §2.3). Reads each at most once a turn of the event loop. */
+export class Clients {
+  readonly #services: Services;
+  readonly #findApplication: (clientId: string) => Promise<Application | undefined>;
 
-/** Like `requireClient`, but refuses public clients. */
-export async function requireConfidentialClient(
-  services: Services,
-  event: H3Event,
-  form: Form,
-): Promise<Application> {
-  const application = await requireClient(services, event, form);
-  if (application.secretHash === null) throw new OAuthRefusal("not_confidential");
-  return application;
+  constructor(services: Services) {
+    this.#services = services;
+    this.#findApplication = onceATurn((clientId) => findEnabledApplication(services, clientId));
+  }
+
+  /**
+   * Limits failures by client and IP address.
+   * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
+   */
+  async require(event: H3Event, form: Form): Promise<Application> {
+    const credentials = readCredentials(event, form);
+    const application = await this.#findApplication(credentials.id);
+    if (application?.secretHash === null) {
+      if (!credentials.isBasic) return application;
+      // Not counted: some clients try Basic with an empty secret first on every poll.
+      if (!credentials.secret) throw badClient(credentials);
+    }
+    // Before the limit: others' failures must not lock out a client. Nobody guesses 256 bits.
+    if (application && isSecretOf(application, credentials.secret)) return application;
+    await limitClientFailures(this.#services, application?.id, clientIp(event));
+    throw badClient(credentials);
+  }
+
+  /** Like `require`, but refuses public clients. */
+  async requireConfidential(event: H3Event, form: Form): Promise<Application> {
+    const application = await this.require(event, form);
+    if (application.secretHash === null) throw new OAuthRefusal("not_confidential");
+    return application;
+  }
 }
 
 function readCredentials(event: H3Event, form: Form): Credentials {

@@ -1,6 +1,7 @@
 import { defineHandler } from "h3";
 import { isScope } from "../../shared/accounts/scopes.ts";
-import { authorizeDevice } from "../../shared/device/device-code.ts";
+import { findPreselectedId } from "../../shared/device/authorize.ts";
+import type { DeviceFlow } from "../../shared/device/flow.ts";
 import { showUserCode } from "../../shared/device/user-code.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -8,38 +9,48 @@ import { device } from "../../shared/urls.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitDeviceAuthorizations } from "../http/limits.ts";
-import { clientParameters, requireClient } from "./client.ts";
+import { type Clients, clientParameters } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
 import { readScopes } from "./scope.ts";
 
 const parameters = [...clientParameters, "scope", "organization", "organization_uuid"];
 
+interface Parts {
+  clients: Clients;
+  deviceFlow: DeviceFlow;
+}
+
 /** POST /oauth/device_authorization: issues a device code and a user code (RFC 8628 §3.1). */
-export function deviceAuthorization(services: Services, bodies: Bodies) {
+export function deviceAuthorization(services: Services, bodies: Bodies, { clients, deviceFlow }: Parts) {
   const { config } = services;
+  const verificationUri = device.enterCode(config);
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
-    const application = await requireClient(services, event, form);
+    const application = await clients.require(event, form);
     if (!application.deviceFlow) throw new OAuthRefusal("device_flow_off");
     const scopes = requireScopes(form.get("scope"));
     const ip = clientIp(event);
     await limitDeviceAuthorizations(services, application.id, ip);
 
-    const codes = await authorizeDevice(services, application, {
+    const { deviceCode, ...issued } = await deviceFlow.authorize({
+      applicationId: application.id,
       scopes,
-      organization: form.get("organization"),
-      organizationId: form.get("organization_uuid"),
-      ip,
-      userAgent: userAgent(event),
+      preselectedOrganizationId: await findPreselectedId(
+        services,
+        form.get("organization"),
+        form.get("organization_uuid"),
+      ),
+      requestIp: ip,
+      requestUserAgent: userAgent(event),
     });
-    const userCode = showUserCode(codes.userCode);
+    const userCode = showUserCode(issued.userCode);
     return {
-      device_code: codes.deviceCode,
+      device_code: deviceCode,
       user_code: userCode,
-      verification_uri: device.enterCode(config),
+      verification_uri: verificationUri,
       verification_uri_complete: device.enterThisCode(config, userCode),
-      expires_in: codes.expiresInSeconds,
-      interval: codes.intervalSeconds,
+      expires_in: config.deviceCodeSeconds,
+      interval: config.pollIntervalSeconds,
     };
   });
 }

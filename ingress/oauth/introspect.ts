@@ -4,14 +4,14 @@ import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import { type ActiveToken, inspectToken } from "../../shared/oauth/tokens.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";
-import { clientParameters, requireConfidentialClient } from "./client.ts";
+import { type Clients, clientParameters } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
 
 /** POST /oauth/introspect: describes a token of the client (RFC 7662). */
-export function introspect(services: Services, bodies: Bodies) {
+export function introspect(services: Services, bodies: Bodies, clients: Clients) {
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, [...clientParameters, "token"]);
-    const application = await requireConfidentialClient(services, event, form);
+    const application = await clients.requireConfidential(event, form);
     const token = form.get("token");
     if (token === undefined) throw new OAuthRefusal("missing_token");
 

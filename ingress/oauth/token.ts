@@ -1,48 +1,66 @@
-import { pollDeviceCode } from "../../shared/device/device-code.ts";
+import { defineHandler, type HTTPResponse } from "h3";
+import type { DeviceFlow } from "../../shared/device/flow.ts";
 import type { Application } from "../../shared/oauth/application-store.ts";
 import type { IssuedTokens } from "../../shared/oauth/grants.ts";
 import { refreshTokens } from "../../shared/oauth/refresh.ts";
-import { type OAuthReason, OAuthRefusal } from "../../shared/oauth/refusals.ts";
+import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";
-import { catchOAuthRefusals } from "../http/errors.ts";
-import { clientParameters, requireClient } from "./client.ts";
+import { json } from "../http/respond.ts";
+import { type Clients, clientParameters } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
 import { readScopes } from "./scope.ts";
 
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 const parameters = [...clientParameters, "grant_type", "device_code", "refresh_token", "scope"];
 
+interface Parts {
+  clients: Clients;
+  deviceFlow: DeviceFlow;
+}
+
 /** POST /oauth/token: a poll of a device (RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
-export function token(services: Services, bodies: Bodies) {
-  return catchOAuthRefusals(async (event) => {
+export function token(services: Services, bodies: Bodies, { clients, deviceFlow }: Parts) {
+  return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
-    const application = await requireClient(services, event, form);
-    return present(await exchange(services, application, form));
+    const application = await clients.require(event, form);
+    switch (requireParameter(form, "grant_type", "missing_grant_type")) {
+      case deviceGrantType: {
+        const deviceCode = requireParameter(form, "device_code", "missing_device_code");
+        const answer = await deviceFlow.poll(application, deviceCode);
+        return typeof answer === "string" ? refuse(answer) : present(answer);
+      }
+      case "refresh_token":
+        return present(await refresh(services, application, form));
+      default:
+        throw new OAuthRefusal("other_grant_type");
+    }
   });
 }
 
-function exchange(services: Services, application: Application, form: Form): Promise<IssuedTokens> {
-  switch (requireParameter(form, "grant_type", "missing_grant_type")) {
-    case deviceGrantType: {
-      const deviceCode = requireParameter(form, "device_code", "missing_device_code");
-      return pollDeviceCode(services, application, deviceCode);
-    }
-    case "refresh_token": {
-      const scope = form.get("scope");
-      const requested = scope === undefined ? undefined : readScopes(scope);
-      const refreshToken = requireParameter(form, "refresh_token", "missing_refresh_token");
-      return refreshTokens(services, application, refreshToken, requested);
-    }
-    default:
-      throw new OAuthRefusal("other_grant_type");
-  }
+function refresh(services: Services, application: Application, form: Form): Promise<IssuedTokens> {
+  const scope = form.get("scope");
+  const requested = scope === undefined ? undefined : readScopes(scope);
+  const refreshToken = requireParameter(form, "refresh_token", "missing_refresh_token");
+  return refreshTokens(services, application, refreshToken, requested);
 }
 
 function requireParameter(form: Form, name: string, reason: OAuthReason): string {
   const value = form.get(name);
   if (value === undefined) throw new OAuthRefusal(reason);
   return value;
+}
+
+/** Most polls are refused, so each refusal is made once. */
+const refusals = new Map<OAuthReason, HTTPResponse>();
+
+function refuse(reason: OAuthReason): HTTPResponse {
+  const known = refusals.get(reason);
+  if (known) return known;
+  const { status, error, description } = refusalOf(reason);
+  const refusal = json(status, { error, error_description: description });
+  refusals.set(reason, refusal);
+  return refusal;
 }
 
 /** RFC 6749 §5.1. JSON omits undefined members. */

@@ -10,8 +10,8 @@ export async function findAccessToken(tx: Tx, id: string): Promise<AccessToken |
   return found;
 }
 
-export async function insertAccessToken(tx: Tx, token: AccessToken): Promise<void> {
-  await tx.insertMany(tx.tables.accessTokens, [token]);
+export async function insertAccessTokens(tx: Tx, tokens: AccessToken[]): Promise<void> {
+  await tx.insertMany(tx.tables.accessTokens, tokens);
 }
 
 /** A foreign key deletes the grants. */

@@ -8,7 +8,7 @@ import {
   type AccessToken,
   findAccessToken,
   findTokenHolder,
-  insertAccessToken,
+  insertAccessTokens,
   recordUseIfLater,
   revokeAccessTokenIfActive,
   type TokenHolder,
@@ -43,7 +43,7 @@ export async function createAccessToken(
       throw validationFailed({ field: "email", message: "User is not a member of the organization" });
     }
     const created = newAccessToken({ ...input, scopes, userId, organizationId, now: services.clock.now() });
-    await insertAccessToken(tx, created.accessToken);
+    await insertAccessTokens(tx, [created.accessToken]);
     await auditAsOperator(tx, organizationId, "created", subjectOf(created.accessToken));
     return created;
   });
@@ -73,7 +73,7 @@ export async function createOwnAccessToken(
     if (refused.length > 0) throw scopesRefused(refused, "needs an admin of the organization");
 
     const { token, accessToken } = newAccessToken({ ...input, scopes, userId, now: services.clock.now() });
-    await insertAccessToken(tx, accessToken);
+    await insertAccessTokens(tx, [accessToken]);
     await auditAsOwner(tx, accessToken, "created");
     return token;
   });

@@ -4,8 +4,8 @@ import type { Tables } from "../db/schema.ts";
 
 export type AuditEvent = Tables["auditEvents"]["$inferSelect"];
 
-export async function insertAuditEvent(tx: Tx, event: AuditEvent): Promise<void> {
-  await tx.insertMany(tx.tables.auditEvents, [event]);
+export async function insertAuditEvents(tx: Tx, events: AuditEvent[]): Promise<void> {
+  await tx.insertMany(tx.tables.auditEvents, events);
 }
 
 /** Newest first. */

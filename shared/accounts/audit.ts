@@ -3,13 +3,15 @@ import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../runtime/services.ts";
-import { deleteAuditEventsBefore, insertAuditEvent } from "./audit-store.ts";
+import { type AuditEvent, deleteAuditEventsBefore, insertAuditEvents } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";
 
 export interface Actor {
   organization: Organization;
   userId: string;
 }
+
+type AuditActor = { organization: Pick<Organization, "id">; userId: string };
 
 export interface AuditSubject {
   type:
@@ -33,22 +35,30 @@ export interface AuditSubject {
  * Writes in the transaction that makes the change.
  * @param action past tense: `created`, `set the password of`
  */
-export async function audit(
+export async function audit(tx: Tx, actor: AuditActor, action: string, subject: AuditSubject): Promise<void> {
+  await auditAll(tx, action, [{ actor, subject }]);
+}
+
+/** Writes an audit entry for each change of the same kind. */
+export async function auditAll(
   tx: Tx,
-  actor: { organization: Pick<Organization, "id">; userId: string },
   action: string,
-  subject: AuditSubject,
+  changes: { actor: AuditActor; subject: AuditSubject }[],
 ): Promise<void> {
-  await insertAuditEvent(tx, {
-    id: newId(tx.now),
-    organizationId: actor.organization.id,
-    actorId: actor.userId,
-    action,
-    subjectType: subject.type,
-    subjectId: subject.id,
-    subject: subject.name,
-    createdAt: tx.now,
-  });
+  const createdAt = tx.now;
+  const events = changes.map(
+    ({ actor, subject }): AuditEvent => ({
+      id: newId(createdAt),
+      organizationId: actor.organization.id,
+      actorId: actor.userId,
+      action,
+      subjectType: subject.type,
+      subjectId: subject.id,
+      subject: subject.name,
+      createdAt,
+    }),
+  );
+  await insertAuditEvents(tx, events);
 }
 
 export async function purgeAuditEvents(services: Services): Promise<number> {

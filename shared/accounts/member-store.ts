@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Role } from "../vocabulary.ts";
@@ -37,6 +37,37 @@ export async function lockActiveRole(
   const [member] = await tx.lock(members, isMember, "exclusive");
   const [user] = await userById(tx, { id: userId });
   return user && user.deactivatedAt === null ? member?.role : undefined;
+}
+
+interface MemberId {
+  organizationId: string;
+  userId: string;
+}
+
+/** Like `lockActiveRole`, for each of many members in order. Does not exclude other shared locks. */
+export async function lockActiveRoles(tx: Tx, wanted: MemberId[]): Promise<(Role | undefined)[]> {
+  const { members, users } = tx.tables;
+  const userIds = [...new Set(wanted.map(({ userId }) => userId))];
+  const isOfOrganization = [...Map.groupBy(wanted, ({ organizationId }) => organizationId)].map(
+    ([id, ofIt]) =>
+      and(
+        eq(members.organizationId, id),
+        inArray(members.userId, [...new Set(ofIt.map(({ userId }) => userId))]),
+      ),
+  );
+  const locked = await tx.lock(members, or(...isOfOrganization), "shared");
+  const active = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(and(inArray(users.id, userIds), isNull(users.deactivatedAt)));
+
+  const activeIds = new Set(active.map(({ id }) => id));
+  const roles = new Map(locked.map((member) => [keyOf(member), member.role]));
+  return wanted.map((member) => (activeIds.has(member.userId) ? roles.get(keyOf(member)) : undefined));
+}
+
+function keyOf({ organizationId, userId }: MemberId): string {
+  return `${organizationId} ${userId}`;
 }
 
 export async function listMemberships(

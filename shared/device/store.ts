@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
+import { and, eq, exists, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -32,37 +32,22 @@ export type NewDeviceCode = Pick<
   | "expiresAt"
 >;
 
-const insertPending = prepared<NewDeviceCode, { id: string }, Tx>((tx) =>
-  tx
-    .insert(tx.tables.deviceCodes)
-    .values({
-      id: sql.placeholder("id"),
-      deviceCodeHash: sql.placeholder("deviceCodeHash"),
-      userCodeMac: sql.placeholder("userCodeMac"),
-      applicationId: sql.placeholder("applicationId"),
-      scopes: sql.placeholder("scopes"),
-      state: "pending",
-      preselectedOrganizationId: sql.placeholder("preselectedOrganizationId"),
-      requestIp: sql.placeholder("requestIp"),
-      requestUserAgent: sql.placeholder("requestUserAgent"),
-      createdAt: sql.placeholder("createdAt"),
-      expiresAt: sql.placeholder("expiresAt"),
-      claimedById: null,
-      cameByLink: false,
-      decidedAt: null,
-      organizationId: null,
-      grantedScopes: null,
-      approvedUserAgent: null,
-      approvedIp: null,
-    })
-    .onConflictDoNothing()
-    .returning({ id: tx.tables.deviceCodes.id }),
-);
-
-/** (none) → pending. False if another pending code has the user code. */
-export async function insertIfUserCodeIsFree(tx: Tx, code: NewDeviceCode): Promise<boolean> {
-  return (await insertPending(tx, code)).length > 0;
+/** (none) → pending. @throws a unique violation if another pending code has one of the user codes */
+export async function insertPending(tx: Tx, codes: NewDeviceCode[]): Promise<void> {
+  const rows = codes.map((code): DeviceCode => ({ ...code, ...undecided }));
+  await tx.insertMany(tx.tables.deviceCodes, rows);
 }
+
+const undecided = {
+  state: "pending",
+  claimedById: null,
+  cameByLink: false,
+  decidedAt: null,
+  organizationId: null,
+  grantedScopes: null,
+  approvedUserAgent: null,
+  approvedIp: null,
+} as const;
 
 const deviceCodeByHash = prepared<{ deviceCodeHash: string }, DeviceCode>((db) => {
   const { deviceCodes } = db.tables;
@@ -76,34 +61,41 @@ export async function findDeviceCode(db: Db, deviceCodeHash: string): Promise<De
   return (await deviceCodeByHash(db, { deviceCodeHash }))[0];
 }
 
-const redeem = prepared<{ id: string; expiredBefore: Date }, DeviceCode, Tx>((tx) => {
-  const { deviceCodes } = tx.tables;
-  return tx
-    .update(deviceCodes)
-    .set({ state: "used" })
-    .where(
-      and(
-        eq(deviceCodes.id, sql.placeholder("id")),
-        eq(deviceCodes.state, "approved"),
-        gt(deviceCodes.expiresAt, sql.param(sql.placeholder("expiredBefore"), deviceCodes.expiresAt)),
-      ),
-    )
-    .returning();
-});
-
-/** approved → used. Exactly one of simultaneous polls gets the row. */
-export async function redeemIfApproved(
-  tx: Tx,
-  id: string,
-  expiredBefore: Date,
-): Promise<DeviceCode | undefined> {
-  return (await redeem(tx, { id, expiredBefore }))[0];
+/**
+ * approved → used, unless the application is disabled. Exactly one of simultaneous polls gets the row.
+ * @returns the ids of the changed rows
+ */
+export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<Set<string>> {
+  const { deviceCodes, applications } = tx.tables;
+  const enabled = tx
+    .select({ id: applications.id })
+    .from(applications)
+    .where(and(eq(applications.id, deviceCodes.applicationId), isNull(applications.disabledAt)));
+  return changeIfApproved(tx, "used", and(isApproved(tx, ids, expiredBefore), exists(enabled)));
 }
 
-/** used → denied, in the transaction that redeemed the code. */
-export async function denyRedeemed(tx: Tx, id: string): Promise<void> {
+/** approved → denied. Returns the ids of the changed rows. */
+export async function denyIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<Set<string>> {
+  if (ids.length === 0) return new Set(); // as nearly always
+  return changeIfApproved(tx, "denied", isApproved(tx, ids, expiredBefore));
+}
+
+async function changeIfApproved(
+  tx: Tx,
+  state: DeviceCode["state"],
+  where: SQL | undefined,
+): Promise<Set<string>> {
   const { deviceCodes } = tx.tables;
-  await tx.update(deviceCodes).set({ state: "denied" }).where(eq(deviceCodes.id, id));
+  const changed = await tx.update(deviceCodes).set({ state }).where(where).returning({ id: deviceCodes.id });
+  return new Set(changed.map(({ id }) => id));
+}
+
+function isApproved({ tables: { deviceCodes } }: Tx, ids: string[], expiredBefore: Date): SQL | undefined {
+  return and(
+    inArray(deviceCodes.id, ids),
+    eq(deviceCodes.state, "approved"),
+    gt(deviceCodes.expiresAt, expiredBefore),
+  );
 }
 
 /** pending, approved → expired. Returns the number. */

@@ -5,8 +5,8 @@ import type { Tables } from "../db/schema.ts";
 export type Grant = Tables["grants"]["$inferSelect"];
 export type RefreshToken = Tables["refreshTokens"]["$inferSelect"];
 
-export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
-  await tx.insertMany(tx.tables.grants, [grant]);
+export async function insertGrants(tx: Tx, grants: Grant[]): Promise<void> {
+  await tx.insertMany(tx.tables.grants, grants);
 }
 
 /** Locks the grant: a refresh and a revocation of it wait for each other. */
@@ -96,8 +96,8 @@ export async function listOrganizationIdsOfGrants(tx: Tx, applicationId: string)
   return found.map(({ organizationId }) => organizationId);
 }
 
-export async function insertRefreshToken(tx: Tx, token: RefreshToken): Promise<void> {
-  await tx.insertMany(tx.tables.refreshTokens, [token]);
+export async function insertRefreshTokens(tx: Tx, tokens: RefreshToken[]): Promise<void> {
+  await tx.insertMany(tx.tables.refreshTokens, tokens);
 }
 
 export async function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<RefreshToken | undefined> {

@@ -1,5 +1,5 @@
-import { insertAccessToken } from "../accounts/access-token-store.ts";
-import { audit } from "../accounts/audit.ts";
+import { type AccessToken, insertAccessTokens } from "../accounts/access-token-store.ts";
+import { auditAll } from "../accounts/audit.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
@@ -11,11 +11,12 @@ import {
   deleteGrantsOfUser,
   type Grant,
   type GrantDetails,
-  insertGrant,
-  insertRefreshToken,
+  insertGrants,
+  insertRefreshTokens,
   listGrants,
   listGrantTokens,
   listRefreshExpiries,
+  type RefreshToken,
 } from "./grant-store.ts";
 
 /** Lifetime of an unused refresh token. */
@@ -30,53 +31,58 @@ export interface IssuedTokens {
   scopes: string[];
 }
 
-/** Call in the transaction that redeems the approval. */
-export async function createGrant(
-  tx: Tx,
-  application: Application,
-  approval: Omit<Grant, "id" | "applicationId" | "createdAt" | "lastUsedAt" | "lastUserAgent" | "lastIp">,
-  now: Date,
-): Promise<IssuedTokens> {
-  const grant: Grant = {
-    ...approval,
-    id: newId(now),
-    applicationId: application.id,
-    createdAt: now,
-    lastUsedAt: null,
-    lastUserAgent: null,
-    lastIp: null,
-  };
-  await insertGrant(tx, grant);
-  await auditGrant(tx, grant, application, "authorized");
-  return issueTokens(tx, { application, grant, scopes: grant.scopes, now });
+/** What a user approved for an application. */
+export type Approval = Pick<
+  Grant,
+  "userId" | "organizationId" | "scopes" | "approvedUserAgent" | "approvedIp"
+> & { application: Application };
+
+/** Call in the transaction that redeems the approvals. Returns the tokens of each, in order. */
+export async function createGrants(tx: Tx, approvals: Approval[], now: Date): Promise<IssuedTokens[]> {
+  const issues = approvals.map(({ application, ...approval }): Issue => {
+    const unused = { createdAt: now, lastUsedAt: null, lastUserAgent: null, lastIp: null };
+    const grant = { ...approval, ...unused, id: newId(now), applicationId: application.id };
+    return { application, grant, scopes: grant.scopes };
+  });
+  await insertGrants(
+    tx,
+    issues.map(({ grant }) => grant),
+  );
+  await auditAll(
+    tx,
+    "authorized",
+    issues.map(({ grant, application }) => auditedGrant(grant, application)),
+  );
+  return issueTokens(tx, issues, now);
 }
 
 interface Issue {
   application: Application;
   grant: Grant;
   scopes: string[];
-  now: Date;
 }
 
-/** Issues an access token, and a refresh token if the application uses them. */
-export async function issueTokens(tx: Tx, issue: Issue): Promise<IssuedTokens> {
-  const { refreshTokens, accessTokenMinutes } = issue.application;
-  const lifetimeMs = accessTokenMinutes === null ? undefined : accessTokenMinutes * minuteMs;
+/** Issues access tokens, and refresh tokens for applications that use them. */
+export async function issueTokens(tx: Tx, issues: Issue[], now: Date): Promise<IssuedTokens[]> {
+  const accessTokens: AccessToken[] = [];
+  const refreshTokens: RefreshToken[] = [];
+  const issued = issues.map((issue): IssuedTokens => {
+    const { accessTokenMinutes: minutes, refreshTokens: usesRefreshTokens } = issue.application;
+    const accessToken = issueToken("access");
+    accessTokens.push(newAccessToken(issue, accessToken, now));
+    const refreshToken = usesRefreshTokens ? issueToken("refresh") : undefined;
+    if (refreshToken) refreshTokens.push(newRefreshToken(issue, refreshToken, now));
+    const expiresInSeconds = minutes === null ? undefined : (minutes * minuteMs) / secondMs;
+    return { accessToken, expiresInSeconds, refreshToken, scopes: issue.scopes };
+  });
+  await insertAccessTokens(tx, accessTokens);
+  await insertRefreshTokens(tx, refreshTokens);
+  return issued;
+}
+
+function newAccessToken({ application, grant, scopes }: Issue, token: string, now: Date): AccessToken {
+  const { accessTokenMinutes: minutes } = application;
   return {
-    accessToken: await issueAccessToken(tx, issue, lifetimeMs),
-    expiresInSeconds: lifetimeMs === undefined ? undefined : lifetimeMs / secondMs,
-    refreshToken: refreshTokens ? await issueRefreshToken(tx, issue) : undefined,
-    scopes: issue.scopes,
-  };
-}
-
-async function issueAccessToken(
-  tx: Tx,
-  { application, grant, scopes, now }: Issue,
-  lifetimeMs: number | undefined,
-): Promise<string> {
-  const token = issueToken("access");
-  await insertAccessToken(tx, {
     id: newId(now),
     tokenHash: hashToken(token),
     userId: grant.userId,
@@ -84,24 +90,21 @@ async function issueAccessToken(
     scopes,
     description: application.name,
     createdAt: now,
-    expiresAt: lifetimeMs === undefined ? null : new Date(now.getTime() + lifetimeMs),
+    expiresAt: minutes === null ? null : new Date(now.getTime() + minutes * minuteMs),
     revokedAt: null,
     grantId: grant.id,
     lastUsedAt: null,
-  });
-  return token;
+  };
 }
 
-async function issueRefreshToken(tx: Tx, { grant, now }: Issue): Promise<string> {
-  const token = issueToken("refresh");
-  await insertRefreshToken(tx, {
+function newRefreshToken({ grant }: Issue, token: string, now: Date): RefreshToken {
+  return {
     tokenHash: hashToken(token),
     grantId: grant.id,
     createdAt: now,
     expiresAt: new Date(now.getTime() + refreshTokenMs),
     rotatedAt: null,
-  });
-  return token;
+  };
 }
 
 /** A grant on the page Connected Apps. */
@@ -169,6 +172,10 @@ export function auditGrant(
   application: Pick<Application, "name">,
   action: string,
 ): Promise<void> {
-  const user = { organization: { id: grant.organizationId }, userId: grant.userId };
-  return audit(tx, user, action, { type: "grant", id: grant.id, name: application.name });
+  return auditAll(tx, action, [auditedGrant(grant, application)]);
+}
+
+function auditedGrant({ id, organizationId, userId }: Grant, { name }: Pick<Application, "name">) {
+  const actor = { organization: { id: organizationId }, userId };
+  return { actor, subject: { type: "grant" as const, id, name } };
 }

@@ -67,5 +67,5 @@ async function exchange(
   const scopes = role ? grantableScopes(requested ?? grant.scopes, role) : [];
   if (scopes.length === 0) return undefined;
   await rotateIfCurrent(tx, tokenHash, now);
-  return issueTokens(tx, { application, grant, scopes, now });
+  return (await issueTokens(tx, [{ application, grant, scopes }], now))[0];
 }

@@ -43,13 +43,23 @@ const reasons = {
 
 export type OAuthReason = keyof typeof reasons;
 
+/** An expected refusal, for callers that branch on it: an `OAuthRefusal` with its stack costs a fifth of a poll. */
+export function refusalOf(reason: OAuthReason): {
+  status: number;
+  error: OAuthErrorCode;
+  description: string;
+} {
+  const [error, description] = reasons[reason];
+  return { status: error === "invalid_client" ? 401 : 400, error, description };
+}
+
 /** A refused OAuth request. The response body is `{error, error_description}`. */
 export class OAuthRefusal extends Refusal {
   readonly error: OAuthErrorCode;
 
   constructor(reason: OAuthReason, more: { headers?: Record<string, string> } = {}) {
-    const [error, description] = reasons[reason];
-    super(error === "invalid_client" ? 401 : 400, description, more);
+    const { status, error, description } = refusalOf(reason);
+    super(status, description, more);
     this.error = error;
   }
 }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { addMember } from "../../shared/accounts/members.ts";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { hashToken, issueToken } from "../../shared/crypto/tokens.ts";
+import { isUniqueViolation } from "../../shared/db/database.ts";
 import {
   approve,
   claimUserCode,
@@ -11,7 +12,7 @@ import {
   listChoices,
   release,
 } from "../../shared/device/decide.ts";
-import { insertIfUserCodeIsFree } from "../../shared/device/store.ts";
+import { insertPending } from "../../shared/device/store.ts";
 import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
 import { newId } from "../../shared/ids.ts";
 import { disableApplication } from "../../shared/oauth/applications.ts";
@@ -191,11 +192,11 @@ describeWithDatabase("deciding on a device's request", (database) => {
       id: newId(world.clock.now()),
       deviceCodeHash: hashToken(issueToken("deviceCode")),
     };
-    const insert = () => world.services.db.transaction((tx) => insertIfUserCodeIsFree(tx, again));
+    const insert = () => world.services.db.transaction((tx) => insertPending(tx, [again]));
 
-    assert.equal(await insert(), false);
+    await assert.rejects(insert(), isUniqueViolation);
     await deny(world.services, code.id, acme.user.id);
-    assert.equal(await insert(), true);
+    await insert();
     await enterCode(world, acme.user.id, userCode);
 
     const seen = await sees(acme.user.id, typed);

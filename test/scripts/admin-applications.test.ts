@@ -6,7 +6,7 @@ import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { newId } from "../../shared/ids.ts";
 import { findApplication } from "../../shared/oauth/application-store.ts";
-import { insertGrant } from "../../shared/oauth/grant-store.ts";
+import { insertGrants } from "../../shared/oauth/grant-store.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
@@ -181,7 +181,8 @@ describeWithDatabase("the operator's command for applications", (database) => {
       lastIp: null,
     };
     await services.db.transaction(async (tx) => {
-      for (let i = 0; i < 2; i++) await insertGrant(tx, { ...grant, id: newId(grant.createdAt) });
+      const copies = [1, 2].map(() => ({ ...grant, id: newId(grant.createdAt) }));
+      await insertGrants(tx, copies);
     });
 
     await app("disable", "watched");

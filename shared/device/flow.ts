@@ -1,0 +1,75 @@
+import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
+import { secondMs } from "../durations.ts";
+import type { Application } from "../oauth/application-store.ts";
+import type { IssuedTokens } from "../oauth/grants.ts";
+import type { OAuthReason } from "../oauth/refusals.ts";
+import { type Batcher, createBatcher } from "../runtime/batcher.ts";
+import type { Services } from "../runtime/services.ts";
+import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
+import { stateAt } from "./device-code.ts";
+import { commitRedemptions, type Redemption } from "./redeem.ts";
+import { type DeviceCode, findDeviceCode } from "./store.ts";
+
+/** A group keeps the write lock from other processes for a few milliseconds. */
+const maxGroupItems = 100;
+
+/** Issues codes to devices and answers their polls, in groups. Each web process has one. */
+export class DeviceFlow {
+  readonly #services: Services;
+  readonly #newCodes: Batcher<CodeRequest, NewCodes>;
+  readonly #redemptions: Batcher<Redemption, IssuedTokens | OAuthReason>;
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.#newCodes = createBatcher<CodeRequest, NewCodes>({
+      flush: (requests) => commitNewCodes(services, requests),
+      maxItems: maxGroupItems,
+    });
+    this.#redemptions = createBatcher<Redemption, IssuedTokens | OAuthReason>({
+      flush: (redemptions) => commitRedemptions(services, redemptions),
+      maxItems: maxGroupItems,
+    });
+  }
+
+  /** Issues codes to a device (ingress/README.md, "Device authorization"). */
+  authorize(request: CodeRequest): Promise<NewCodes> {
+    return this.#newCodes.add(request);
+  }
+
+  /** Answers a poll: the tokens if the user has approved (RFC 8628 §3.4), else why not. */
+  async poll(application: Application, deviceCode: string): Promise<IssuedTokens | OAuthReason> {
+    if (!application.deviceFlow) return "device_flow_off";
+    if (!isWellFormedToken("deviceCode", deviceCode)) return "bad_device_code";
+    const code = await findDeviceCode(this.#services.db, hashToken(deviceCode));
+    if (code?.applicationId !== application.id) return "bad_device_code";
+
+    const now = this.#services.clock.now();
+    switch (stateAt(code, now)) {
+      case "pending":
+        return (await this.#isTooSoon(code, now)) ? "too_fast" : "pending";
+      case "approved":
+        return this.#redemptions.add({ application, code });
+      case "denied":
+        return "denied";
+      case "expired":
+        return "expired";
+      case "used":
+        return "bad_device_code";
+    }
+  }
+
+  /** Resolves once what was begun is committed. */
+  async close(): Promise<void> {
+    await Promise.all([this.#newCodes.idle(), this.#redemptions.idle()]);
+  }
+
+  #isTooSoon(code: DeviceCode, now: Date): Promise<boolean> {
+    const { pacing, config } = this.#services;
+    return pacing.isTooSoon({
+      subject: code.id,
+      now,
+      intervalMs: config.pollIntervalSeconds * secondMs,
+      lifetimeMs: code.expiresAt.getTime() - now.getTime(),
+    });
+  }
+}

@@ -1,0 +1,13 @@
+/** Shares the read of a key among all who want it in the same turn of the event loop. */
+export function onceATurn<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+  const reads = new Map<Key, Promise<Value>>();
+  const forget = () => reads.clear();
+  return (key) => {
+    const known = reads.get(key);
+    if (known) return known;
+    if (reads.size === 0) setImmediate(forget);
+    const started = read(key);
+    reads.set(key, started);
+    return started;
+  };
+}
