@@ -8,8 +8,8 @@ import { redisKeys } from "../shared/redis/keys.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
 
-/** Per process. Concurrent building jobs share transactions. */
-const concurrency: Record<WorkQueue, number> = { deliveries: 50, maintenance: 3, dispatch: 4 };
+/** Of one process. Each of "deliveries" carries up to 500 deliveries, and all share transactions. */
+const concurrency: Record<WorkQueue, number> = { deliveries: 10, maintenance: 3, dispatch: 4 };
 /** FLUSHALL deletes the schedules without notice. */
 const rescheduleEveryMs = 10 * secondMs;
 

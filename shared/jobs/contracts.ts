@@ -4,11 +4,18 @@ import { defineJob } from "./define.ts";
 
 // A background job may run twice, late or not at all: rows decide what it does, and a second run changes nothing.
 
+/** Redis and worker pay by the job, so a busy process puts many deliveries into one. */
 export const createBuilds = defineJob({
   name: "create-builds",
   queue: "deliveries",
   data: z.object({ deliveryIds: z.array(z.uuid()).min(1) }),
   attempts: 8,
+  gathering: {
+    withinMs: 20,
+    merge: (parts) => ({ deliveryIds: parts.flatMap(({ deliveryIds }) => deliveryIds) }),
+    weigh: ({ deliveryIds }) => deliveryIds.length,
+    maxWeight: 500,
+  },
 });
 
 /** Requeues deliveries that lost their job. */

@@ -1,14 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { dayMs, hourMs, secondMs } from "../durations.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
+import { type Batcher, createBatcher } from "../runtime/batcher.ts";
 import type { Log } from "../runtime/log.ts";
-import { type JobContract, type WorkQueue, workQueues } from "./define.ts";
+import { type Gathering, type JobContract, type WorkQueue, workQueues } from "./define.ts";
 
 export interface JobSender {
   /**
-   * Never throws. Hot paths do not wait: a lost job is requeued.
+   * Never throws. Hot paths do not wait: a lost job is requeued. A contract with `gathering` may delay it.
    * @returns true if Redis took it
    */
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
@@ -16,6 +18,7 @@ export interface JobSender {
   countWaiting(queue: WorkQueue): Promise<number | undefined>;
   /** Removes other schedules, which a former version may have left. Repeat it: FLUSHALL deletes schedules. */
   schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
+  /** Sends what is gathered first. */
   close(): Promise<void>;
 }
 
@@ -48,15 +51,29 @@ export function openJobSender(options: {
   };
   const queues = Object.fromEntries(workQueues.map((name) => [name, open(name)])) as Record<WorkQueue, Queue>;
 
+  const sendNow = async (contract: JobContract, data: unknown) => {
+    const sent = await breaker.attempt(() =>
+      queues[contract.queue].add(contract.name, data, {
+        attempts: contract.attempts,
+        backoff: { type: "exponential", delay: firstRetryMs, jitter: 0.5 },
+      }),
+    );
+    return sent !== undefined;
+  };
+
+  const gatherers = new Map<string, Batcher<unknown, boolean>>();
+  const openGatherer = (contract: JobContract, gathering: Gathering<unknown>) => {
+    const gatherer = gatherJobs(gathering, (data) => sendNow(contract, data));
+    gatherers.set(contract.name, gatherer);
+    return gatherer;
+  };
+
   return {
-    async send(contract, data) {
-      const sent = await breaker.attempt(() =>
-        queues[contract.queue].add(contract.name, data, {
-          attempts: contract.attempts,
-          backoff: { type: "exponential", delay: firstRetryMs, jitter: 0.5 },
-        }),
-      );
-      return sent !== undefined;
+    async send(typed, data) {
+      const contract = typed as JobContract;
+      const { name, gathering } = contract;
+      if (!gathering) return sendNow(contract, data);
+      return (gatherers.get(name) ?? openGatherer(contract, gathering)).add(data);
     },
 
     countWaiting: (queue) => breaker.attempt(() => queues[queue].getWaitingCount()),
@@ -69,10 +86,31 @@ export function openJobSender(options: {
     },
 
     async close() {
+      for (const gatherer of gatherers.values()) await gatherer.idle();
       const closing = Promise.all(workQueues.map((name) => queues[name].close()));
       await closing.catch((error) => log.warn({ err: error }, "a work queue did not close cleanly"));
     },
   };
+}
+
+function gatherJobs(
+  { withinMs, merge, maxWeight, weigh }: Gathering<unknown>,
+  send: (data: unknown) => Promise<boolean>,
+): Batcher<unknown, boolean> {
+  let nextAt = 0;
+  return createBatcher<unknown, boolean>({
+    async gather() {
+      const waitMs = nextAt - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+    },
+    async flush(parts) {
+      nextAt = performance.now() + withinMs;
+      const sent = await send(merge(parts));
+      return parts.map(() => sent);
+    },
+    maxWeight,
+    weigh,
+  });
 }
 
 async function scheduleOnly(queue: Queue, contracts: JobContract[]): Promise<void> {

@@ -8,7 +8,7 @@ const strandedAfterMs = 10 * secondMs;
 const maxIdsPerJob = 500;
 const maxJobsPerRun = 20;
 /** Behind a longer work queue deliveries are late, not lost. */
-const maxBacklogJobs = 100;
+const maxBacklogJobs = 20;
 
 /**
  * Sends new jobs for deliveries whose job Redis lost or never got, or that failed too often.

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { newIds } from "../../shared/ids.ts";
+import { createBuilds } from "../../shared/jobs/contracts.ts";
+import { redisKeys } from "../../shared/redis/keys.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describe("jobs that build deliveries", () => {
+  let world: World;
+  let redis: Redis;
+  let queue: Queue;
+
+  before(async () => {
+    world = await startWorld(sqlite);
+    redis = new Redis(world.config.redisUrl, { maxRetriesPerRequest: null });
+    queue = new Queue("deliveries", {
+      connection: redis,
+      prefix: redisKeys(world.config.redisPrefix).jobs,
+    });
+  });
+  afterEach(() => queue.drain());
+  after(async () => {
+    await world.close();
+    await queue.close();
+    redis.disconnect();
+  });
+
+  const send = (deliveryIds: string[]) => world.services.jobs.send(createBuilds, { deliveryIds });
+  const sentIds = async () => {
+    const jobs = await queue.getWaiting();
+    return jobs.map(({ data }) => data.deliveryIds as string[]);
+  };
+
+  it("become one when they are sent in quick succession", async () => {
+    const [first, ...others] = newIds(new Date(), 4) as [string, ...string[]];
+
+    const alone = await send([first]);
+    const together = await Promise.all(others.map((id) => send([id])));
+
+    assert.deepEqual([alone, ...together], [true, true, true, true]);
+    assert.deepEqual((await sentIds()).toSorted(), [[first], others].toSorted());
+  });
+
+  it("carry at most 500 ids, and all of them", async () => {
+    const groups = [1, 2, 3].map(() => newIds(new Date(), 200));
+
+    await Promise.all(groups.map(send));
+
+    const sent = await sentIds();
+    assert.deepEqual(sent.map((ids) => ids.length).toSorted(), [200, 400]);
+    assert.deepEqual(sent.flat().toSorted(), groups.flat().toSorted());
+  });
+
+  it("are sent before the process ends", async () => {
+    const { services } = await world.another();
+    const ids = newIds(new Date(), 2);
+
+    await services.jobs.send(createBuilds, { deliveryIds: [ids[0] as string] });
+    const gathered = services.jobs.send(createBuilds, { deliveryIds: [ids[1] as string] });
+    await services.jobs.close();
+
+    assert.equal(await gathered, true);
+    assert.deepEqual((await sentIds()).flat().toSorted(), ids);
+  });
+});
