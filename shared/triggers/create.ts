@@ -12,16 +12,14 @@ import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.
 
 export const maxTriggersPerPipeline = 10;
 
-/** The token is not stored. */
 export interface CreatedTrigger {
   trigger: Trigger;
   token: string;
 }
 
 /**
- * Creates a trigger.
- * @param id its id, for a form that may be sent twice
- * @returns undefined if the id exists
+ * @param id of a form that may come twice
+ * @returns undefined if it exists
  * @throws Refusal 404, 422
  */
 export function createTrigger(
@@ -64,9 +62,9 @@ export async function createTrigger(
 }
 
 /**
- * Replaces a trigger by a copy with a new URL, for when its URL has leaked.
- * @param id as in `createTrigger`
- * @returns undefined if the id exists
+ * For when a URL has leaked.
+ * @param id of a form that may come twice
+ * @returns undefined if it exists
  * @throws Refusal 404
  */
 export function replaceTrigger(
@@ -90,7 +88,7 @@ export async function replaceTrigger(
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
   const replaced = await services.db.transaction(async (tx) => {
-    // Lock first: if a form comes twice at once, the second must see what the first did.
+    // Lock first: of two equal forms, the second must see the first's changes.
     if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
     const old = await deleteIfPresent(tx, actor, { id: trigger.id, action: "replaced" });
@@ -100,7 +98,6 @@ export async function replaceTrigger(
   return replaced;
 }
 
-/** The columns that a copy shares with its original. */
 type Columns = Pick<
   Trigger,
   | "type"
@@ -127,7 +124,7 @@ async function addTrigger(
   const { now } = tx;
   const token = issueToken("trigger");
   const trigger: Trigger = {
-    ...columns, // at runtime all columns of the original: the ones below must follow
+    ...columns, // all columns of the original: the ones below must follow
     id: id ?? newId(now),
     pipelineId: pipeline.id,
     version: 1,

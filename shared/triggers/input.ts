@@ -1,14 +1,12 @@
 import { z } from "zod";
 import { requiredText, text } from "../validation.ts";
 
-// The members of a trigger, with the message for each wrong value.
-
 const maxVariables = 100;
 const maxEnvironmentBytes = 64 * 1024;
 
 export const triggerLabel = requiredText("Label", 255);
 
-/** Null or blank text means `buildDefaults`. */
+/** Null or blank: `buildDefaults`. */
 export const buildText = {
   message: text("Build message", 1000).nullable(),
   commit: text("Build commit", 1000).nullable(),
@@ -41,7 +39,6 @@ export const environment = z.preprocess((value, context) => {
 
 export const signingSecret = requiredText("Secret", 1000);
 
-/** CEL, compiled when it is saved. */
 export const filterExpression = requiredText("Filter expression", 1000);
 
 export const newTrigger = z.object({
@@ -52,14 +49,14 @@ export const newTrigger = z.object({
   environment,
   /** Null: every delivery builds. */
   filter: filterExpression.nullable(),
-  /** Null: deliveries are not verified. */
+  /** Null: not verified. */
   secret: signingSecret.nullable(),
 });
 
 export type NewTrigger = z.infer<typeof newTrigger>;
 
-/** Absent members stay as they are. */
+/** Absent members stay. */
 export interface TriggerChange extends Partial<Omit<NewTrigger, "secret">> {
-  /** Null removes verification. Without a secret the present one stays. */
+  /** Null removes verification; no secret keeps the present one. */
   verification?: { secret?: string } | null;
 }

@@ -10,7 +10,7 @@ import type { Trigger } from "./store.ts";
 import { buildDefaults, findTriggerType, triggerTypes } from "./types.ts";
 
 /**
- * Checks what a schema cannot: the type, and whether the type and the organization allow the rest.
+ * Checks the type, and the members that it and the organization allow.
  * @throws Refusal 422
  */
 export function requireValidSettings(
@@ -24,7 +24,7 @@ export function requireValidSettings(
 ): void {
   const type = findTriggerType(config.issueTracker, settings.type);
   const problems = [
-    // An old trigger may be of an issue tracker that is no longer configured.
+    // A trigger's issue tracker may no longer be configured.
     !type && isNew && typeProblem(config.issueTracker),
     (settings.secret || settings.verification) && type && !type.signature && noVerification,
     settings.filter && filterProblem(organization, settings.filter),
@@ -50,7 +50,7 @@ function filterProblem({ features }: Organization, expression: string): Problem 
   return { field: "filter.expression", message: `Filter expression: ${compiled.problem}` };
 }
 
-/** The columns that a change sets. Blank text becomes null, which is the default. */
+/** Blank text becomes null. */
 export function columnsOf(cipher: Cipher, change: TriggerChange): Partial<Trigger> {
   const { label, enabled, message, commit, branch, environment, filter, verification } = change;
   const seal = (value: string | undefined) => (value === undefined ? undefined : cipher.seal(value));
@@ -79,7 +79,7 @@ export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): R
   return environmentSealed === null ? {} : JSON.parse(cipher.open(environmentSealed));
 }
 
-/** The build of every delivery. No payload changes it. */
+/** No payload changes it. */
 export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, "deliveryId"> {
   return {
     pipelineId: trigger.pipelineId,
@@ -91,7 +91,7 @@ export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, 
   };
 }
 
-/** Tells secrets apart. Empty for a secret of at most two characters. */
+/** Tells secrets apart. Empty for at most two characters. */
 export function lastTwoOf(secret: string): string {
   return secret.length > 2 ? secret.slice(-2) : "";
 }

@@ -5,7 +5,6 @@ import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
 
-/** Also returns the organization's delivery limit. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {
   const { triggers, pipelines, organizations } = db.tables;
   const [found] = await db
@@ -21,7 +20,7 @@ export async function findTriggerByToken(db: Db, tokenHash: string) {
   return found;
 }
 
-/** Versions by id. Leaves out disabled and deleted triggers. */
+/** Leaves out disabled and deleted triggers. */
 export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<string, number>> {
   const { triggers } = tx.tables;
   const rows = await tx
@@ -44,14 +43,14 @@ export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): 
   return found;
 }
 
-/** Locks the trigger, so that a change is checked against the newest one. Undefined if deleted. */
+/** Undefined if deleted. */
 export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
   const { triggers } = tx.tables;
   const isPresent = and(eq(triggers.id, id), eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt));
   return (await tx.lock(triggers, isPresent, "exclusive"))[0];
 }
 
-/** A trigger of any organization. */
+/** In any organization. */
 export async function findTriggerWithOwners(db: Db, id: string) {
   const { triggers, pipelines, organizations } = db.tables;
   const [found] = await db
@@ -102,7 +101,7 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-/** Pipeline names by trigger id, deleted triggers included. */
+/** Includes deleted triggers. */
 export async function listPipelineNamesOfTriggers(db: Db, ids: string[]): Promise<Map<string, string>> {
   const { triggers, pipelines } = db.tables;
   const rows = await db
@@ -117,7 +116,7 @@ export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {
   await tx.insert(tx.tables.triggers).values(trigger);
 }
 
-/** Changes a trigger and its version, which makes hints of it stale. Undefined if deleted. */
+/** Makes hints stale. Undefined if deleted. */
 export async function updateIfPresent(
   tx: Tx,
   id: string,

@@ -10,7 +10,7 @@ import { columnsOf, requireValidSettings } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 /**
- * Changes a trigger, except for its type.
+ * Keeps the type.
  * @throws Refusal 404, 422
  */
 export async function updateTrigger(
@@ -47,7 +47,7 @@ function updateAction(before: Trigger, after: Trigger, columns: object): string 
 }
 
 /**
- * Deletes a trigger. Its URL answers 404; deliveries that it accepted are still built.
+ * Accepted deliveries are still built.
  * @throws Refusal 404
  */
 export async function deleteTrigger(services: Services, actor: Actor, { id }: Trigger): Promise<Trigger> {
@@ -58,7 +58,7 @@ export async function deleteTrigger(services: Services, actor: Actor, { id }: Tr
   return deleted;
 }
 
-/** Reloads open pages with the trigger. */
+/** Reloads open pages. */
 export function publishTriggerChange({ events }: Services, trigger: Trigger | undefined): void {
   if (trigger) events.publish([`trigger:${trigger.id}`, `pipeline:${trigger.pipelineId}`]);
 }

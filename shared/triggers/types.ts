@@ -1,20 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { DeliveryRefusal } from "./deliveries/refusals.ts";
 
-/** Used where a trigger sets no value of its own. */
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
-/** A kind of sender. */
 export interface TriggerType {
   name: string;
-  /** Shown on pages. */
   title: string;
   deliveryIdHeader?: string;
   eventHeader?: string;
   sampleEvent?: string;
-  /** Payload of a test delivery. */
+  /** Of a test delivery. */
   sample: object;
-  /** Absent if deliveries of this type cannot be signed. */
+  /** Absent: deliveries cannot be signed. */
   signature?: { header: string; prefix: string };
 }
 
@@ -60,17 +57,14 @@ export function findTriggerType(issueTracker: string, name: string): TriggerType
   return triggerTypes(issueTracker).find((type) => type.name === name);
 }
 
-/** Lower-case names of the headers whose values pages show. */
+/** Pages show the values of these headers. Names are lower-case. */
 export function visibleHeaders(issueTracker: string, name: string): Set<string> {
   const type = findTriggerType(issueTracker, name);
   const names = [type?.eventHeader, type?.deliveryIdHeader];
   return new Set(names.flatMap((header) => header?.toLowerCase() ?? []));
 }
 
-/**
- * Verifies the signature if the trigger has a secret.
- * @throws DeliveryRefusal 401
- */
+/** @throws DeliveryRefusal 401 */
 export function requireSignature(
   { type: { signature }, secret }: { type: TriggerType; secret: string | undefined },
   headerOf: (name: string) => string | null | undefined,

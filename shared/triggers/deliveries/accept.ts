@@ -1,12 +1,12 @@
-// States of a delivery. It is accepted once committed; a worker decides it, once.
+// A worker decides a committed delivery, once.
 //
 //   status          reason                                       meaning
-//   null            null                                         waiting: accepted, not yet decided
+//   null            null                                         waiting
 //   build_created   null                                         a build was created
-//   not_run         filter_mismatch, filter_evaluation_failed    the trigger's filter was not true
+//   not_run         filter_mismatch, filter_evaluation_failed    the filter was not true
 //   failed          build_creation_failed                        its pipeline is gone, or a step has no queue
 //
-// While the database, Redis or a worker fails, it stays waiting: `requeue.ts` sends its job again.
+// While the database, Redis or a worker fails, it waits: `requeue.ts` sends its job again.
 
 import type { Tx } from "../../db/database.ts";
 import { dayMs } from "../../durations.ts";
@@ -18,7 +18,6 @@ import type { Payload } from "../payloads/store.ts";
 import { listEnabledVersions } from "../store.ts";
 import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./store.ts";
 
-/** A webhook that passed every check. */
 export interface Arrival {
   trigger: { id: string; version: number; organizationId: string };
   contentType: string;
@@ -31,24 +30,20 @@ export interface Arrival {
 
 export type Acceptance =
   | { outcome: "accepted"; id: string }
-  /** The id of the first delivery with this Idempotency-Key. */
   | { outcome: "replayed"; id: string }
   /** The trigger changed since it was read. */
   | { outcome: "stale" };
 
 const idempotencyMs = dayMs;
 
-/**
- * Commits deliveries with their payloads, then sends the job that decides them, without waiting:
- * `requeueStranded` finds those whose job was lost.
- */
+/** Does not await the job: `requeueStranded` finds lost ones. */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
   const { acceptances, enqueued } = await storeArrivals(services, arrivals);
   void enqueued;
   return acceptances;
 }
 
-/** Like `commitArrivals`, but `enqueued` resolves once the job was sent or failed. It never rejects. */
+/** Like `commitArrivals`; `enqueued` resolves once the job was sent or failed, and never rejects. */
 export async function storeArrivals(
   services: Services,
   arrivals: Arrival[],
@@ -103,7 +98,7 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   return acceptances;
 }
 
-/** Processes that claim keys in different orders would deadlock. */
+/** Different orders would deadlock. */
 function orderByKey(arrivals: Arrival[]): number[] {
   const order = [...arrivals.keys()];
   if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
@@ -121,7 +116,6 @@ async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promis
   return { outcome: "replayed", id: first.deliveryId };
 }
 
-/** Returns the id of the delivery. */
 export async function findReplayedDelivery(
   services: Services,
   triggerId: string,
@@ -133,7 +127,6 @@ export async function findReplayedDelivery(
     : undefined;
 }
 
-/** Keys claimed until this time are free again. */
 export function idempotencyKeysFreeSince(now: Date): Date {
   return new Date(now.getTime() - idempotencyMs);
 }

@@ -11,10 +11,9 @@ import { type Delivery, decideIfWaiting, setOutcome } from "./store.ts";
 
 const maxGroupItems = 500;
 
-/** Takes delivery ids. Each resolves once its delivery is decided. */
+/** Concurrent jobs share a transaction. */
 export type DeliveryBuilder = Batcher<string, undefined>;
 
-/** Decides the deliveries of concurrent jobs in one transaction. */
 export function openDeliveryBuilder(
   services: Services,
   evaluator: FilterEvaluator = openFilterEvaluator(),
@@ -38,7 +37,7 @@ async function buildDeliveries(
   return ids.map(() => undefined);
 }
 
-/** Evaluates filters first: a transaction waits for nothing but the database. */
+/** Filters come first: a transaction awaits only the database. */
 async function decideWithFilters(services: Services, evaluator: FilterEvaluator, ids: string[]) {
   for (;;) {
     const results = await evaluateFilters(services, evaluator, ids);
@@ -50,7 +49,7 @@ async function decideWithFilters(services: Services, evaluator: FilterEvaluator,
   }
 }
 
-/** A filter changed since it was evaluated: roll back and evaluate again. */
+/** Rolls back, to evaluate the changed filter. */
 class StaleFilterResult extends Error {
   override readonly name = "StaleFilterResult";
 }
@@ -63,7 +62,7 @@ async function decideAndBuild(
 ) {
   const deliveries = await decideIfWaiting(tx, [...new Set(ids)], "build_created");
   if (deliveries.length === 0) return { counts: {}, changed: [] };
-  deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // ids sort by age: number builds in order of arrival
+  deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
 
   const triggers = await listTriggersById(tx, [...new Set(deliveries.map((delivery) => delivery.triggerId))]);
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
@@ -91,7 +90,7 @@ async function decideAndBuild(
   };
 }
 
-/** Returns undefined if the delivery is to be built. @throws StaleFilterResult */
+/** Returns undefined to build. @throws StaleFilterResult */
 function reasonNotToRun(
   trigger: Trigger | undefined,
   result: FilterResult | undefined,
@@ -110,7 +109,6 @@ function requestBuild(delivery: Delivery, planOf: Map<string, ReturnType<typeof 
   return { ...plan, deliveryId: delivery.id };
 }
 
-/** The outcome of a delivery without a build. */
 interface Outcome {
   id: string;
   status: DeliveryStatus;

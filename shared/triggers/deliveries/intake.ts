@@ -11,22 +11,21 @@ export interface EnabledTrigger {
   id: string;
   version: number;
   type: TriggerType;
-  /** Signing secret. Undefined: deliveries are not verified. */
+  /** Undefined: deliveries are not verified. */
   secret: string | undefined;
   organizationId: string;
   deliveriesPerHour: number;
-  /** True if cached, and so perhaps stale. */
+  /** Cached, perhaps stale. */
   isHint: boolean;
 }
 
-/** Finds triggers and commits deliveries, in groups. Each web process has one. */
 export interface Intake {
   /**
-   * The trigger of a token: a hint, unless `fresh` is true.
+   * Returns a hint, unless `fresh` is true.
    * @throws DeliveryRefusal 404, 403
    */
   requireEnabledTrigger(token: string, options?: { fresh: boolean }): Promise<EnabledTrigger>;
-  /** Commits a delivery together with concurrent ones. */
+  /** Concurrent deliveries share a commit. */
   accept(arrival: Arrival): Promise<Acceptance>;
 }
 

@@ -4,7 +4,7 @@ import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
 import type { Services } from "../../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-/** Counts the deliveries of all triggers of an organization. */
+/** All triggers of an organization share the limit. */
 export function deliveriesLimit(organization: {
   organizationId: string;
   deliveriesPerHour: number;
@@ -13,7 +13,6 @@ export function deliveriesLimit(organization: {
   return { name: "deliveries", subject, limit, windowMs: hourMs };
 }
 
-/** Reads the limit's state without counting. */
 export function deliveriesUsed(
   { rateLimiter }: Services,
   { id, deliveriesPerHour }: Organization,
@@ -21,7 +20,7 @@ export function deliveriesUsed(
   return rateLimiter.peek(deliveriesLimit({ organizationId: id, deliveriesPerHour }));
 }
 
-/** @throws DeliveryRefusal 429 if the limit is reached */
+/** @throws DeliveryRefusal 429 */
 export function requireAdmitted({ admitted, limit, resetMs }: RateLimitState): void {
   if (admitted) return;
   const reset = Math.max(1, Math.ceil(resetMs / secondMs));

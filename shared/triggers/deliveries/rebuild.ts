@@ -11,8 +11,8 @@ import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, lockDelivery } from "./store.ts";
 
 /**
- * Builds a delivery again, with its trigger's present settings and without its filter.
- * @param expected the rebuild's number, for a form that may be sent twice: an existing one is returned
+ * Uses present settings, and no filter.
+ * @param expected number: a form sent twice returns the existing rebuild
  * @throws Refusal 404, 422
  */
 export async function rebuildDelivery(

@@ -27,7 +27,7 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Deletes at most `limit` counts of hours before this time. @returns their number */
+/** @returns the number deleted */
 export async function deleteRefusalCountsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { refusedDeliveries } = tx.tables;
   const { triggerId, hour, cause } = refusedDeliveries;

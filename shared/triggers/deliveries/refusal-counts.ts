@@ -10,10 +10,7 @@ const flushEveryMs = 5000;
 const maxInMemory = 10_000;
 export const refusalRetentionDays = 7;
 
-/**
- * Counts refused deliveries by trigger, hour and cause. Writes them every five seconds: anybody who knows a URL can
- * cause any number. A crash loses what is not written.
- */
+/** Writes every five seconds: anybody who knows a URL can cause any number. A crash loses the rest. */
 export interface RefusalCounts {
   count(triggerId: string, cause: RefusalCause): void;
   flush(): Promise<void>;
@@ -22,7 +19,7 @@ export interface RefusalCounts {
 
 export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
   const store = async (counts: Map<string, RefusalCount>) => {
-    // One order for all processes: two that write the same rows would otherwise deadlock.
+    // Different orders would deadlock.
     const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
     try {
       await db.transaction((tx) => addRefusalCounts(tx, rows));
@@ -54,12 +51,10 @@ function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / hourMs) * hourMs);
 }
 
-/** The oldest hour that is kept. */
 export function refusalsKeptSince(now: Date): Date {
   return hourOf(new Date(now.getTime() - refusalRetentionDays * dayMs));
 }
 
-/** Returns the number of purged counts. */
 export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
   const since = refusalsKeptSince(clock.now());
   return purgeInBatches(db, (tx, limit) => deleteRefusalCountsBefore(tx, since, limit));

@@ -1,7 +1,7 @@
 import { Refusal } from "../../refusal.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 
-/** Status and message of each cause (ingress/README.md, "Posting a delivery"). */
+/** See ingress/README.md, "Posting a delivery". */
 const answers = {
   wrong_method: [405, "Deliveries are sent with POST"],
   invalid_token: [400, "Invalid pipeline trigger token"],
@@ -21,10 +21,9 @@ const answers = {
   too_deep: [400, "Payload is nested too deeply"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
-/** A refused delivery is counted, not stored. */
+/** Counted, not stored. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
-  /** The refusing trigger, if the caller does not know it. */
   readonly triggerId: string | undefined;
 
   constructor(

@@ -3,17 +3,15 @@ import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
 import { reclaimStranded } from "./store.ts";
 
-/** After this time a waiting delivery counts as stranded. */
 const strandedAfterMs = 10 * secondMs;
 const maxIdsPerJob = 500;
 const maxJobsPerRun = 20;
-/** Behind a longer work queue deliveries are late, not lost. */
+/** Deliveries behind more jobs are late, not lost. */
 const maxBacklogJobs = 20;
 
 /**
- * Sends new jobs for deliveries whose job Redis lost or never got, or that failed too often.
- * Each is requeued at most once in ten seconds.
- * @returns the number of deliveries
+ * Requeues each stranded delivery at most once in ten seconds.
+ * @returns their number
  */
 export async function requeueStranded({ db, clock, jobs, log }: Services): Promise<number> {
   const waiting = await jobs.countWaiting("deliveries");

@@ -12,7 +12,7 @@ import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 const contentType = "application/json";
 
 /**
- * Sends a test delivery with its sender's headers and signature. A webhook's checks and limit apply.
+ * Sends a test delivery; a webhook's checks and limit apply.
  * @returns the delivery's id
  * @throws DeliveryRefusal 403, 413, 429, 400
  */
@@ -47,7 +47,7 @@ export async function sendDelivery(
     isAccepted = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
       throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
-    await enqueued; // so that the page shows the build
+    await enqueued; // the page then shows the build
     return acceptance.id;
   } finally {
     if (!isAccepted) await rateLimiter.giveBack(rateLimit);

@@ -19,7 +19,7 @@ export async function listDeliveriesPage(db: Db, triggerId: string, page: Cursor
   );
 }
 
-/** The newest delivery of each trigger, by trigger id. */
+/** By trigger id. */
 export async function listLastDeliveries(db: Db, triggerIds: string[]): Promise<Map<string, Delivery>> {
   const { deliveries, triggers } = db.tables;
   const last = db
@@ -49,7 +49,7 @@ export async function findDelivery(
   return found;
 }
 
-/** Locks the delivery: rebuilds of it are numbered one at a time. */
+/** Locked: rebuilds are numbered one at a time. */
 export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promise<Delivery | undefined> {
   const { deliveries } = tx.tables;
   const isOfTrigger = and(eq(deliveries.id, id), eq(deliveries.triggerId, triggerId));
@@ -79,7 +79,7 @@ export async function findIdempotencyKey(
   return found;
 }
 
-/** Claims a key that is free or expired. Exactly one of concurrent claims gets it. */
+/** Exactly one of concurrent claims succeeds. */
 export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: Date): Promise<boolean> {
   const { idempotencyKeys } = tx.tables;
   const claimed = await tx
@@ -94,7 +94,7 @@ export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: D
   return claimed.length > 0;
 }
 
-/** Deletes keys of at most `limit` different times. Returns their number. */
+/** `limit` counts distinct times, not keys. @returns the number deleted */
 export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { idempotencyKeys } = tx.tables;
   const old = tx
@@ -110,7 +110,7 @@ export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: num
   return gone.length;
 }
 
-/** waiting → decided. Returns the deliveries that it decided. */
+/** waiting → decided. Returns those that it decided. */
 export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliveryStatus): Promise<Delivery[]> {
   const { deliveries } = tx.tables;
   return tx
@@ -120,7 +120,7 @@ export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliverySta
     .returning();
 }
 
-/** Call in the transaction of `decideIfWaiting`. */
+/** Call it with `decideIfWaiting`. */
 export async function setOutcome(
   tx: Tx,
   ids: string[],
@@ -129,7 +129,7 @@ export async function setOutcome(
   await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
 }
 
-/** Marks waiting deliveries whose job was sent before `sentBefore` as sent now. Returns their ids. */
+/** Sets `enqueuedAt` of waiting deliveries. Returns their ids. */
 export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit: number): Promise<string[]> {
   const { deliveries } = tx.tables;
   const stranded = await tx
@@ -148,7 +148,7 @@ export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit
   return reclaimed.map((row) => row.id).sort();
 }
 
-/** Deletes decided deliveries with lower ids. Returns their number. */
+/** Spares waiting deliveries. @returns the number deleted */
 export async function deleteDeliveriesBelow(tx: Tx, id: string, limit: number): Promise<number> {
   const { deliveries } = tx.tables;
   const old = tx

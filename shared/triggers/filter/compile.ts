@@ -5,13 +5,12 @@ import { applyRules } from "./rules.ts";
 
 const maxExpressionBytes = 256;
 
-/** A delivery builds only on the verdict true. */
+/** Only the verdict true builds. */
 export type FilterOutcome = { verdict: boolean } | { error: string };
 
-/** A compiled filter. It never throws. */
+/** Never throws. */
 export type Filter = (webhook: WebhookVariable) => FilterOutcome;
 
-/** Parses an expression, applies `rules.ts` and checks types. */
 export function compileFilter(expression: string): { filter: Filter } | { problem: string } {
   if (Buffer.byteLength(expression) > maxExpressionBytes) {
     return { problem: `The expression is longer than ${maxExpressionBytes} bytes` };

@@ -9,7 +9,7 @@ import type { FilterInput } from "./evaluate.ts";
 import type { FilterEvaluator } from "./evaluator.ts";
 
 export interface FilterResult {
-  /** The result is stale once the trigger has another filter. */
+  /** The result is stale once the trigger's filter differs. */
   filter: string;
   outcome: FilterOutcome;
 }
@@ -17,7 +17,7 @@ export interface FilterResult {
 /** Of payloads in memory. */
 const maxBytesAtOnce = 16 * 1024 * 1024;
 
-/** Evaluates the filters of waiting deliveries. Results by delivery id. */
+/** Results by delivery id. */
 export async function evaluateFilters(
   { db }: Services,
   evaluator: FilterEvaluator,
@@ -35,7 +35,7 @@ export async function evaluateFilters(
       group.map(async ({ delivery, filter }) => {
         if (filter === null) return;
         const payload = payloadOf.get(delivery.id);
-        // Decided and evicted since it was listed: the outcome is not used.
+        // Decided and evicted meanwhile: the outcome is not used.
         const outcome = payload
           ? await evaluator.evaluate(toFilterInput(filter, delivery, payload))
           : { error: "The payload is gone" };
@@ -65,10 +65,7 @@ function toFilterInput(expression: string, delivery: Delivery, payload: Payload)
   return { expression, id, receivedAt, headers: payload.headers, body: payload.body };
 }
 
-/**
- * Evaluates an expression, saved or not, on a delivery of the trigger.
- * @throws Refusal 404, 422 when the delivery's payload is gone
- */
+/** @throws Refusal 404, 422 when the payload is gone */
 export async function testFilter(
   { db }: Services,
   evaluator: FilterEvaluator,

@@ -1,20 +1,18 @@
 import { Environment } from "@marcbachmann/cel-js";
 import { contains, matches } from "./functions.ts";
 
-/** The `webhook` variable of a filter. */
 export interface WebhookVariable {
   id: string;
-  /** ISO 8601, in UTC. */
+  /** ISO 8601, UTC. */
   created_at: string;
-  /** From `parsePayload`. */
   payload: unknown;
   /** Keys like `HTTP_X_GITHUB_EVENT`. */
   headers: Map<string, string>;
 }
 
-/** The library lets nobody replace a function. */
+/** The library cannot replace functions. */
 export const linearPrefix = "linear_";
-/** Functions of the library that a hostile payload makes slow. */
+/** Hostile payloads make them slow. */
 export const slowFunctions = ["matches", "contains"];
 
 const sync = { async: false };

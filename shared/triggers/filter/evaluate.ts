@@ -3,7 +3,6 @@ import type { StoredHeader } from "../../vocabulary.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 
-/** A filter and the delivery that it is evaluated on. */
 export interface FilterInput {
   expression: string;
   id: string;
@@ -40,9 +39,7 @@ function compileOnce(expression: string): ReturnType<typeof compileFilter> {
   return compilation;
 }
 
-/**
- * Names all headers like `HTTP_CONTENT_TYPE`. Joins repeated ones (RFC 9110 §5.3). Leaves out secrets.
- */
+/** Joins repeated headers (RFC 9110 §5.3), leaves out secrets. */
 function headersByKey(headers: StoredHeader[]): Map<string, string> {
   const byKey = new Map<string, string>();
   for (const [name, value] of headers) {

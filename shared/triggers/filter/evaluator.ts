@@ -2,14 +2,13 @@ import { DeadlineExceeded, openThread } from "../../runtime/thread.ts";
 import type { FilterOutcome } from "./compile.ts";
 import type { FilterInput } from "./evaluate.ts";
 
-/** Evaluates filters in a thread, each within a deadline. */
 export interface FilterEvaluator {
-  /** @throws Error when the thread cannot start, or dies: the filter may be fine */
+  /** @throws Error when the thread fails: the filter may be fine */
   evaluate(input: FilterInput): Promise<FilterOutcome>;
   close(): Promise<void>;
 }
 
-/** @param deadlineMs for parsing one payload and evaluating its filter */
+/** @param deadlineMs for one payload and its filter */
 export function openFilterEvaluator({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): FilterEvaluator {
   const module = new URL("./thread.ts", import.meta.url);
   const thread = openThread<FilterInput, FilterOutcome>(module, { deadlineMs });

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 
-/** Up to this length the engine's own search is fast for any text. */
+/** V8's own search is fast up to here. */
 const maxShortNeedle = 256;
 
 const patterns = new LRUCache<string, RE2JS>({ max: 200 });
@@ -24,15 +24,12 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-/** Linear in the text. The library uses RegExp, which backtracks. */
+/** Linear: the library's RegExp backtracks. */
 export function matches(text: string, pattern: string): boolean {
   return compilePattern(pattern).test(text);
 }
 
-/**
- * Linear in both (Knuth, Morris and Pratt). V8 took six minutes to not find one megabyte in three; Buffer has the
- * same search.
- */
+/** Linear (Knuth, Morris and Pratt). V8 took six minutes to search three megabytes for one; Buffer is as slow. */
 export function contains(text: string, needle: string): boolean {
   if (needle.length <= maxShortNeedle) return text.includes(needle);
   if (needle.length > text.length) return false;
@@ -48,7 +45,7 @@ export function contains(text: string, needle: string): boolean {
   return false;
 }
 
-/** The longest border of each prefix of the needle. */
+/** The longest border of each prefix. */
 function bordersOf(needle: string): Uint32Array {
   const borders = new Uint32Array(needle.length);
   for (let index = 1, length = 0; index < needle.length; index++) {

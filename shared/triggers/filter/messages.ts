@@ -1,10 +1,9 @@
 import { EvaluationError, ParseError, TypeError as TypeProblem } from "@marcbachmann/cel-js";
 import { linearPrefix } from "./environment.ts";
 
-/** A sentence may quote the payload. */
+/** Messages may quote the payload. */
 const maxSentenceLength = 300;
 
-/** The library's token names, as people write the tokens. */
 const tokenTexts: Record<string, string> = {
   EOF: "the end",
   NUMBER: "a number",
@@ -40,7 +39,7 @@ const tokenTexts: Record<string, string> = {
   QUESTION: "?",
 };
 
-/** An error of the library in plain English. Any other one is a stack overflow. */
+/** Any error of another class is a stack overflow. */
 export function describeError(error: unknown, expression: string): string {
   if (!isLibraryError(error)) return "The expression is too complicated";
   const start = error.range?.start;
@@ -48,7 +47,7 @@ export function describeError(error: unknown, expression: string): string {
   return start === undefined ? sentence : `${sentence}, at ${describePosition(expression, start)}`;
 }
 
-/** "line 1, column 5". The library counts UTF-16 units; this counts characters. */
+/** In characters: the library counts UTF-16 units. */
 export function describePosition(expression: string, index: number): string {
   const lines = expression.slice(0, index).split("\n");
   return `line ${lines.length}, column ${[...(lines.at(-1) ?? "")].length + 1}`;
@@ -84,7 +83,7 @@ function describe({ code, summary, range }: LibraryError, expression: string): s
   }
 }
 
-/** `dyn<int>` is an int that is known only at runtime. */
+/** `dyn<int>` is an int known only at runtime. */
 function plainTypes(sentence: string): string {
   return sentence.replace(/dyn<(\w+)>/g, "$1");
 }

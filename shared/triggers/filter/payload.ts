@@ -1,9 +1,9 @@
-/** A whole number that a JavaScript number may not hold, or a text that looks like one. */
+/** May also match inside a text. */
 const longInteger = /(?:^|[\s:,[-])\d{16,}(?:[\s,\]}]|$)/;
-/** Longer ones stay JavaScript numbers, which are infinite. */
+/** Longer ones become infinite. */
 const exactInteger = /^-?\d{16,308}$/;
 
-/** Parses JSON with exact whole numbers: large ones become bigints. @throws SyntaxError */
+/** Large whole numbers become bigints. @throws SyntaxError */
 export function parsePayload(text: string): unknown {
   // A reviver makes parsing five times slower.
   return asCelValue(longInteger.test(text) ? JSON.parse(text, toExact) : JSON.parse(text));
@@ -15,7 +15,6 @@ function toExact(_key: string, value: unknown, context?: { source?: string }): u
   return exactInteger.test(source) ? BigInt(source) : value;
 }
 
-/** Wraps objects, also inside arrays. Members are wrapped when read. */
 function asCelValue(value: unknown): unknown {
   if (value === null || typeof value !== "object" || value instanceof JsonMap) return value;
   if (!Array.isArray(value)) return new JsonMap(value as Record<string, unknown>);
@@ -24,8 +23,8 @@ function asCelValue(value: unknown): unknown {
 }
 
 /**
- * A JSON object that the library takes for a Map. In plain objects it reads `constructor` as their type and finds
- * inherited keys. Real Maps, or a subclass, take longer to make than the JSON takes to parse.
+ * Looks like a Map to the library. In plain objects it takes `constructor` for their type and finds inherited keys;
+ * real Maps take longer to make than JSON to parse.
  */
 class JsonMap {
   readonly #members: Record<string, unknown>;
@@ -50,10 +49,7 @@ class JsonMap {
     for (const key of Object.keys(this.#members)) yield [key, this.get(key)];
   }
 
-  /**
-   * Empty. The library reads the first entry only to name the type, and keeps every such name for good: payloads
-   * could fill its memory.
-   */
+  /** The library keeps the first entry's type name for good: payloads could fill its memory. */
   entries(): Iterator<[string, unknown]> {
     return [].values();
   }

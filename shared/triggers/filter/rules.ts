@@ -1,11 +1,10 @@
-// The allow-list of filters: the library cannot turn off functions, macros or operators. Left out on purpose:
+// An allow-list: the library cannot turn off functions, macros or operators. Left out on purpose:
 //
-//   loops (all, exists, exists_one, map, filter, cel.bind)   cost more than the length of the payload
+//   loops (all, exists, exists_one, map, filter, cel.bind)   cost more than the payload's length
 //   split, join, substring, indexOf, bytes, maps in braces   build values, some far larger than the payload
-//   timestamp, duration                                      take dates in the machine's time zone, too;
-//                                                            ISO dates compare as texts
-//   int                                                      int('') is 0, and numbers compare without it
-//   arithmetic                                               filters compare; + joins texts
+//   timestamp, duration                                      use the machine's time zone; compare ISO texts
+//   int                                                      int('') is 0
+//   arithmetic                                               + joins texts
 
 import { type ASTNode, TypeError as TypeProblem } from "@marcbachmann/cel-js";
 import { serialize } from "@marcbachmann/cel-js/serialize";
@@ -23,7 +22,7 @@ const membersSentence = `write ${members.map((name) => `webhook.${name}`).join("
 const functions = ["has", "size", "matches", "string", "double"];
 const methods = ["size", "contains", "startsWith", "endsWith", "matches", "lowerAscii", "upperAscii", "trim"];
 
-/** Returns the first violation. Replaces slow functions by linear ones in the tree. */
+/** Also replaces slow functions in the tree. */
 export function applyRules(node: ASTNode): RuleViolation | undefined {
   switch (node.op) {
     case "value":
@@ -106,7 +105,7 @@ function checkMethod(
     return violation(node, `Values have no function .${name}(), only ${methods.join(", ")}`);
   }
   call[0] = linearName(name);
-  // The type checker ignores the arguments when it does not know the receiver's type.
+  // The type checker ignores arguments of unknown receivers.
   const wrong = args.find((arg) => arg.op === "value" && typeof arg.args !== "string");
   if (wrong) return violation(wrong, `.${name}() takes a text`);
   return checkAll(args) ?? (name === "matches" ? checkPattern(node, args[0]) : undefined);
@@ -116,7 +115,7 @@ function linearName(name: string): string {
   return slowFunctions.includes(name) ? linearPrefix + name : name;
 }
 
-/** Requires a literal, so that a wrong pattern is never saved. */
+/** Literals only: a wrong pattern is never saved. */
 function checkPattern(node: ASTNode, pattern: ASTNode | undefined): RuleViolation | undefined {
   if (pattern?.op !== "value" || typeof pattern.args !== "string") {
     return violation(pattern ?? node, "The pattern of matches() must be a text in quotes");
@@ -125,7 +124,7 @@ function checkPattern(node: ASTNode, pattern: ASTNode | undefined): RuleViolatio
   return sentence === undefined ? undefined : violation(pattern, sentence);
 }
 
-/** Wrong types are reported later, for the whole expression. */
+/** Types are checked later. */
 function checkJoin(node: ASTNode): RuleViolation | undefined {
   const { valid, type, error } = environment.check(serialize(node));
   if (valid ? type === "string" : error instanceof TypeProblem) return undefined;

@@ -1,5 +1,4 @@
 import { handleRequests } from "../../runtime/thread.ts";
 import { evaluateFilter } from "./evaluate.ts";
 
-// The thread behind `evaluator.ts`.
 handleRequests(evaluateFilter);

@@ -1,4 +1,4 @@
-// The grammar of JSON (RFC 8259) as a state machine over bytes. A stack of objects and arrays completes it.
+// JSON's grammar (RFC 8259) as a state machine over bytes, completed by a stack of objects and arrays.
 
 const names = [
   ...["invalid", "value", "firstElement", "firstKey", "nextKey", "colon", "afterValue"],
@@ -6,7 +6,7 @@ const names = [
   ...["key", "keyEscape", "keyHex4", "keyHex3", "keyHex2", "keyHex1"],
   ...["minus", "zero", "integer", "point", "fraction", "exponent", "exponentSign", "exponentDigits"],
   ...["t", "tr", "tru", "f", "fa", "fal", "fals", "n", "nu", "nul"],
-  // Actions. The next state depends on the stack.
+  // Actions: the next state depends on the stack.
   ...["openObject", "openArray", "closeObject", "closeArray", "comma"],
 ] as const;
 const numbers = Object.fromEntries(names.map((name, number) => [name, number]));
@@ -18,17 +18,17 @@ export function jsonState(name: string): number {
   return number;
 }
 
-/** The state after a byte, or an action, at 256 * the state before it + the byte. */
+/** The state after a byte, at 256 * the state before + the byte. */
 export const jsonTransitions = new Uint8Array(names.length * 256);
 
-/** Plain bytes of a string: all but its end, escapes and control characters. */
+/** All string bytes but end, escapes and control characters. */
 export const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[0x22] = isPlain[0x5c] = 0;
 
 const digits = "0123456789";
 const hexDigits = `${digits}abcdefABCDEF`;
 
-/** Where a value may end. */
+/** A value may end here. */
 const valueEnds = ["afterValue", "zero", "integer", "fraction", "exponentDigits"];
 export const endsValue = names.map((name) => valueEnds.includes(name));
 

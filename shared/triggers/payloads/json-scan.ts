@@ -10,11 +10,11 @@ const openArray = jsonState("openArray");
 const closeObject = jsonState("closeObject");
 const comma = jsonState("comma");
 
-/** Checks JSON and its depth in slices, without making its values. Expects valid UTF-8. */
+/** Checks slices of valid UTF-8, without making values. */
 export class JsonScan {
   readonly #bytes: Uint8Array;
   readonly #maxDepth: number;
-  /** By depth: true in an object, false in an array. */
+  /** By depth; false in an array. */
   readonly #isObject: boolean[] = [false];
   #depth = 0;
   #state = value;
@@ -29,7 +29,7 @@ export class JsonScan {
     return this.#index === this.#bytes.length;
   }
 
-  /** True if the bytes so far are one value. */
+  /** The bytes so far are one value. */
   get isComplete(): boolean {
     return this.#depth === 0 && endsValue[this.#state] === true;
   }
@@ -43,7 +43,7 @@ export class JsonScan {
     let state = this.#state;
     let index = this.#index;
     for (; index < end; index++) {
-      // Most bytes are plain ones of strings. The transition would keep the state, in twice the time.
+      // Plain bytes keep the state; a transition takes twice the time.
       if (state === string || state === key) {
         while (index < end && isPlain[bytes[index] as number] === 1) index++;
         if (index === end) break;

@@ -19,7 +19,7 @@ const maxRowsAtOnce = 200;
 const maxBytesAtOnce = 16 * 1024 * 1024;
 const maxPagesAtOnce = 2000;
 
-/** Undefined if it is evicted, or if no webhook created the build. */
+/** Undefined if evicted, or if no webhook created the build. */
 export async function readWebhookPayload(
   services: Services,
   build: { deliveryId: string | null },
@@ -36,9 +36,9 @@ export async function canReadWebhookPayload(
 }
 
 /**
- * Evicts payloads past their retention, then the oldest of organizations over their byte limit. Keeps those of waiting
- * deliveries. Small transactions do not block others.
- * @returns the number of payloads
+ * Evicts payloads past their retention, then the oldest of organizations over their limit, in small transactions.
+ * Spares waiting deliveries.
+ * @returns the number evicted
  */
 export async function evictPayloads(services: Services): Promise<number> {
   const evicted = (await evictOld(services)) + (await evictExcess(services));
@@ -63,7 +63,6 @@ async function evictExcess({ db, config }: Services): Promise<number> {
 
 type Candidate = { deliveryId: string; size: number };
 
-/** Evicts in the order of `list` until so many bytes are gone. */
 async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: number): Promise<number> {
   let evicted = 0;
   for (let left = bytes; left > 0; ) {
@@ -96,7 +95,7 @@ async function giveBackSpace({ db }: Services): Promise<void> {
   while ((await db.vacuum(maxPagesAtOnce)) > 0);
 }
 
-/** Purges decided deliveries and expired idempotency keys. */
+/** Also purges expired idempotency keys. */
 export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
   const now = clock.now();
   await purgeInBatches(db, (tx, limit) =>

@@ -24,7 +24,7 @@ export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boole
   return found.length > 0;
 }
 
-/** Oldest first, of decided deliveries with lower ids. */
+/** Oldest first, of decided deliveries. */
 export async function listPayloadsBelow(db: Db, id: string, limit: number) {
   const { payloads, deliveries } = db.tables;
   return db
