@@ -1,4 +1,25 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
+
+interface Lengths {
+  seconds: number;
+  rounds: number;
+}
+
+/** Adds the options that all benches of turns have. */
+export function addLengths(command: Command, defaults: Lengths): Command {
+  return command
+    .option("--seconds <number>", "how long a turn takes", positive, defaults.seconds)
+    .option("--rounds <number>", "how many turns each has", wholeNumber, defaults.rounds)
+    .option("--quick", "one very short turn each: shows that it works, measures nothing");
+}
+
+/** The options, or the shortest ones for a trial. */
+export function shortenIfQuick<Options extends Lengths & { quick?: boolean }>(
+  options: Options,
+  shorter: Partial<Options> = {},
+): Options {
+  return options.quick ? { ...options, seconds: 0.3, rounds: 1, ...shorter } : options;
+}
 
 /** Parses an option: a number above 0. */
 export function positive(text: string): number {

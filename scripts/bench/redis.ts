@@ -12,25 +12,27 @@ const settleMs = 150;
 /** A redis-server for one run, with its append-only file in the scratch directory. */
 export class ScratchRedis {
   readonly url: string;
+  readonly pid: number | undefined;
   readonly #client: Redis;
 
-  private constructor(url: string) {
+  private constructor(url: string, pid: number | undefined) {
     this.url = url;
+    this.pid = pid;
     this.#client = new Redis(url, { lazyConnect: true });
     this.#client.on("error", () => {}); // Scratch reports its death
   }
 
   static async start(scratch: Scratch): Promise<ScratchRedis> {
     const port = await freePort();
-    scratch.startProgram("redis", "redis-server", {
+    const pid = scratch.startProgram("redis", "redis-server", {
       args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", scratch.dir].concat(
         ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"],
         // Rewrites would be noise in a round, so they run between rounds.
         ["--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction"],
       ),
-    });
+    }).pid;
     await untilListening(port);
-    const redis = new ScratchRedis(`redis://127.0.0.1:${port}`);
+    const redis = new ScratchRedis(`redis://127.0.0.1:${port}`, pid);
     scratch.onClose(() => redis.#client.disconnect());
     await redis.#client.connect();
     return redis;

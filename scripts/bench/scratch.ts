@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Pids } from "./cpu.ts";
 
 /** The run cannot go on. The message is a sentence for the user. */
 export class BenchmarkFailed extends Error {
@@ -97,6 +98,13 @@ export class Scratch {
     await Promise.all(ended);
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+/** The pids of processes that run, by name. */
+export function pidsOf(processes: Record<string, { pid?: number | undefined } | false>): Pids {
+  return Object.fromEntries(
+    Object.entries(processes).flatMap(([name, child]) => (child?.pid ? [[name, child.pid]] : [])),
+  );
 }
 
 function tail(file: string): string {

@@ -1,41 +1,45 @@
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { type Line, lineOf } from "../comparison.ts";
+import { linesOfBothLoads, measureBothLoads } from "../both-loads.ts";
+import type { Line } from "../comparison.ts";
 import { interleave } from "../rounds.ts";
 import type { ContestantName, Server } from "./contestants.ts";
 import type { Track } from "./track.ts";
 
-const aimsAt1KB = { bare: "≥ 0.35", everysec: "≥ 0.9", always: "> 1" };
+const p99 = { everysec: "≤ 1" };
+const aims = {
+  "1KB": { rate: { bare: "≥ 0.4", everysec: "≥ 1.2" }, p99 },
+  "20KB": { rate: { bare: "≥ 0.2", everysec: "≥ 1.3" }, p99 },
+  "1MB": {},
+};
 
 const sizes = {
-  "1KB": { title: "1 KB", bytes: kilobyte, connections: 50, aims: aimsAt1KB },
-  "20KB": { title: "20 KB", bytes: 20 * kilobyte, connections: 50, aims: {} },
-  "1MB": { title: "1 MB", bytes: megabyte, connections: 8, aims: {} },
+  "1KB": { title: "1 KB", bytes: kilobyte, connections: 50 },
+  "20KB": { title: "20 KB", bytes: 20 * kilobyte, connections: 50 },
+  "1MB": { title: "1 MB", bytes: megabyte, connections: 8 },
 } as const;
 export type SizeName = keyof typeof sizes;
 
 const warmUpSeconds = 0.5;
 
-/** Measures accepted posts a second and their latency, by size. */
+/** Measures accepted posts a second, their latency and CPU time, by size. */
 export async function measureAccepted(
   { redis, servers, generators: [generator] }: Track,
   name: SizeName,
-  options: { seconds: number; rounds: number },
+  options: { seconds: number; rounds: number; postgres?: string },
 ): Promise<Line<ContestantName>[]> {
-  const { title, bytes, connections, aims } = sizes[name];
+  const { title, bytes, connections } = sizes[name];
   const body = pushPayload(bytes);
   const turn =
     (seconds: number) =>
-    async ({ url, fsync }: Server) => {
-      await redis.prepare(fsync);
-      return generator.saturate({ url, body, connections, until: { seconds } });
-    };
+    ({ url, fsync, pids }: Server) =>
+      measureBothLoads(pids, {
+        prepare: () => redis.prepare(fsync),
+        saturate: () => generator.saturate({ url, body, connections, until: { seconds } }),
+        pace: (perSecond) => generator.pace({ url, body, connections, perSecond, seconds }),
+      });
 
   await interleave(servers, { rounds: 1, what: `${title}, warming up` }, turn(warmUpSeconds));
   const { rounds, seconds } = options;
   const results = await interleave(servers, { rounds, what: `${title}, round` }, turn(seconds));
-  return [
-    lineOf(`${title}: accepted/s`, results, (result) => result.perSecond, aims),
-    lineOf(`${title}: p50 ms`, results, (result) => result.p50),
-    lineOf(`${title}: p99 ms`, results, (result) => result.p99),
-  ];
+  return linesOfBothLoads(`${title}: accepted`, results, options.postgres ? {} : aims[name]);
 }

@@ -1,75 +1,95 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import Client from "better-sqlite3";
 import { kilobyte, pushPayload } from "../bodies.ts";
+import { cpuLines, perRequest } from "../both-loads.ts";
 import { type Line, lineOf } from "../comparison.ts";
-import { startGenerator } from "../load/load.ts";
+import { withCpuTimes } from "../cpu.ts";
+import { type LoadResult, startGenerator } from "../load/load.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
 import { interleave } from "../rounds.ts";
 import { BenchmarkFailed, withScratch } from "../scratch.ts";
+import { percentile } from "../statistics.ts";
 import { type Builder, type ContestantName, startBuilders } from "./contestants.ts";
+import { type Counter, openCounter } from "./counter.ts";
 
 const posts = { body: pushPayload(kilobyte), connections: 50 };
-const aims = { everysec: "≥ 2.5" };
+const aims = { everysec: "≥ 3" };
 const lookEveryMs = 5;
 const patienceMs = 30_000;
+
+interface Lengths {
+  deliveries: number;
+  seconds: number;
+  rounds: number;
+  postgres?: string;
+}
 
 /** Measures from the first post until the last build, with server and worker running together. */
 export function measureBuilds({
   deliveries,
+  seconds,
   rounds,
-}: {
-  deliveries: number;
-  rounds: number;
-}): Promise<Line<ContestantName>[]> {
+  postgres,
+}: Lengths): Promise<Line<ContestantName>[]> {
   return withScratch(async (scratch) => {
     step("Starting the servers and workers");
     const redis = await ScratchRedis.start(scratch);
-    const builders = await startBuilders(scratch, redis);
+    const builders = await startBuilders(scratch, redis, { workers: true, postgres });
     const generator = startGenerator(scratch);
 
-    const turn = async ({ url, fsync, builds }: Builder) => {
+    const turn = async (builder: Builder) => {
+      const { url, fsync } = builder;
       await redis.setFsync(fsync);
-      using counter = openCounter(builds);
-      const wanted = counter.last() + deliveries;
-      const startedAt = performance.now();
-      const [builtAt] = await Promise.all([
-        untilLast(counter, wanted),
+      const full = await build(builder, () =>
         generator.saturate({ url, ...posts, until: { requests: deliveries } }),
-      ]);
-      if (counter.count() !== wanted) throw new BenchmarkFailed("There are not as many builds as numbers.");
-      return deliveries / ((builtAt - startedAt) / 1000);
+      );
+      const half = await build(builder, () => paceAt(full.perSecond / 2));
+      return { full, half };
+
+      function paceAt(perSecond: number): Promise<LoadResult> {
+        return generator.pace({ url, ...posts, perSecond, seconds });
+      }
     };
     await interleave(builders, { rounds: 1, what: "Builds, warming up" }, turn);
     const results = await interleave(builders, { rounds, what: "Builds, round" }, turn);
-    return [lineOf("1 KB: builds/s, end to end", results, (perSecond) => perSecond, aims)];
+    return [
+      lineOf("1 KB: builds/s, end to end", results, ({ full }) => full.perSecond, postgres ? {} : aims),
+      ...cpuLines("  ", results, ({ full }) => full.cpu),
+      lineOf("  at half load: p50 ms until built", results, ({ half }) => half.p50),
+      lineOf("  at half load: p99 ms until built", results, ({ half }) => half.p99),
+      ...cpuLines("  at half load: ", results, ({ half }) => half.cpu),
+    ];
   });
 }
 
-interface Counter extends Disposable {
-  /** Number of the pipeline's last build. */
-  last(): number;
-  /** Number of build rows. */
-  count(): number;
-}
+/** Posts, and waits for the builds. */
+async function build({ pids, builds }: Builder, load: () => Promise<LoadResult>) {
+  await using counter = await openCounter(builds);
+  const before = await counter.last();
+  const startedAt = performance.now();
+  const { result, cpu } = await withCpuTimes(pids, async () => {
+    const { accepted } = await load();
+    return { accepted, builtAt: await untilLast(counter, before + accepted) };
+  });
+  const { accepted, builtAt } = result;
+  if ((await counter.count()) !== before + accepted)
+    throw new BenchmarkFailed("There are not as many builds as numbers.");
 
-function openCounter({ databaseFile, pipelineId }: Builder["builds"]): Counter {
-  const client = new Client(databaseFile, { readonly: true });
-  const last = client.prepare("select last_build_number from pipelines where id = ?").pluck();
-  const count = client.prepare("select count(*) from builds").pluck();
+  const delays = (await counter.delays(before)).sort((a, b) => a - b);
   return {
-    last: () => Number(last.get(pipelineId)),
-    count: () => Number(count.get()),
-    [Symbol.dispose]: () => client.close(),
+    perSecond: accepted / ((builtAt - startedAt) / 1000),
+    p50: percentile(delays, 0.5),
+    p99: percentile(delays, 0.99),
+    cpu: perRequest(cpu, accepted),
   };
 }
 
 /** @returns the time at which the build of this number existed */
 async function untilLast(counter: Counter, wanted: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
-  while (counter.last() < wanted) {
+  for (let last = await counter.last(); last < wanted; last = await counter.last()) {
     if (performance.now() > deadline)
-      throw new BenchmarkFailed(`${wanted - counter.last()} deliveries have no build after half a minute.`);
+      throw new BenchmarkFailed(`${wanted - last} deliveries have no build after half a minute.`);
     await sleep(lookEveryMs);
   }
   return performance.now();

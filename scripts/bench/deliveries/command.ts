@@ -1,7 +1,9 @@
 import { Command, Option } from "commander";
 import { formatComparison, type Line } from "../comparison.ts";
+import { findPostgres } from "../databases.ts";
 import { describeMachine } from "../machine.ts";
-import { positive, wholeNumber } from "../options.ts";
+import { addLengths, shortenIfQuick, wholeNumber } from "../options.ts";
+import { watchOtherLoad } from "../other-load.ts";
 import { measureAccepted } from "./accepted.ts";
 import { measureBuilds } from "./builds.ts";
 import { type ContestantName, columns } from "./contestants.ts";
@@ -13,6 +15,8 @@ interface Options {
   rounds: number;
   deliveries: number;
   only?: Part[];
+  postgres?: string;
+  quick?: boolean;
 }
 
 const parts = ["1KB", "20KB", "1MB", "neighbour", "builds"] as const;
@@ -30,28 +34,30 @@ const description = [
 /** `npm run bench -- deliveries` */
 export function deliveriesBenchmark(): Command {
   const only = new Option("--only <part...>", "measure only these").choices(parts);
-  return new Command("deliveries")
+  const command = new Command("deliveries")
     .summary("webhooks accepted and built a second, beside bare h3 and a hand-made server")
-    .description(description)
-    .option("--seconds <number>", "how long a turn takes", positive, 2.5)
-    .option("--rounds <number>", "how many turns each has", wholeNumber, 3)
+    .description(description);
+  return addLengths(command, { seconds: 2.5, rounds: 3 })
     .option("--deliveries <number>", "how many are posted in a turn of builds", wholeNumber, 5000)
+    .option("--postgres <url>", "keep Signalbox's data on this Postgres, where databases can be made")
     .addOption(only)
     .action(run);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(given: Options): Promise<void> {
+  const options = shortenIfQuick(given, { deliveries: 200 });
   const machine = describeMachine();
+  const otherLoad = watchOtherLoad(Object.values(await findPostgres(options.postgres)));
   const lines = await measure(new Set(options.only ?? parts), options);
   const table = formatComparison(columns, "signalbox", lines);
-  process.stdout.write(`${machine}\n\n${table}\n\n${legend(options)}\n`);
+  process.stdout.write(`${machine}\n\n${table}\n\n${legend(options)}\n${otherLoad.report()}\n`);
 }
 
 async function measure(wanted: Set<Part>, options: Options): Promise<Line<ContestantName>[]> {
   const lines: Line<ContestantName>[] = [];
   const sizes = (["1KB", "20KB", "1MB"] as const).filter((name) => wanted.has(name));
   if (sizes.length > 0 || wanted.has("neighbour")) {
-    await withTrack(async (track) => {
+    await withTrack(options, async (track) => {
       for (const size of sizes) lines.push(...(await measureAccepted(track, size, options)));
       if (wanted.has("neighbour")) lines.push(...(await measureNeighbour(track, options)));
     });
@@ -60,9 +66,10 @@ async function measure(wanted: Set<Part>, options: Options): Promise<Line<Contes
   return lines;
 }
 
-function legend({ seconds, rounds, deliveries }: Options): string {
+function legend({ seconds, rounds, deliveries, postgres }: Options): string {
   return (
+    `Signalbox keeps its data on ${postgres ? "Postgres" : "SQLite"}; the hand-made worker on SQLite.\n` +
     `Medians of ${rounds} rounds: ${seconds} s a turn, ${deliveries} deliveries a turn of builds. ` +
-    "÷ is Signalbox as a ratio to the other,\nwithin each round, then the median; in brackets what it should be."
+    "÷ is Signalbox as a ratio to the other,\nwithin each round, then the median; in brackets what it should be. CPU µs are of one request, by process."
   );
 }

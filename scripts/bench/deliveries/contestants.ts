@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
+import type { Pids } from "../cpu.ts";
 import { freePort, untilListening } from "../ports.ts";
 import type { Fsync, ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
+import { pidsOf, type Scratch } from "../scratch.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
 import { startSignalbox } from "./signalbox.ts";
 
@@ -21,24 +22,36 @@ export interface Server {
   name: ContestantName;
   url: string;
   fsync: Fsync;
+  /** Its processes, whose CPU time counts. */
+  pids: Pids;
 }
 
 /** Also makes builds, counted by the pipeline's last build number. */
 export interface Builder extends Server {
-  builds: { databaseFile: string; pipelineId: string };
+  builds: { databaseUrl: string; pipelineId: string };
 }
 
-/** Starts all servers, without workers. */
-export async function startServers(scratch: Scratch, redis: ScratchRedis): Promise<Server[]> {
+export interface BuilderOptions {
+  workers: boolean;
+  /** Signalbox's database: a server that allows CREATE DATABASE. Undefined: SQLite. */
+  postgres?: string | undefined;
+}
+
+/** Starts all servers. */
+export async function startServers(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  options: BuilderOptions,
+): Promise<Server[]> {
   const bare = await startBare(scratch);
-  return [bare, ...(await startBuilders(scratch, redis, { workers: false }))];
+  return [bare, ...(await startBuilders(scratch, redis, options))];
 }
 
-/** Starts the servers that make builds, with their workers. */
+/** Starts the servers that make builds. */
 export async function startBuilders(
   scratch: Scratch,
   redis: ScratchRedis,
-  options = { workers: true },
+  options: BuilderOptions,
 ): Promise<Builder[]> {
   const byHand = await startByHand(scratch, redis, options);
   const signalbox = await startSignalbox(scratch, redis, options);
@@ -51,27 +64,35 @@ export async function startBuilders(
 
 async function startBare(scratch: Scratch): Promise<Server> {
   const port = await freePort();
-  scratch.startScript("bare", "scripts/bench/deliveries/bare.ts", { env: { PORT: String(port) } });
+  const server = scratch.startScript("bare", "scripts/bench/deliveries/bare.ts", {
+    env: { PORT: String(port) },
+  });
   await untilListening(port);
-  return { name: "bare", fsync: "everysec", url: `http://127.0.0.1:${port}/deliver/anything` };
+  const url = `http://127.0.0.1:${port}/deliver/anything`;
+  return { name: "bare", fsync: "everysec", url, pids: pidsOf({ server }) };
 }
 
-async function startByHand(scratch: Scratch, redis: ScratchRedis, options: { workers: boolean }) {
+async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers }: BuilderOptions) {
   const port = await freePort();
   const token = randomBytes(24).toString("hex");
-  const builds = { databaseFile: join(scratch.dir, "by-hand.db"), pipelineId: v7() };
-  const database = openByHandDatabase(builds.databaseFile);
-  insertPipeline(database, builds.pipelineId);
+  const databaseFile = join(scratch.dir, "by-hand.db");
+  const pipelineId = v7();
+  const database = openByHandDatabase(databaseFile);
+  insertPipeline(database, pipelineId);
   database.close();
 
-  scratch.startScript("by-hand-server", "scripts/bench/deliveries/by-hand/server.ts", {
-    env: { PORT: String(port), REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: builds.pipelineId },
+  const server = scratch.startScript("by-hand-server", "scripts/bench/deliveries/by-hand/server.ts", {
+    env: { PORT: String(port), REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: pipelineId },
   });
-  if (options.workers) {
+  const worker =
+    workers &&
     scratch.startScript("by-hand-worker", "scripts/bench/deliveries/by-hand/worker.ts", {
-      env: { REDIS_URL: redis.url, DATABASE_FILE: builds.databaseFile },
+      env: { REDIS_URL: redis.url, DATABASE_FILE: databaseFile },
     });
-  }
   await untilListening(port);
-  return { url: `http://127.0.0.1:${port}/deliver/${token}`, builds };
+  return {
+    url: `http://127.0.0.1:${port}/deliver/${token}`,
+    pids: pidsOf({ server, worker, Redis: redis }),
+    builds: { databaseUrl: `file:${databaseFile}`, pipelineId },
+  };
 }

@@ -1,16 +1,16 @@
 import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
 import { createCluster } from "../../../shared/clusters/clusters.ts";
-import { sqliteFile } from "../../../shared/db/open.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
+import { createDatabase, findPostgres } from "../databases.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
+import { pidsOf, type Scratch } from "../scratch.ts";
 import { install, withServices } from "../signalbox.ts";
-import type { Builder } from "./contestants.ts";
+import type { Builder, BuilderOptions } from "./contestants.ts";
 
 /** Too high to be reached: the bench measures work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
@@ -19,15 +19,18 @@ const deliveriesPerHour = 1_000_000_000;
 export async function startSignalbox(
   scratch: Scratch,
   redis: ScratchRedis,
-  options: { workers: boolean },
-): Promise<Pick<Builder, "url" | "builds">> {
-  const installation = await install(scratch, redis);
+  { workers, postgres }: BuilderOptions,
+): Promise<Pick<Builder, "url" | "builds" | "pids">> {
+  const installation = await install(scratch, redis, {
+    DATABASE_URL: await createDatabase(scratch, "deliveries", postgres),
+  });
   const { databaseUrl, port, env } = installation;
   const { url, pipelineId } = await withServices(installation, createEndpoint);
-  scratch.startScript("ingress", "ingress/main.ts", { env });
-  if (options.workers) scratch.startScript("worker", "workers/main.ts", { env });
+  const server = scratch.startScript("ingress", "ingress/main.ts", { env });
+  const worker = workers && scratch.startScript("worker", "workers/main.ts", { env });
   await untilListening(port);
-  return { url, builds: { databaseFile: sqliteFile(databaseUrl), pipelineId } };
+  const pids = { ...pidsOf({ server, worker, Redis: redis }), ...(await findPostgres(postgres)) };
+  return { url, pids, builds: { databaseUrl, pipelineId } };
 }
 
 /** Makes a trigger and what it needs. */

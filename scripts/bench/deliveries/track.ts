@@ -19,14 +19,20 @@ const connections = 50;
 const warmUpSeconds = 3;
 
 /** Runs `work` with all servers. */
-export function withTrack<T>(work: (track: Track) => Promise<T>): Promise<T> {
-  return withScratch(async (scratch) => work(await openTrack(scratch)));
+export function withTrack<T>(
+  options: { seconds: number; postgres?: string },
+  work: (track: Track) => Promise<T>,
+): Promise<T> {
+  return withScratch(async (scratch) => work(await openTrack(scratch, options)));
 }
 
-async function openTrack(scratch: Scratch): Promise<Track> {
+async function openTrack(
+  scratch: Scratch,
+  { seconds, postgres }: { seconds: number; postgres?: string },
+): Promise<Track> {
   step("Starting the servers");
   const redis = await ScratchRedis.start(scratch);
-  const servers = await startServers(scratch, redis);
+  const servers = await startServers(scratch, redis, { workers: false, postgres });
   const generators: Track["generators"] = [
     startGenerator(scratch, "load-1"),
     startGenerator(scratch, "load-2"),
@@ -35,7 +41,8 @@ async function openTrack(scratch: Scratch): Promise<Track> {
   const body = pushPayload(kilobyte);
   await interleave(servers, { rounds: 1, what: "Warming up" }, async ({ url, fsync }) => {
     await redis.prepare(fsync);
-    await generators[0].saturate({ url, body, connections, until: { seconds: warmUpSeconds } });
+    const until = { seconds: Math.min(warmUpSeconds, seconds * 2) };
+    await generators[0].saturate({ url, body, connections, until });
   });
   return { redis, servers, generators };
 }

@@ -1,12 +1,15 @@
 import { Command, Option } from "commander";
 import { formatComparison, type Line } from "../comparison.ts";
+import { findPostgres } from "../databases.ts";
 import { describeMachine } from "../machine.ts";
-import { positive, wholeNumber } from "../options.ts";
+import { addLengths, shortenIfQuick, wholeNumber } from "../options.ts";
+import { watchOtherLoad } from "../other-load.ts";
 import { type ContestantName, columns } from "./contestants.ts";
 import { type Lengths, measureAuthorizations, measureExchanges, measurePolls, withTrack } from "./measure.ts";
 
 interface Options extends Lengths {
   only?: Part[];
+  quick?: boolean;
 }
 
 const measures = { codes: measureAuthorizations, polls: measurePolls, exchanges: measureExchanges };
@@ -16,37 +19,40 @@ const parts = Object.keys(measures) as Part[];
 const description = [
   "How many devices a second can ask for codes, poll, and fetch their tokens, beside oidc-provider.",
   "oidc-provider keeps everything in the memory of its process, for this benchmark in plain Maps; it limits " +
-    "nothing, paces no polls and writes no log. Signalbox commits codes, grants and tokens to SQLite before it " +
+    "nothing, paces no polls and writes no log. Signalbox commits codes, grants and tokens to its database before it " +
     "answers, keeps its limits and the pace of polls in Redis, and writes a log line for every request.",
 ].join("\n\n");
 
 /** `npm run bench -- device` */
 export function deviceBenchmark(): Command {
-  return new Command("device")
+  const command = new Command("device")
     .summary("devices signed in a second, beside oidc-provider")
-    .description(description)
-    .option("--seconds <number>", "how long a turn takes", positive, 2.5)
-    .option("--rounds <number>", "how many turns each has", wholeNumber, 3)
+    .description(description);
+  return addLengths(command, { seconds: 2.5, rounds: 3 })
     .option("--exchanges <number>", "how many codes are exchanged in a turn", wholeNumber, 2000)
+    .option("--postgres <url>", "keep Signalbox's data on this Postgres, where databases can be made")
     .addOption(new Option("--only <part...>", "measure only these").choices(parts))
     .action(run);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(given: Options): Promise<void> {
+  const options = shortenIfQuick(given, { exchanges: 100 });
   const machine = describeMachine();
+  const otherLoad = watchOtherLoad(Object.values(await findPostgres(options.postgres)));
   const wanted = parts.filter((part) => options.only?.includes(part) ?? true);
-  const lines = await withTrack(async (track) => {
+  const lines = await withTrack(options.postgres, async (track) => {
     const found: Line<ContestantName>[] = [];
     for (const part of wanted) found.push(...(await measures[part](track, options)));
     return found;
   });
   const table = formatComparison(columns, "signalbox", lines);
-  process.stdout.write(`${machine}\n\n${table}\n\n${legend(options)}\n`);
+  process.stdout.write(`${machine}\n\n${table}\n\n${legend(options)}\n${otherLoad.report()}\n`);
 }
 
-function legend({ seconds, rounds, exchanges }: Options): string {
+function legend({ seconds, rounds, exchanges, postgres }: Options): string {
   return (
+    `Signalbox keeps its data on ${postgres ? "Postgres" : "SQLite"}.\n` +
     `Medians of ${rounds} rounds: ${seconds} s a turn, ${exchanges} exchanges a turn. ÷ is Signalbox as a ratio to ` +
-    "the other,\nwithin each round, then the median; in brackets what it should be."
+    "the other,\nwithin each round, then the median; in brackets what it should be. CPU µs are of one request, by process."
   );
 }

@@ -1,3 +1,4 @@
+import type { Pids } from "../cpu.ts";
 import type { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";
 import { startOidcProvider } from "./oidc-provider/start.ts";
@@ -27,13 +28,20 @@ export interface Server {
   name: ContestantName;
   authorizationUrl: string;
   tokenUrl: string;
+  /** Its processes, whose CPU time counts. */
+  pids: Pids;
   /** Makes device codes without requests. */
   makeCodes(progress: Progress, count: number): Promise<string[]>;
 }
 
-export async function startServers(scratch: Scratch, redis: ScratchRedis): Promise<Server[]> {
+/** @param postgres Signalbox's database: a server that allows CREATE DATABASE. Undefined: SQLite */
+export async function startServers(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  postgres: string | undefined,
+): Promise<Server[]> {
   return [
     { name: "oidcProvider", ...(await startOidcProvider(scratch)) },
-    { name: "signalbox", ...(await startSignalbox(scratch, redis)) },
+    { name: "signalbox", ...(await startSignalbox(scratch, redis, postgres)) },
   ];
 }

@@ -1,5 +1,6 @@
-import { type Line, lineOf } from "../comparison.ts";
-import { type FormLoad, type Generator, type LoadResult, startGenerator } from "../load/load.ts";
+import { type BothLoads, linesOfBothLoads, measureBothLoads } from "../both-loads.ts";
+import type { Line } from "../comparison.ts";
+import { type FormLoad, type Generator, startGenerator } from "../load/load.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
 import { interleave, type Round } from "../rounds.ts";
@@ -17,6 +18,7 @@ export interface Lengths {
   seconds: number;
   rounds: number;
   exchanges: number;
+  postgres?: string;
 }
 
 const connections = 50;
@@ -25,14 +27,15 @@ const liveCodes = 1000;
 /** V8 needs seconds of load to reach full speed. */
 const warmUpSeconds = 2.5;
 
-export function withTrack<T>(work: (track: Track) => Promise<T>): Promise<T> {
-  return withScratch(async (scratch) => work(await openTrack(scratch)));
+/** @param postgres Signalbox's database. Undefined: SQLite */
+export function withTrack<T>(postgres: string | undefined, work: (track: Track) => Promise<T>): Promise<T> {
+  return withScratch(async (scratch) => work(await openTrack(scratch, postgres)));
 }
 
-async function openTrack(scratch: Scratch): Promise<Track> {
+async function openTrack(scratch: Scratch, postgres: string | undefined): Promise<Track> {
   step("Starting the servers");
   const redis = await ScratchRedis.start(scratch);
-  return { redis, servers: await startServers(scratch, redis), generator: startGenerator(scratch) };
+  return { redis, servers: await startServers(scratch, redis, postgres), generator: startGenerator(scratch) };
 }
 
 /** Measures device authorizations. */
@@ -40,10 +43,10 @@ export async function measureAuthorizations(track: Track, lengths: Lengths): Pro
   const forms = [form({ client_id: client.id, scope: client.scopes.join(" ") })];
   const wanted = { status: 200, texts: ['"device_code":'] };
   const turn = (seconds: number) => (server: Server) =>
-    load(track, { url: server.authorizationUrl, forms, until: { seconds }, wanted });
+    loadInCycle(track, server, { url: server.authorizationUrl, forms, wanted, seconds });
 
-  const results = await inTurns(track, "Codes", lengths, turn(warmUpSeconds), turn(lengths.seconds));
-  return linesOf("device_authorization", results);
+  const results = await inTurns(track, "Codes", lengths, turn);
+  return linesOfBothLoads("device_authorization", results, aimsOf(lengths, "≥ 1"));
 }
 
 /** Measures polls of pending codes, in turn. Signalbox answers slow_down to all but the first poll of a code. */
@@ -54,48 +57,63 @@ export async function measurePolls(track: Track, lengths: Lengths): Promise<Line
     forms.set(server, (await server.makeCodes("pending", liveCodes)).map(pollForm));
   const wanted = { status: 400, texts: ['"error":"authorization_pending"', '"error":"slow_down"'] };
   const turn = (seconds: number) => (server: Server) =>
-    load(track, { url: server.tokenUrl, forms: forms.get(server) ?? [], until: { seconds }, wanted });
+    loadInCycle(track, server, { url: server.tokenUrl, forms: forms.get(server) ?? [], wanted, seconds });
 
-  const results = await inTurns(track, "Polls", lengths, turn(warmUpSeconds), turn(lengths.seconds));
-  return linesOf("pending polls", results, { oidcProvider: "≥ 2" });
+  const results = await inTurns(track, "Polls", lengths, turn);
+  return linesOfBothLoads("pending polls", results, aimsOf(lengths, "≥ 2.2"));
 }
 
 /** Measures polls of approved codes: each answer is a token. */
 export async function measureExchanges(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   const wanted = { status: 200, texts: ['"access_token":'] };
-  const turn = async (server: Server) => {
+  const turn = () => async (server: Server) => {
     const forms = (await server.makeCodes("approved", lengths.exchanges)).map(pollForm);
-    return load(track, { url: server.tokenUrl, forms, until: "each was sent once", wanted });
+    const later = (await server.makeCodes("approved", Math.ceil(lengths.exchanges / 2))).map(pollForm);
+    const order = { url: server.tokenUrl, wanted, connections };
+    return measureBothLoads(server.pids, {
+      prepare: () => track.redis.prepare("everysec"),
+      saturate: () => track.generator.sendForms({ ...order, forms, until: "each was sent once" }),
+      pace: (perSecond) => track.generator.paceForms({ ...order, forms: later, perSecond }),
+    });
   };
-  return linesOf("exchanges", await inTurns(track, "Exchanges", lengths, turn, turn));
+  return linesOfBothLoads(
+    "exchanges",
+    await inTurns(track, "Exchanges", lengths, turn),
+    aimsOf(lengths, "≥ 1"),
+  );
 }
 
 async function inTurns(
   { servers }: Track,
   what: string,
-  { rounds }: Lengths,
-  warmUp: (server: Server) => Promise<LoadResult>,
-  turn: (server: Server) => Promise<LoadResult>,
-): Promise<Round<ContestantName, LoadResult>[]> {
+  { rounds, seconds }: Lengths,
+  turn: (seconds: number) => (server: Server) => Promise<BothLoads>,
+): Promise<Round<ContestantName, BothLoads>[]> {
+  const warmUp = turn(Math.min(warmUpSeconds, seconds));
   await interleave(servers, { rounds: 1, what: `${what}, warming up` }, warmUp);
-  return interleave(servers, { rounds, what: `${what}, round` }, turn);
+  return interleave(servers, { rounds, what: `${what}, round` }, turn(seconds));
 }
 
-async function load({ redis, generator }: Track, order: Omit<FormLoad, "connections">): Promise<LoadResult> {
-  await redis.prepare("everysec");
-  return generator.sendForms({ ...order, connections });
+/** Sends the forms again and again. */
+function loadInCycle(
+  { redis, generator }: Track,
+  { pids }: Server,
+  { seconds, ...given }: Pick<FormLoad, "url" | "forms" | "wanted"> & { seconds: number },
+): Promise<BothLoads> {
+  const order = { ...given, connections };
+  const repeated = (count: number) =>
+    Array.from({ length: count }, (_, index) => order.forms[index % order.forms.length] as string);
+  return measureBothLoads(pids, {
+    prepare: () => redis.prepare("everysec"),
+    saturate: () => generator.sendForms({ ...order, until: { seconds } }),
+    pace: (perSecond) =>
+      generator.paceForms({ ...order, forms: repeated(Math.ceil(perSecond * seconds)), perSecond }),
+  });
 }
 
-function linesOf(
-  title: string,
-  results: Round<ContestantName, LoadResult>[],
-  aims: Line<ContestantName>["aims"] = {},
-): Line<ContestantName>[] {
-  return [
-    lineOf(`${title}/s`, results, (result) => result.perSecond, aims),
-    lineOf("  p50 ms", results, (result) => result.p50),
-    lineOf("  p99 ms", results, (result) => result.p99),
-  ];
+/** Aims are for SQLite. */
+function aimsOf({ postgres }: Lengths, oidcProvider: string) {
+  return postgres ? {} : { rate: { oidcProvider } };
 }
 
 function pollForm(deviceCode: string): string {

@@ -8,9 +8,10 @@ import { newId } from "../../../shared/ids.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { createDatabase, findPostgres } from "../databases.ts";
 import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
+import { pidsOf, type Scratch } from "../scratch.ts";
 import { install, withServices } from "../signalbox.ts";
 import { client, deviceCodeSeconds, type Progress, type Server } from "./contestants.ts";
 
@@ -18,17 +19,23 @@ import { client, deviceCodeSeconds, type Progress, type Server } from "./contest
 const perMinute = "1000000000";
 
 /** Starts ingress with one application and one user. */
-export async function startSignalbox(scratch: Scratch, redis: ScratchRedis): Promise<Omit<Server, "name">> {
+export async function startSignalbox(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  postgres: string | undefined,
+): Promise<Omit<Server, "name">> {
   const installation = await install(scratch, redis, {
+    DATABASE_URL: await createDatabase(scratch, "device", postgres),
     DEVICE_AUTHORIZATIONS_PER_MINUTE: perMinute,
     DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: perMinute,
     DEVICE_CODE_SECONDS: String(deviceCodeSeconds),
   });
   const { port, env } = installation;
   const seed = await withServices(installation, createSeed);
-  scratch.startScript("ingress", "ingress/main.ts", { env });
+  const server = scratch.startScript("ingress", "ingress/main.ts", { env });
   await untilListening(port);
   return {
+    pids: { ...pidsOf({ server, Redis: redis }), ...(await findPostgres(postgres)) },
     authorizationUrl: `http://127.0.0.1:${port}${patterns.deviceAuthorization}`,
     tokenUrl: `http://127.0.0.1:${port}${patterns.token}`,
     makeCodes: (progress, count) =>

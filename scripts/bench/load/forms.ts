@@ -10,7 +10,7 @@ const maxFirstWaitMs = 10_000;
 /** Each connection sends the next form once it has its answer. autocannon does not check answers. */
 export async function sendForms(load: FormLoad): Promise<LoadResult> {
   const { url, connections, until, wanted } = load;
-  const requests = load.forms.map((form) => postBytes(url, "application/x-www-form-urlencoded", form));
+  const requests = formRequests(load);
   const all = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(new URL(url))));
   const answers = new Answers();
   const startedAt = performance.now();
@@ -25,8 +25,7 @@ export async function sendForms(load: FormLoad): Promise<LoadResult> {
     for (let request = nextRequest(); request; request = nextRequest()) {
       const sentAt = performance.now();
       const answer = await connection.send(request);
-      if (isWanted(answer, wanted)) answers.accept(performance.now() - sentAt);
-      else answers.refuse(kindOf(answer));
+      addAnswer(answers, wanted, { ...answer, ms: performance.now() - sentAt });
     }
   };
 
@@ -38,6 +37,19 @@ export async function sendForms(load: FormLoad): Promise<LoadResult> {
   clearTimeout(giveUp);
   close();
   return answers.result(ends.filter(({ status }) => status === "rejected").length);
+}
+
+export function formRequests({ url, forms }: Pick<FormLoad, "url" | "forms">): Buffer[] {
+  return forms.map((form) => postBytes(url, "application/x-www-form-urlencoded", form));
+}
+
+export function addAnswer(
+  answers: Answers,
+  wanted: FormLoad["wanted"],
+  answer: Answer & { ms: number },
+): void {
+  if (isWanted(answer, wanted)) answers.accept(answer.ms);
+  else answers.refuse(kindOf(answer));
 }
 
 function isWanted({ status, body }: Answer, wanted: FormLoad["wanted"]): boolean {

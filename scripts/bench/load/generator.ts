@@ -1,7 +1,7 @@
 import { callInTurn } from "./calls.ts";
 import { sendForms } from "./forms.ts";
 import type { LoadResult, Order, Report } from "./load.ts";
-import { pace } from "./pace.ts";
+import { pace, paceForms } from "./pace.ts";
 import { saturate } from "./saturate.ts";
 
 /** The load generator's process: takes orders as messages and answers with results. */
@@ -17,7 +17,8 @@ process.on("disconnect", () => process.exit());
 function carryOut(order: Order): Promise<LoadResult | LoadResult[]> {
   if ("callInTurn" in order) return callInTurn(order.callInTurn);
   if ("saturate" in order) return saturate(order.saturate);
-  return "pace" in order ? pace(order.pace) : sendForms(order.sendForms);
+  if ("pace" in order) return pace(order.pace);
+  return "paceForms" in order ? paceForms(order.paceForms) : sendForms(order.sendForms);
 }
 
 function report(message: Report): void {

@@ -28,6 +28,11 @@ export interface FormLoad {
   wanted: { status: number; texts: string[] };
 }
 
+/** Forms, each once, at a steady rate. */
+export interface FormPace extends Omit<FormLoad, "until"> {
+  perSecond: number;
+}
+
 /** API calls, in a cycle on one connection. Each must answer 200. */
 export interface Calls {
   calls: { method: "GET" | "POST"; url: string }[];
@@ -52,6 +57,7 @@ export type Order =
   | { saturate: Saturation }
   | { pace: Pace }
   | { sendForms: FormLoad }
+  | { paceForms: FormPace }
   | { callInTurn: Calls };
 export type Report = { results: LoadResult[] } | { error: string };
 
@@ -60,6 +66,7 @@ export interface Generator {
   saturate(order: Saturation): Promise<LoadResult>;
   pace(order: Pace): Promise<LoadResult>;
   sendForms(order: FormLoad): Promise<LoadResult>;
+  paceForms(order: FormPace): Promise<LoadResult>;
   /** @returns a result for each call */
   callInTurn(order: Calls): Promise<LoadResult[]>;
 }
@@ -80,6 +87,7 @@ export function startGenerator(scratch: Scratch, name = "load"): Generator {
     saturate: (order) => give({ saturate: order }, order.url),
     pace: (order) => give({ pace: order }, order.url),
     sendForms: (order) => give({ sendForms: order }, order.url),
+    paceForms: (order) => give({ paceForms: order }, order.url),
     callInTurn: (order) => giveAll({ callInTurn: order }, order.calls[0]?.url),
   };
 }

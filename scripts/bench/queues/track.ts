@@ -1,5 +1,6 @@
 import { readConfig } from "../../../shared/runtime/config.ts";
 import { api } from "../../../shared/urls.ts";
+import { createDatabase } from "../databases.ts";
 import { type Generator, startGenerator } from "../load/load.ts";
 import { freePort, untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
@@ -7,7 +8,6 @@ import { ScratchRedis } from "../redis.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
 import { type Installation, install, withServices } from "../signalbox.ts";
 import { type SizeName, sizes } from "./contestants.ts";
-import { createDatabase } from "./databases.ts";
 import { fill, type Seed } from "./rows.ts";
 
 /** An installation with a running ingress. */

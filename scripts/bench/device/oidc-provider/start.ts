@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { freePort, untilListening } from "../../ports.ts";
-import type { Scratch } from "../../scratch.ts";
+import { pidsOf, type Scratch } from "../../scratch.ts";
 import type { Progress, Server } from "../contestants.ts";
 
 /** Messages to the server's process and back. */
@@ -21,6 +21,7 @@ export async function startOidcProvider(scratch: Scratch): Promise<Omit<Server, 
   });
   await untilListening(port);
   return {
+    pids: pidsOf({ server: child }),
     authorizationUrl: `http://127.0.0.1:${port}/device/auth`,
     tokenUrl: `http://127.0.0.1:${port}/token`,
     async makeCodes(progress, count) {

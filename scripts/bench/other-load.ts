@@ -1,0 +1,63 @@
+import { listProcesses, readIfPresent, treeOf } from "./process-tree.ts";
+
+/** Watches the CPU time that other programs take while a bench runs. */
+export interface OtherLoad {
+  /** Stops watching. Returns a line for the user: the load, and a warning if it was too high to judge. */
+  report(): string;
+}
+
+const everyMs = 2000;
+/** In cores. */
+const maxLoad = 0.1;
+const kernelTickMs = 10;
+
+/** @param ownPids processes that belong to the bench, besides this one and its children */
+export function watchOtherLoad(ownPids: number[] = []): OtherLoad {
+  const own = [process.pid, ...ownPids];
+  const first = sample(own);
+  let last = first;
+  let highest = 0;
+
+  const look = () => {
+    const now = sample(own);
+    highest = Math.max(highest, coresBetween(last, now));
+    last = now;
+  };
+  const timer = setInterval(look, everyMs).unref();
+
+  return {
+    report() {
+      clearInterval(timer);
+      if (Number.isNaN(first.othersMs)) return "Others  unknown: this system does not say what else ran.";
+      const mean = coresBetween(first, sample(own));
+      const load = `${mean.toFixed(2)} of a core on average, at most ${Math.max(highest, mean).toFixed(2)}`;
+      if (mean <= maxLoad) return `Others  ${load}: quiet enough to judge.`;
+      return `Others  ${load}.\nTOO BUSY TO JUDGE: other programs took more than ${maxLoad.toFixed(2)} of a core. Repeat it on a quiet machine.`;
+    },
+  };
+}
+
+interface Sample {
+  at: number;
+  /** CPU milliseconds of everything else since the machine's start. */
+  othersMs: number;
+}
+
+function sample(own: number[]): Sample {
+  const all = listProcesses();
+  const trees = new Set(own.flatMap((pid) => treeOf(pid, all)));
+  const ownMs = [...trees].reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  return { at: performance.now(), othersMs: busyMs() - ownMs };
+}
+
+/** All CPU time of the machine that was not idle, time taken by a hypervisor included. */
+function busyMs(): number {
+  const [, fields = ""] = /^cpu +(.*)/.exec(readIfPresent("/proc/stat") ?? "") ?? [];
+  const [user, nice, system, , , interrupts, softInterrupts, steal] = fields.split(" ").map(Number);
+  const ticks = [user, nice, system, interrupts, softInterrupts, steal];
+  return ticks.reduce<number>((sum, each) => sum + (each ?? Number.NaN), 0) * kernelTickMs;
+}
+
+function coresBetween(from: Sample, to: Sample): number {
+  return Math.max(0, (to.othersMs - from.othersMs) / (to.at - from.at));
+}
