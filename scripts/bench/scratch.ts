@@ -102,9 +102,8 @@ export class Scratch {
 
 /** The pids of processes that run, by name. */
 export function pidsOf(processes: Record<string, { pid?: number | undefined } | false>): Pids {
-  return Object.fromEntries(
-    Object.entries(processes).flatMap(([name, child]) => (child?.pid ? [[name, child.pid]] : [])),
-  );
+  const running = Object.entries(processes).map(([name, child]) => [name, child ? child.pid : undefined]);
+  return Object.fromEntries(running.filter(([, pid]) => pid !== undefined));
 }
 
 function tail(file: string): string {
