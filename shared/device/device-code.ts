@@ -7,7 +7,7 @@ export const rememberedMs = dayMs;
 export const redeemableMs = minuteMs;
 
 /** The state by time, also if the row is not updated yet. */
-export function stateAt(code: DeviceCode, now: Date): DeviceCode["state"] {
+export function stateAt(code: Pick<DeviceCode, "state" | "expiresAt">, now: Date): DeviceCode["state"] {
   const pastMs = now.getTime() - code.expiresAt.getTime();
   if (pastMs >= rememberedMs) return "used";
   if (code.state === "pending" && pastMs >= 0) return "expired";

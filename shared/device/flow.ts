@@ -1,14 +1,12 @@
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import { secondMs } from "../durations.ts";
 import type { Application } from "../oauth/application-store.ts";
-import type { IssuedTokens } from "../oauth/grants.ts";
-import type { OAuthReason } from "../oauth/refusals.ts";
 import { type Batcher, createBatcher } from "../runtime/batcher.ts";
 import type { Services } from "../runtime/services.ts";
 import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
 import { stateAt } from "./device-code.ts";
-import { commitRedemptions, type Redemption } from "./redeem.ts";
-import { type DeviceCode, findDeviceCode } from "./store.ts";
+import { commitRedemptions, type Redeemed, type Redemption } from "./redeem.ts";
+import { findPolledCode, type PolledCode } from "./store.ts";
 
 /** A group keeps the write lock from other processes for a few milliseconds. */
 const maxGroupItems = 100;
@@ -17,7 +15,7 @@ const maxGroupItems = 100;
 export class DeviceFlow {
   readonly #services: Services;
   readonly #newCodes: Batcher<CodeRequest, NewCodes>;
-  readonly #redemptions: Batcher<Redemption, IssuedTokens | OAuthReason>;
+  readonly #redemptions: Batcher<Redemption, Redeemed>;
 
   constructor(services: Services) {
     this.#services = services;
@@ -25,7 +23,7 @@ export class DeviceFlow {
       flush: (requests) => commitNewCodes(services, requests),
       maxItems: maxGroupItems,
     });
-    this.#redemptions = createBatcher<Redemption, IssuedTokens | OAuthReason>({
+    this.#redemptions = createBatcher<Redemption, Redeemed>({
       flush: (redemptions) => commitRedemptions(services, redemptions),
       maxItems: maxGroupItems,
     });
@@ -37,10 +35,10 @@ export class DeviceFlow {
   }
 
   /** Answers a poll: the tokens if the user has approved (RFC 8628 §3.4), else why not. */
-  async poll(application: Application, deviceCode: string): Promise<IssuedTokens | OAuthReason> {
+  async poll(application: Application, deviceCode: string): Promise<Redeemed> {
     if (!application.deviceFlow) return "device_flow_off";
     if (!isWellFormedToken("deviceCode", deviceCode)) return "bad_device_code";
-    const code = await findDeviceCode(this.#services.db, hashToken(deviceCode));
+    const code = await findPolledCode(this.#services.db, hashToken(deviceCode));
     if (code?.applicationId !== application.id) return "bad_device_code";
 
     const now = this.#services.clock.now();
@@ -48,7 +46,7 @@ export class DeviceFlow {
       case "pending":
         return (await this.#isTooSoon(code, now)) ? "too_fast" : "pending";
       case "approved":
-        return this.#redemptions.add({ application, code });
+        return this.#redemptions.add({ application, id: code.id });
       case "denied":
         return "denied";
       case "expired":
@@ -63,7 +61,7 @@ export class DeviceFlow {
     await Promise.all([this.#newCodes.idle(), this.#redemptions.idle()]);
   }
 
-  #isTooSoon(code: DeviceCode, now: Date): Promise<boolean> {
+  #isTooSoon(code: PolledCode, now: Date): Promise<boolean> {
     const { pacing, config } = this.#services;
     return pacing.isTooSoon({
       subject: code.id,

@@ -1,4 +1,4 @@
-import { and, eq, exists, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, exists, gt, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -49,53 +49,47 @@ const undecided = {
   approvedIp: null,
 } as const;
 
-const deviceCodeByHash = prepared<{ deviceCodeHash: string }, DeviceCode>((db) => {
+/** What a poll has to know of a code. The rest of the row would double the cost of reading it. */
+export type PolledCode = Pick<DeviceCode, "id" | "applicationId" | "state" | "expiresAt">;
+
+const polledCodeByHash = prepared<{ deviceCodeHash: string }, PolledCode>((db) => {
   const { deviceCodes } = db.tables;
+  const { id, applicationId, state, expiresAt } = deviceCodes;
   return db
-    .select()
+    .select({ id, applicationId, state, expiresAt })
     .from(deviceCodes)
     .where(eq(deviceCodes.deviceCodeHash, sql.placeholder("deviceCodeHash")));
 });
 
-export async function findDeviceCode(db: Db, deviceCodeHash: string): Promise<DeviceCode | undefined> {
-  return (await deviceCodeByHash(db, { deviceCodeHash }))[0];
+export async function findPolledCode(db: Db, deviceCodeHash: string): Promise<PolledCode | undefined> {
+  return (await polledCodeByHash(db, { deviceCodeHash }))[0];
 }
 
-/**
- * approved → used, unless the application is disabled. Exactly one of simultaneous polls gets the row.
- * @returns the ids of the changed rows
- */
-export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<Set<string>> {
+/** approved → used, unless the application is disabled. Of simultaneous polls exactly one gets the row. */
+export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<DeviceCode[]> {
   const { deviceCodes, applications } = tx.tables;
   const enabled = tx
     .select({ id: applications.id })
     .from(applications)
     .where(and(eq(applications.id, deviceCodes.applicationId), isNull(applications.disabledAt)));
-  return changeIfApproved(tx, "used", and(isApproved(tx, ids, expiredBefore), exists(enabled)));
+  return tx
+    .update(deviceCodes)
+    .set({ state: "used" })
+    .where(
+      and(
+        inArray(deviceCodes.id, ids),
+        eq(deviceCodes.state, "approved"),
+        gt(deviceCodes.expiresAt, expiredBefore),
+        exists(enabled),
+      ),
+    )
+    .returning();
 }
 
-/** approved → denied. Returns the ids of the changed rows. */
-export async function denyIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<Set<string>> {
-  if (ids.length === 0) return new Set(); // as nearly always
-  return changeIfApproved(tx, "denied", isApproved(tx, ids, expiredBefore));
-}
-
-async function changeIfApproved(
-  tx: Tx,
-  state: DeviceCode["state"],
-  where: SQL | undefined,
-): Promise<Set<string>> {
+/** used → denied, in the transaction that redeemed the codes. */
+export async function denyRedeemed(tx: Tx, ids: string[]): Promise<void> {
   const { deviceCodes } = tx.tables;
-  const changed = await tx.update(deviceCodes).set({ state }).where(where).returning({ id: deviceCodes.id });
-  return new Set(changed.map(({ id }) => id));
-}
-
-function isApproved({ tables: { deviceCodes } }: Tx, ids: string[], expiredBefore: Date): SQL | undefined {
-  return and(
-    inArray(deviceCodes.id, ids),
-    eq(deviceCodes.state, "approved"),
-    gt(deviceCodes.expiresAt, expiredBefore),
-  );
+  await tx.update(deviceCodes).set({ state: "denied" }).where(inArray(deviceCodes.id, ids));
 }
 
 /** pending, approved → expired. Returns the number. */

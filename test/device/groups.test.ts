@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { hashToken } from "../../shared/crypto/tokens.ts";
+import { DeviceFlow } from "../../shared/device/flow.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { allGrants, approveCode, setUpClient, startDevice, type TestClient } from "../helpers/device.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeOnBothDatabases("device codes and exchanges that arrive together", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let client: TestClient;
+  let flow: DeviceFlow;
+
+  before(async () => {
+    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
+    acme = await setUpOrganization(world);
+    client = await setUpClient(world, { refreshTokens: true });
+    flow = new DeviceFlow(world.services);
+  });
+  after(async () => {
+    await flow.close();
+    await world.close();
+  });
+
+  const approved = async () => {
+    const { deviceCode, userCode } = await startDevice(world, client);
+    assert.ok(await approveCode(world, acme, userCode));
+    return deviceCode;
+  };
+  const manyApproved = async (count: number) => {
+    const deviceCodes: string[] = [];
+    for (let made = 0; made < count; made++) deviceCodes.push(await approved());
+    return deviceCodes;
+  };
+  const newCode = () =>
+    flow.authorize({
+      applicationId: client.id,
+      scopes: ["read_user"],
+      preselectedOrganizationId: null,
+      requestIp: "192.0.2.1",
+      requestUserAgent: null,
+    });
+  const rowOf = async (deviceCode: string) => {
+    const { deviceCodes } = world.services.db.tables;
+    const isMeant = eq(deviceCodes.deviceCodeHash, hashToken(deviceCode));
+    return (await world.services.db.select().from(deviceCodes).where(isMeant))[0];
+  };
+  /** Number of write transactions so far. */
+  const countCommits = async () => {
+    const { values } = await world.services.metrics.writeLockSeconds.get();
+    return values.find(({ metricName }) => metricName?.endsWith("_count"))?.value ?? 0;
+  };
+
+  it("share commits", async () => {
+    const count = 30;
+    const deviceCodes = await manyApproved(count);
+    const before = await countCommits();
+
+    const [codes, tokens] = await Promise.all([
+      Promise.all(deviceCodes.map(newCode)),
+      Promise.all(deviceCodes.map((deviceCode) => flow.poll(client, deviceCode))),
+    ]);
+
+    const commits = (await countCommits()) - before;
+    // On Postgres the polls read their codes on several connections, and do not arrive in one turn.
+    assert.ok(commits <= (database.dialect === "sqlite" ? 2 : 10), `${commits} commits`);
+    assert.equal(new Set(codes.map(({ userCode }) => userCode)).size, count);
+    for (const [index, answer] of tokens.entries()) {
+      assert.ok(typeof answer === "object", `poll ${index}: ${answer}`);
+      assert.equal((await rowOf(deviceCodes[index] as string))?.state, "used");
+      assert.equal((await rowOf(codes[index]?.deviceCode as string))?.state, "pending");
+    }
+  });
+
+  it("fail alone: the neighbours of a redemption that fails get their tokens", async () => {
+    const deviceCodes = await manyApproved(7);
+    const damaged = deviceCodes[3] as string;
+    await world.services.db.transaction((tx) =>
+      tx
+        .update(tx.tables.deviceCodes)
+        .set({ organizationId: null })
+        .where(eq(tx.tables.deviceCodes.deviceCodeHash, hashToken(damaged))),
+    );
+    const before = (await allGrants(world)).length;
+
+    const outcomes = await Promise.allSettled(deviceCodes.map((deviceCode) => flow.poll(client, deviceCode)));
+
+    for (const [index, outcome] of outcomes.entries()) {
+      if (deviceCodes[index] === damaged)
+        assert.match(outcome.status === "rejected" ? outcome.reason.message : "", /has no approval/);
+      else assert.ok(outcome.status === "fulfilled" && typeof outcome.value === "object");
+    }
+    assert.equal((await allGrants(world)).length - before, 6);
+    assert.equal((await rowOf(damaged))?.state, "approved", "nothing of the failed redemption is kept");
+  });
+
+  it("give the tokens of a code to one of the polls in a group", async () => {
+    const [deviceCode = "", other = ""] = await manyApproved(2);
+
+    const answers = await Promise.all(
+      [deviceCode, other, deviceCode, deviceCode].map((each) => flow.poll(client, each)),
+    );
+
+    const kinds = answers.map((answer) => (typeof answer === "string" ? answer : "tokens")).sort();
+    assert.deepEqual(kinds, ["bad_device_code", "bad_device_code", "tokens", "tokens"]);
+    assert.ok(typeof answers[1] === "object");
+  });
+});
