@@ -4,7 +4,7 @@ import { systemClock } from "../shared/runtime/clock.ts";
 import { runLogin } from "./login/run.ts";
 
 const interrupted = new AbortController();
-// The first Ctrl-C aborts the wait, the second one kills the process.
+// The first Ctrl-C aborts the wait, the second kills the process.
 process.once("SIGINT", () => interrupted.abort());
 
 process.exitCode = await runLogin(process.argv.slice(2), {

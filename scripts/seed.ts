@@ -18,10 +18,7 @@ import { createTrigger } from "../shared/triggers/create.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
 import { loginClientId } from "./login/defaults.ts";
 
-/**
- * The demo's secrets in clear, of which the database has only hashes. Keyed by organization id, because one folder may
- * be used with several databases.
- */
+/** Secrets in clear: the database has only hashes. Keyed by organization id, for several databases in one folder. */
 const demoFile = "data/demo.json";
 
 const secrets = z.object({
@@ -44,7 +41,6 @@ const scopes: Scope[] = [
   "read_agents",
 ];
 
-/** What a user needs to try the program. */
 export interface Demo {
   triggerToken: string;
   apiToken: string;
@@ -55,14 +51,14 @@ export interface Demo {
 }
 
 /**
- * Makes the demo organization if the database has no organization; otherwise finds the one made before.
- * @returns undefined if there is none, or if its secrets are unknown here or revoked
+ * Makes the demo only if the database has no organization.
+ * @returns undefined if its secrets are unknown here or revoked
  */
 export async function findOrMakeDemo(services: Services): Promise<Demo | undefined> {
   const organizations = await listOrganizations(services.db);
   const known = organizations.length === 0 ? await makeDemo(services) : findSecrets(organizations);
   const demo = known && (await findDemo(services, known));
-  if (demo) await registerLogin(services); // demos of older versions lack it
+  if (demo) await registerLogin(services); // older demos lack it
   return demo;
 }
 
@@ -112,7 +108,7 @@ async function makeDemo(services: Services): Promise<Secrets> {
   return made;
 }
 
-/** The application that `npm run login` signs in as. */
+/** For `npm run login`. */
 async function registerLogin(services: Services): Promise<void> {
   if (await findApplication(services.db, loginClientId)) return;
   await createApplication(services, {
@@ -128,7 +124,7 @@ function readSecrets(): Record<string, Secrets> {
   try {
     return demoFileContent.parse(JSON.parse(readFileSync(demoFile, "utf8")));
   } catch {
-    return {}; // absent or edited: there is no demo to show
+    return {}; // absent or edited: no demo to show
   }
 }
 

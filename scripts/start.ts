@@ -12,16 +12,16 @@ import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procf
 import { runPrepare } from "./start/run-prepare.ts";
 import { supervise } from "./start/supervise.ts";
 
-// This process supervises all the others for as long as they run, so it loads none of the program.
+// It runs as long as the others, so it loads none of the program.
 
 const ingress = "ingress";
 const readyWithinMs = 90_000;
 const settleMs = 500;
-/** A process needs this long beyond SHUTDOWN_SECONDS to close its connections. */
+/** Beyond SHUTDOWN_SECONDS, to close connections. */
 const closingMs = 10_000;
 
 const stopSignal = onStopSignal();
-// Files made from here on, by children too, are readable by their owner only.
+// New files, also of children, are readable by their owner only.
 process.umask(0o077);
 try {
   await start(process.argv.slice(2));
@@ -32,8 +32,8 @@ try {
 process.exit();
 
 /**
- * `npm start [-- name=number …]`: starts a private Redis unless REDIS_URL is set, migrates the database, makes a demo
- * on the first start, and then runs the processes of the Procfile.
+ * `npm start [-- name=number …]`: starts a private Redis unless REDIS_URL is set, prepares the database, and runs the
+ * Procfile.
  */
 async function start(args: string[]): Promise<void> {
   const processes = planProcesses(parseProcfile(readProcfile()), args);
@@ -55,7 +55,7 @@ async function start(args: string[]): Promise<void> {
   }
 }
 
-/** Runs the processes until a stop signal comes or one of them cannot start. */
+/** Ends at a stop signal, or when a process cannot start. */
 async function run(processes: PlannedProcess[], { host, port, shutdownMs, banner }: Prepared): Promise<void> {
   const supervised = supervise(processes);
   const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
@@ -67,7 +67,7 @@ async function run(processes: PlannedProcess[], { host, port, shutdownMs, banner
       ? waitUntilReady(`${localUrl(host, port)}/readyz`, readyWithinMs, signal)
       : Promise.resolve(false);
     if (await Promise.race([ready, failed])) {
-      await sleep(settleMs); // the banner comes after the first log lines
+      await sleep(settleMs); // the banner follows the first log lines
       process.stdout.write(banner);
     }
     releaseMemory();
@@ -98,7 +98,7 @@ function refuseUnsharedPort(processes: PlannedProcess[]): void {
   }
 }
 
-/** Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the reader of our output has gone. */
+/** Also aborts if the terminal or the reader of our output has gone. */
 function onStopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop.abort());

@@ -96,7 +96,7 @@ function withPassword(command: Command): Command {
     .option("--password-stdin", "read the password from standard input");
 }
 
-/** The password to set. A generated one is also printed. */
+/** Prints a generated password. */
 async function choosePassword(
   options: PasswordOptions,
   stdin: Readable,

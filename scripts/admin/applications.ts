@@ -81,7 +81,7 @@ export function applicationCommands(act: Act): Command[] {
   return [app];
 }
 
-/** Lifetime of access tokens in minutes, from either of two options. */
+/** In minutes, from either of two options. */
 function lifetime(options: {
   refresh: boolean;
   tokenHours?: number;

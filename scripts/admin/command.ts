@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 
-/** Runs a command's work with open services and prints the object that it returns. */
+/** Opens services for `command` and prints the object that it returns. */
 export type Act = (command: (services: Services, stdin: Readable) => Promise<unknown>) => Promise<void>;
 
 export function noun(name: string, description: string): Command {
@@ -22,7 +22,6 @@ export function parsePositive(value: string): number {
   return Number(value);
 }
 
-/** Options that several commands share. */
 export const orgOption = ["--org <slug>", "the organization's slug"] as const;
 
 export function roleOption(): Option {

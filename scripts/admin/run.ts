@@ -15,7 +15,6 @@ import { queueCommands } from "./queues.ts";
 import { settingsCommand } from "./settings.ts";
 import { triggerCommands } from "./triggers.ts";
 
-/** The command's inputs and outputs. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   stdin: Readable;
@@ -24,7 +23,7 @@ export interface Terminal {
 }
 
 /**
- * The operator's command: one JSON object on stdout, or one sentence on stderr.
+ * Prints one JSON object on stdout, or one sentence on stderr.
  * @returns the exit code
  */
 export async function runAdmin(args: string[], terminal: Terminal): Promise<number> {
@@ -55,13 +54,12 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode; // commander has printed its own sentence
+    if (error instanceof CommanderError) return error.exitCode; // commander has printed it
     terminal.writeError(`${sentence(error)}\n`);
     return 1;
   }
 }
 
-/** Opens the services for one command, prints what it returns, closes them. */
 function actOn({ env, stdin, write }: Terminal): Act {
   return async (command) => {
     const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { listSettings } from "../../shared/runtime/settings-table.ts";
 import { noun } from "./command.ts";
 
-/** `settings` reads the environment only: it works without a database. */
+/** Works without a database. */
 export function settingsCommand({
   env,
   write,

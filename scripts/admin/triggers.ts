@@ -92,7 +92,7 @@ export function triggerCommands(act: Act): Command[] {
     .option("--event <name>", "the event that the headers name")
     .action((id, { file, event }) =>
       act(async (services, stdin) => {
-        await services.awaitRedis(); // so that the build is target for at once
+        await services.awaitRedis(); // the build is target for at once
         const body = file === "-" ? await buffer(stdin) : await readPayload(file);
         return { id: await sendDelivery(services, await ownedTrigger(services, id), { body, event }) };
       }),
@@ -134,7 +134,6 @@ async function ownedTrigger({ db }: Services, id: string) {
   return { ...found, actor: await asOperator(db, found.organization) };
 }
 
-/** A new trigger with its URL. */
 function shownOnce({ config }: Services, created: CreatedTrigger) {
   return { ...summary(created.trigger), endpoint_url: endpointUrl(config, created.token) };
 }

@@ -1,8 +1,7 @@
-/** Sizes, by name. */
 export const kilobyte = 1024;
 export const megabyte = 1024 * kilobyte;
 
-/** JSON of exactly this many bytes, shaped like a code host's push event. */
+/** Shaped like a code host's push event. */
 export function pushPayload(bytes: number): string {
   const push = { ref: "refs/heads/main", repository, commits: [] as object[], padding: "" };
   const empty = JSON.stringify(push).length;

@@ -2,15 +2,14 @@ import type { Round } from "./rounds.ts";
 import { median } from "./statistics.ts";
 import { formatNumber, formatTable } from "./table.ts";
 
-/** A line of the table: one quantity, measured in each round. */
+/** One quantity, measured in each round. */
 export interface Line<Name extends string> {
   title: string;
   rounds: Round<Name, number>[];
-  /** Aims: under our own name a figure, under another's name a ratio to it. */
+  /** Under our own name a figure, under another's a ratio to it. */
   aims?: Partial<Record<Name, string>>;
 }
 
-/** Makes a line from one number of each result. */
 export function lineOf<Name extends string, Result>(
   title: string,
   rounds: Round<Name, Result>[],
@@ -27,9 +26,8 @@ export function lineOf<Name extends string, Result>(
 }
 
 /**
- * Renders a table: each contestant's figure, then our ratio to each of the others.
- * @param columns titles of the contestants, in order, and short ones for the ratios
- * @param ours the contestant whose ratios are shown
+ * Shows each contestant's figure, then our ratio to each other one.
+ * @param columns full titles for figures, short ones for ratios
  */
 export function formatComparison<Name extends string>(
   columns: Record<Name, { title: string; short: string }>,
@@ -51,12 +49,12 @@ export function formatComparison<Name extends string>(
   return formatTable([header, ...lines.map(cells)]);
 }
 
-/** The median of one contestant's rounds; NaN if it took no part. */
+/** NaN if the contestant took no part. */
 function middle<Name extends string>(line: Line<Name>, name: Name): number {
   return median(line.rounds.flatMap((round) => round[name] ?? []));
 }
 
-/** The median of the ratios within each round, because the machine's speed changes by the second. */
+/** Compares within rounds, because the machine's speed changes by the second. */
 function ratio<Name extends string>(line: Line<Name>, ours: Name, theirs: Name): number {
   return median(
     line.rounds.flatMap(({ [ours]: dividend, [theirs]: divisor }) =>

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { arch, cpus, loadavg, platform, release, totalmem } from "node:os";
 import Client from "better-sqlite3";
 
-/** Describes the machine and its present load, one fact a line. Call before measuring. */
+/** Includes the present load: call before measuring. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 1024 ** 3);

@@ -6,8 +6,8 @@ import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
 
 /**
- * `npm run bench -- <name>`: each bench starts what it needs on free ports, with scratch data and its own Redis, and
- * prints one table. Without a known name it lists the benches.
+ * `npm run bench -- <name>`: each bench starts its servers on free ports, with scratch data and its own Redis. Without
+ * a name it lists the benches.
  */
 const program = new Command("bench")
   .usage("<benchmark> [options]")
@@ -23,5 +23,5 @@ try {
 } catch (error) {
   if (!(error instanceof BenchmarkFailed)) throw error;
   process.stderr.write(`${error.message}\n`);
-  process.exit(1); // pending work may wait for processes that are gone
+  process.exit(1); // pending work may wait for dead processes
 }

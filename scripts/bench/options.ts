@@ -21,7 +21,6 @@ export function shortenIfQuick<Options extends Lengths & { quick?: boolean }>(
   return options.quick ? { ...options, seconds: 0.3, rounds: 1, ...shorter } : options;
 }
 
-/** Parses an option: a number above 0. */
 export function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");

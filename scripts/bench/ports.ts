@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const retryMs = 20;
 
-/** A free port of the loopback interface. */
+/** Uses the loopback interface. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -14,7 +14,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until the port accepts connections. `Scratch.failed` watches for processes that die meanwhile. */
+/** `Scratch.failed` watches for processes that die meanwhile. */
 export async function untilListening(port: number): Promise<void> {
   while (!(await isListening(port))) await sleep(retryMs);
 }

@@ -3,13 +3,13 @@ import { Redis } from "ioredis";
 import { freePort, untilListening } from "./ports.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** Redis syncs its log once a second (a crash loses that second), or before each answer. */
+/** `everysec` loses a second in a crash; `always` syncs before each answer. */
 export type Fsync = "everysec" | "always";
 
 /** Waits for a turn's leftovers, such as requests cut off at its end. */
 const settleMs = 150;
 
-/** A redis-server for one run, with its append-only file in the scratch directory. */
+/** Keeps its append-only file in the scratch directory. */
 export class ScratchRedis {
   readonly url: string;
   readonly pid: number | undefined;
@@ -27,7 +27,7 @@ export class ScratchRedis {
     const pid = scratch.startProgram("redis", "redis-server", {
       args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", scratch.dir].concat(
         ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"],
-        // Rewrites would be noise in a round, so they run between rounds.
+        // Rewrites would be noise: they run between rounds.
         ["--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction"],
       ),
     }).pid;
@@ -42,7 +42,7 @@ export class ScratchRedis {
     await this.#client.config("SET", "appendfsync", mode);
   }
 
-  /** Gives each turn the same start: empty memory and disk, and no pending writes. */
+  /** Empties memory and disk, so that all turns start alike. */
   async prepare(mode: Fsync): Promise<void> {
     await sleep(settleMs);
     await this.setFsync(mode);

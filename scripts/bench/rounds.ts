@@ -1,10 +1,10 @@
 import { step } from "./progress.ts";
 
-/** Results of one round, by contestant. */
+/** By contestant. */
 export type Round<Name extends string, Result> = Partial<Record<Name, Result>>;
 
 /**
- * Gives each contestant a turn in each round, so that changes of the machine's speed meet all of them.
+ * Takes turns in each round: the machine's speed changes for all of them.
  * @param options.what printed on stderr before each turn
  */
 export async function interleave<Name extends string, Contestant extends { name: Name }, Result>(

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Pids } from "./cpu.ts";
 
-/** The run cannot go on. The message is a sentence for the user. */
+/** The message is a sentence for the user. */
 export class BenchmarkFailed extends Error {
   override readonly name = "BenchmarkFailed";
 }
@@ -14,19 +14,18 @@ const projectRoot = join(import.meta.dirname, "../..");
 const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The caller's own settings must not reach the measured processes. */
+/** The caller's settings must not reach the measured processes. */
 const { PATH, HOME, TMPDIR } = process.env;
 const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
 
 export interface ProcessOptions {
   args?: string[];
   env?: Record<string, string>;
-  /** Opens an IPC channel. */
   ipc?: boolean;
 }
 
 /**
- * Runs `work` with a scratch directory and child processes. Removes all of them at its end, also after an error.
+ * Removes directory and processes at the end, also after an error.
  * @throws BenchmarkFailed if a process ends meanwhile, or on Ctrl-C
  */
 export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
@@ -41,7 +40,6 @@ export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Pr
   }
 }
 
-/** A directory for data and logs, and its processes. */
 export class Scratch {
   readonly dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   readonly #children = new Set<ChildProcess>();
@@ -58,13 +56,13 @@ export class Scratch {
     this.#failure.reject(new BenchmarkFailed(message));
   }
 
-  /** Runs a TypeScript file of this project in its own process. */
+  /** Runs a TypeScript file of this project. */
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
     const args = ["--import", "tsx", join(projectRoot, file), ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
   }
 
-  /** Runs a program; its output goes to `<name>.log`. */
+  /** Output goes to `<name>.log`. */
   startProgram(name: string, command: string, options: ProcessOptions): ChildProcess {
     const logFile = join(this.dir, `${name}.log`);
     const log = openSync(logFile, "a");
@@ -83,12 +81,12 @@ export class Scratch {
     return child;
   }
 
-  /** Registers a function that closes something at the end. */
+  /** Runs at the end. */
   onClose(closer: () => void | Promise<void>): void {
     this.#closers.push(closer);
   }
 
-  /** Kills the processes: they hold nothing worth saving. */
+  /** Kills the processes: they have nothing worth saving. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const closer of this.#closers.toReversed()) await closer();

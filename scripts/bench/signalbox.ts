@@ -8,7 +8,7 @@ import { freePort } from "./ports.ts";
 import type { ScratchRedis } from "./redis.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** Signalbox with default settings, a new database and its request log. */
+/** Has default settings, a new database and its request log. */
 export interface Installation {
   databaseUrl: string;
   port: number;
@@ -16,7 +16,7 @@ export interface Installation {
   env: Record<string, string>;
 }
 
-/** Prepares an installation without starting a process. */
+/** Starts no process. */
 export async function install(
   scratch: Scratch,
   redis: ScratchRedis,
@@ -38,7 +38,7 @@ export async function install(
   return { databaseUrl, port, env };
 }
 
-/** Runs `work` with the installation's services, as the operator's command does. */
+/** Opens services as the operator's command does. */
 export async function withServices<T>(
   { env }: Installation,
   work: (services: Services) => Promise<T>,

@@ -1,4 +1,4 @@
-/** The median; NaN without values. */
+/** NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -6,7 +6,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The quantile at `share` (0.99) of sorted values; NaN without values. */
+/** Takes sorted values and a share, such as 0.99; NaN without values. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

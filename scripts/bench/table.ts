@@ -1,4 +1,4 @@
-/** Renders rows of cells: the first column left-aligned, the others right-aligned. */
+/** Aligns the first column left, the others right. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]) =>

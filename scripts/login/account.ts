@@ -7,16 +7,13 @@ const answerWithinMs = 15_000;
 const userShape = z.object({ name: z.string(), email: z.string() });
 const organizationsShape = z.array(z.object({ name: z.string(), slug: z.string() }));
 
-/** The owner of an access token. Members that its scopes do not allow to read are absent. */
+/** Members that the token's scopes do not allow are absent. */
 export interface Account {
   user: z.infer<typeof userShape> | undefined;
   organizations: z.infer<typeof organizationsShape> | undefined;
 }
 
-/**
- * Asks the REST API for the owner of a token.
- * @throws RequestFailed `invalid_token`, `unreachable`, `unavailable`
- */
+/** @throws RequestFailed `invalid_token`, `unreachable`, `unavailable` */
 export async function findAccount(api: string, accessToken: string, signal: AbortSignal): Promise<Account> {
   const ask = async <T>(path: string, shape: z.ZodType<T>): Promise<T | undefined> => {
     const body = await getJson(`${api}${path}`, accessToken, signal);

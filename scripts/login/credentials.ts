@@ -15,7 +15,6 @@ const entry = z.object({
 });
 const content = z.record(z.string(), entry);
 
-/** A stored sign-in. */
 export interface Credentials extends Tokens {
   scope: string;
   /** Address of the REST API. */
@@ -25,7 +24,7 @@ export interface Credentials extends Tokens {
 /** Stores the sign-in of one client at one server. */
 export interface CredentialStore {
   file: string;
-  /** Checks that tokens can be stored, before they are issued. */
+  /** Fails before tokens are issued, if they cannot be stored. */
   prepare(): void;
   find(): Credentials | undefined;
   save(credentials: Credentials): void;
@@ -33,7 +32,7 @@ export interface CredentialStore {
 }
 
 /**
- * Stores the user's tokens in a file that only the user may read. A rename replaces it, so it is never half-written.
+ * Only the user may read the file. A rename replaces it, so it is never half-written.
  * @throws LoginError
  */
 export function openCredentials(
@@ -47,7 +46,7 @@ export function openCredentials(
   const prepare = () =>
     explainFileErrors(folder, () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      chmodSync(folder, 0o700); // it may have existed with wider permissions
+      chmodSync(folder, 0o700); // it may have wider permissions
     });
   const write = (entries: z.infer<typeof content>) => {
     prepare();
@@ -83,7 +82,7 @@ export function openCredentials(
   };
 }
 
-/** XDG base directories; the standard says to ignore relative paths. */
+/** The XDG standard says to ignore relative paths. */
 function credentialsFile({ XDG_CONFIG_HOME, HOME }: Record<string, string | undefined>): string {
   const given = XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : undefined;
   return join(given ?? join(HOME || homedir(), ".config"), "signalbox", "credentials.json");

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { ConfigError } from "../../shared/runtime/config.ts";
 import { settings } from "../../shared/runtime/settings.ts";
 
-/** The client id that the demo registers. */
+/** The demo registers it. */
 export const loginClientId = "signalbox-cli";
-/** A client needs only these settings, and no secret key. */
+/** A client needs no secret key. */
 const known = z.object({
   PUBLIC_URL: settings.publicUrl.schema,
   AUTH_URL: settings.authUrl.schema,
@@ -20,7 +20,7 @@ export interface Defaults {
 }
 
 /**
- * The values without options: the installation that the environment describes, else the one on this machine.
+ * Describes the environment's installation, else the one on this machine.
  * @throws ConfigError
  */
 export function readDefaults(env: Record<string, string | undefined>): Defaults {

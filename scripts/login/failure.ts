@@ -6,7 +6,7 @@ import {
   WWWAuthenticateChallengeError,
 } from "oauth4webapi";
 
-/** The command cannot go on. The message is a sentence for the user. */
+/** The message is a sentence for the user. */
 export class LoginError extends Error {
   override readonly name = "LoginError";
 }
@@ -19,7 +19,7 @@ interface Details {
 }
 
 /**
- * A request failed. `code` is the OAuth error code of the answer, or one of ours:
+ * `code` is the answer's OAuth error code, or one of ours:
  * `unreachable`, `unavailable`, `unintelligible`, `other_issuer`, `unsupported`.
  */
 export class RequestFailed extends Error {
@@ -27,7 +27,7 @@ export class RequestFailed extends Error {
   readonly code: string;
   readonly at: string;
   readonly detail: string | undefined;
-  /** The server's Retry-After, in milliseconds. */
+  /** From Retry-After. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: string, { at, detail, retryAfterMs }: Details) {
@@ -39,7 +39,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Turns what a request threw into RequestFailed. Errors of other kinds come back as they are. */
+/** Turns network errors into RequestFailed; returns others as they are. */
 export function toFailure(error: unknown, at: string): unknown {
   if (error instanceof ResponseBodyError) return ofBody(error, at);
   if (error instanceof WWWAuthenticateChallengeError) return new RequestFailed("invalid_client", { at });
@@ -63,7 +63,7 @@ function ofBody({ error, error_description: detail, response }: ResponseBodyErro
   return new RequestFailed(isBusy || isDown ? "unavailable" : error, { at, detail, retryAfterMs });
 }
 
-/** The answer has no OAuth error: it comes from a proxy or another kind of server. */
+/** For an answer without an OAuth error, as of a proxy. */
 export function ofStatus(response: Response, at: string): RequestFailed {
   const { status } = response;
   if (status === 429 || status >= 500)
@@ -86,7 +86,7 @@ export function isNetworkError(error: unknown): boolean {
   return error instanceof TypeError && !("code" in error);
 }
 
-/** A sentence for each failure, with what to do about it. */
+/** Tells the user what to do. */
 export function explain(failure: RequestFailed, target: { clientId: string; scope: string }): string {
   const { at, code, detail, retryAfterMs } = failure;
   const { clientId, scope } = target;

@@ -4,13 +4,12 @@ import { RequestFailed } from "./failure.ts";
 const slowDownMs = 5000;
 const maxBackoffMs = 60_000;
 
-/** The agreed interval, and the number of polls in a row without an answer. */
+/** Counts failures in a row. */
 interface Pace {
   intervalMs: number;
   failures: number;
 }
 
-/** Inputs of `poll`. */
 export interface Waiting {
   intervalMs: number;
   expiresAt: Date;
@@ -21,8 +20,8 @@ export interface Waiting {
 }
 
 /**
- * Polls until the user approves (RFC 8628 §3.5). It waits an interval before each poll, 5 seconds more after each
- * `slow_down`, twice as long after each poll without an answer, and never less than a Retry-After.
+ * Polls until the user approves (RFC 8628 §3.5). The interval grows by 5 seconds at each `slow_down`, doubles at each
+ * poll without an answer, and respects Retry-After.
  * @throws RequestFailed with the final answer, or `expired_token` when the time is over
  */
 export async function pollUntilApproved<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
@@ -43,7 +42,7 @@ export async function pollUntilApproved<T>(ask: () => Promise<T>, waiting: Waiti
   }
 }
 
-/** Returns undefined if the answer is final. */
+/** Undefined if the answer is final. */
 function paceAfter({ intervalMs, failures }: Pace, { code }: RequestFailed): Pace | undefined {
   switch (code) {
     case "authorization_pending":
@@ -58,9 +57,7 @@ function paceAfter({ intervalMs, failures }: Pace, { code }: RequestFailed): Pac
   }
 }
 
-/**
- * Time until the next poll. The last poll comes at or just past the expiry, because a late approval may still count.
- */
+/** The last poll comes at or just past the expiry, because a late approval may still count. */
 function pauseAfter({ intervalMs, failures }: Pace, failure: RequestFailed, waiting: Waiting): number {
   const leftMs = waiting.expiresAt.getTime() - waiting.clock.now().getTime();
   if (leftMs <= 0) throw new RequestFailed("expired_token", { at: failure.at });

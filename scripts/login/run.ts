@@ -9,8 +9,8 @@ import { type SignIn, signIn, type Terminal } from "./sign-in.ts";
 const afterCtrlC = 130;
 
 /**
- * `npm run login`: signs this machine in with a code that the user approves in a browser (RFC 8628). Results go to
- * `write`, and an error goes to `writeError` as one sentence that says what to do.
+ * `npm run login`: the user approves a code in a browser (RFC 8628). `writeError` gets an error as one sentence that
+ * says what to do.
  * @returns the exit code
  */
 export async function runLogin(args: string[], terminal: Terminal): Promise<number> {
@@ -19,14 +19,14 @@ export async function runLogin(args: string[], terminal: Terminal): Promise<numb
     const defaults = readDefaults(terminal.env);
     const program = command(terminal, defaults).parse(args, { from: "user" });
     const { status, signOut: out, ...options } = program.opts();
-    // The environment's API address belongs to the environment's server.
+    // The environment's API belongs to the environment's server.
     const usualApi = program.getOptionValueSource("server") === "default" ? defaults.api : options.server;
     target = { ...options, usualApi } as SignIn;
     const act = status ? showStatus : out ? signOut : signIn;
     await act(terminal, target);
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode; // commander has printed its own sentence
+    if (error instanceof CommanderError) return error.exitCode; // commander has printed it
     if (terminal.signal.aborted) {
       if (terminal.columns !== undefined) terminal.write("\n"); // the terminal shows ^C
       return afterCtrlC;
@@ -56,7 +56,7 @@ function command(terminal: Terminal, defaults: { server: string; clientId: strin
     });
 }
 
-/** Parses an issuer or API address, and strips a slash at its end. */
+/** Strips a slash at the end. */
 function parseAddress(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash) {

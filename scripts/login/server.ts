@@ -19,11 +19,10 @@ import type { Clock } from "../../shared/runtime/clock.ts";
 import { toFailure } from "./failure.ts";
 
 const answerWithinMs = 15_000;
-/** The interval if the server names none (RFC 8628 §3.2). */
+/** If the server names none (RFC 8628 §3.2). */
 const defaultIntervalSeconds = 5;
 export const userAgent = `signalbox-login (${process.platform}; Node ${process.versions.node})`;
 
-/** The answer to a device authorization request. */
 export interface Codes {
   deviceCode: string;
   userCode: string;
@@ -36,16 +35,15 @@ export interface Codes {
 export interface Tokens {
   accessToken: string;
   refreshToken: string | undefined;
-  /** The granted scope; undefined: as requested (RFC 6749 §5.1). */
+  /** Undefined: as requested (RFC 6749 §5.1). */
   scope: string | undefined;
   /** Null: the server names no expiry. */
   expiresAt: Date | null;
 }
 
-/** An OAuth server, for a public client. Every call throws RequestFailed. */
+/** Every call throws RequestFailed. */
 export interface Server {
   authorize(scope: string, organization: string | undefined): Promise<Codes>;
-  /** Polls once. */
   redeem(deviceCode: string): Promise<Tokens>;
   refresh(refreshToken: string): Promise<Tokens>;
   revoke(token: string, kind: "access_token" | "refresh_token"): Promise<void>;
@@ -53,7 +51,7 @@ export interface Server {
 
 /**
  * Finds a server's endpoints (RFC 8414).
- * @param signal aborts requests, but not those that change tokens: their answers must not be lost
+ * @param signal spares requests that change tokens: their answers must not be lost
  * @throws RequestFailed
  */
 export async function findServer(

@@ -5,10 +5,10 @@ import type { Credentials } from "./credentials.ts";
 import type { Codes } from "./server.ts";
 
 const indent = "    ";
-/** Fixed colours: not every camera reads an inverted code. */
+/** Not every camera reads an inverted code. */
 const whiteOnBlack = (line: string) => `\u001b[97;40m${line}\u001b[0m`;
 
-/** Instructions for the user (RFC 8628 §3.3). */
+/** RFC 8628 §3.3. */
 export function showInvitation(
   codes: Codes,
   { qr, columns }: { qr: boolean | undefined; columns: number | undefined },
@@ -33,7 +33,7 @@ export function showInvitation(
   ].join("\n");
 }
 
-/** The lines of a QR code; none without a terminal or room for it, unless requested. */
+/** Empty without a terminal or room, unless requested. */
 function showQr(text: string, columns: number | undefined, isWanted: boolean): string[] {
   const lines = renderUnicodeCompact(text, { border: 2 }).split("\n");
   const width = indent.length + (lines[0]?.length ?? 0);
@@ -42,7 +42,7 @@ function showQr(text: string, columns: number | undefined, isWanted: boolean): s
   return [...lines.map((line) => indent + (columns === undefined ? line : whiteOnBlack(line))), ""];
 }
 
-/** Account, server and expiry of a sign-in. Never a token. */
+/** Never shows a token. */
 export function showSignedIn(account: Account, credentials: Credentials, server: string): string {
   const { user, organizations } = account;
   const { scope, expiresAt, refreshToken } = credentials;
@@ -68,7 +68,7 @@ export function showUnencrypted(server: string): string {
   return isSafe ? "" : `Careful: ${server} is not encrypted, others on the way can read what is sent.\n`;
 }
 
-/** Strips control characters from what a server sent. */
+/** Strips control characters from a server's text. */
 export function plain(text: string): string {
   return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, "");
 }

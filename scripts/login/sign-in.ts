@@ -6,27 +6,25 @@ import { pollUntilApproved } from "./poll.ts";
 import { findServer } from "./server.ts";
 import { showInvitation, showSignedIn, showUnencrypted } from "./show.ts";
 
-/** The command's inputs, outputs and clock. */
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** Width of the terminal; undefined: the output is no terminal. */
+  /** Undefined: the output is no terminal. */
   columns: number | undefined;
   write: (text: string) => void;
   writeError: (text: string) => void;
   clock: Clock;
-  /** Sleeps; rejects when `signal` aborts. */
+  /** Rejects when `signal` aborts. */
   sleep: (ms: number) => Promise<void>;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
 }
 
-/** The server and client to sign in to, from the options. */
 export interface SignIn {
   server: string;
   clientId: string;
   scope: string;
   organization?: string;
-  /** Address of the REST API, if given; else `usualApi`. */
+  /** Default: `usualApi`. */
   api?: string;
   usualApi: string;
   /** Undefined: show it if the terminal has room. */
@@ -34,7 +32,7 @@ export interface SignIn {
 }
 
 /**
- * Runs the device flow and stores the tokens.
+ * Stores the tokens.
  * @throws RequestFailed, LoginError
  */
 export async function signIn(terminal: Terminal, target: SignIn): Promise<void> {

@@ -7,8 +7,7 @@ const pollEveryMs = 200;
 const answerWithinMs = 5000;
 
 /**
- * Checks that ingress can listen. Several processes may share a port, so without this check a second `npm start` would
- * silently share it with the first.
+ * Processes may share a port: without this check a second `npm start` would silently share the first one's.
  * @returns the port, or a free one if it is 0
  * @throws CannotStart saying what to do
  */
@@ -39,14 +38,14 @@ function whyNot(error: NodeJS.ErrnoException, host: string, port: number): strin
   }
 }
 
-/** The address at which this machine reaches a server on `host`. */
+/** The address for this machine. */
 export function localUrl(host: string, port: number): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /**
- * Requests the URL until it answers 200.
+ * Waits for status 200.
  * @returns false if `signal` ended the wait
  * @throws CannotStart with the last answer, after `withinMs`
  */

@@ -7,11 +7,11 @@ import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
 const payload = '{"hello":"world"}';
 const curl = "curl -sS -w '\\n'";
 const json = "-H 'Content-Type: application/json'";
-/** Settings that commands in another terminal need too. */
+/** Commands in another terminal need them too. */
 const sharedSettings = ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "REDIS_PREFIX"];
 
 /**
- * The text printed once everything runs: addresses, and commands to try. Each command is one line, easy to copy.
+ * Each command is one line, easy to copy.
  * @param given names of the settings that were set by hand
  */
 export function banner(config: Config, demo: Demo | undefined, given: Set<string>): string {
@@ -33,7 +33,7 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
   const pipeline = { org: demoOrganization, slug: demoPipeline };
   const { org, slug } = pipeline;
   const repeat = sharedSettings.filter((name) => given.has(name));
-  // Takes a member of the JSON that the admin command printed.
+  // Takes a member of the admin command's JSON.
   const ofJob = (member: string) => `$(node -p "($job).${member}")`;
   const data = `${config.baseUrl}${patterns.jobData.replace(":id", ofJob("job_id"))}`;
   const newest = `${api.pipeline(config, pipeline)}/builds?per_page=1`;

@@ -10,11 +10,10 @@ import { claimPort } from "./address.ts";
 import { banner } from "./banner.ts";
 import { CannotStart, describe } from "./cannot-start.ts";
 
-// The part of `npm start` that needs the program: it claims the port, migrates the database and makes the demo. It
-// gets an order from its parent as a message, and answers with one.
+// Claims the port, migrates the database and makes the demo. Takes one message from its parent, and answers with one.
 
 export interface Order {
-  /** An ingress will listen, so its port must be free. */
+  /** The port must be free. */
   listens: boolean;
   /** Names of the settings that were set by hand. */
   given: string[];
@@ -22,14 +21,14 @@ export interface Order {
 
 export interface Prepared {
   host: string;
-  /** The port of the settings, or a free one if that is 0. */
+  /** A free one if the setting is 0. */
   port: number;
   shutdownMs: number;
   /** Printed once everything runs. */
   banner: string;
 }
 
-// Ctrl-C reaches the whole process group. The parent decides what it means.
+// Ctrl-C reaches the whole process group; the parent decides.
 process.on("SIGINT", () => {});
 const [order] = (await once(process, "message")) as [Order];
 const answer = await prepare(order).then(

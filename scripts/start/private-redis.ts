@@ -7,7 +7,7 @@ import { privateRedisSocket } from "../../shared/runtime/private-redis.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 export interface PrivateRedis {
-  /** Stops it. Call after everything that uses it has closed; its data stay on disk. */
+  /** Call after its users have closed. */
   stop(): Promise<void>;
 }
 
@@ -18,10 +18,10 @@ const folder = "data/redis";
 const logFile = join(folder, "redis.log");
 const startWithinMs = 20_000;
 const stopWithinMs = 10_000;
-/** Name of our connection. A second `npm start` in this folder sees it and refuses to start. */
+/** Names our connection: a second `npm start` in this folder sees it and refuses to start. */
 const owner = "npm-start";
 
-/** Paths are relative to its folder, because systems limit the length of a socket's path. */
+/** Relative paths: systems limit the length of a socket's path. */
 const settings = [
   ...["--port", "0", "--unixsocket", "../redis.sock", "--unixsocketperm", "700"],
   ...["--maxmemory-policy", "noeviction", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""],
@@ -29,8 +29,7 @@ const settings = [
 ];
 
 /**
- * Runs a Redis on a socket in `data/`, with its data beside it. It takes over a Redis left behind by an `npm start`
- * that was killed, and restarts a Redis that ends.
+ * Uses a socket in `data/`. Takes over the Redis of an `npm start` that was killed, and restarts one that ends.
  * @throws CannotStart
  */
 export async function startPrivateRedis(say: (line: string) => void): Promise<PrivateRedis> {
@@ -44,7 +43,7 @@ export async function startPrivateRedis(say: (line: string) => void): Promise<Pr
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     rmSync(privateRedisSocket, { force: true });
     const log = openSync(logFile, "w", 0o600);
-    // Its own process group: Ctrl-C must not end it before its users have finished.
+    // Own process group: Ctrl-C must not end it before its users.
     const launched = spawn(program, settings, { cwd: folder, stdio: ["ignore", log, log], detached: true });
     closeSync(log);
     launched.on("error", () => {}); // its "close" follows
@@ -103,9 +102,7 @@ function findOnPath(names: string[]): string {
       try {
         accessSync(join(directory, name), constants.X_OK);
         return join(directory, name);
-      } catch {
-        // Not here.
-      }
+      } catch {}
     }
   }
   throw new CannotStart(
@@ -113,14 +110,14 @@ function findOnPath(names: string[]): string {
   );
 }
 
-/** @throws CannotStart if this Redis belongs to another `npm start` that still runs */
+/** @throws CannotStart if another `npm start` owns it */
 async function refuseSecond(redis: Redis): Promise<void> {
   const connections = String(await redis.client("LIST"));
   if (!connections.includes(` name=${owner} `)) return;
   throw new CannotStart("npm start runs in this folder already. Stop it first (Ctrl-C in its terminal).");
 }
 
-/** Claims this Redis. @returns its process id */
+/** @returns the process id of this Redis */
 async function claim(redis: Redis): Promise<number> {
   await redis.client("SETNAME", owner);
   return Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);

@@ -1,12 +1,11 @@
 import { CannotStart } from "./cannot-start.ts";
 
-/** A line of the Procfile. */
 export interface Kind {
   name: string;
   command: string;
 }
 
-/** One process to run. Its lines are prefixed with `name`: `ingress`, or `ingress.2` of several. */
+/** `name` is unique: `ingress`, or `ingress.2` of several. */
 export interface PlannedProcess extends Kind {
   kind: string;
 }
@@ -14,8 +13,8 @@ export interface PlannedProcess extends Kind {
 const maxOfKind = 100;
 
 /**
- * Parses a Procfile: lines of `name: command`, empty lines, and comments that start with #.
- * @throws CannotStart naming the first other line
+ * Allows empty lines, and comments that start with #.
+ * @throws CannotStart naming the first bad line
  */
 export function parseProcfile(text: string): Kind[] {
   const kinds: Kind[] = [];
@@ -32,8 +31,8 @@ export function parseProcfile(text: string): Kind[] {
 }
 
 /**
- * Plans one process of each kind, or as many as the arguments say (`ingress=2 worker=0`). A kind whose command is
- * another kind's with more arguments does part of that kind's work, so it runs only if the arguments name it.
+ * Plans one process of each kind, unless the arguments say otherwise (`ingress=2 worker=0`). A kind whose command
+ * extends another kind's runs only if named, since the other does its work.
  * @throws CannotStart for an unknown name or a bad number
  */
 export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {

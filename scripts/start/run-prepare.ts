@@ -4,8 +4,8 @@ import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
 
 /**
- * Runs `prepare.ts` in a process of its own, which gives its memory back when it is done.
- * @throws CannotStart with the reason that it gave
+ * A process of its own gives its memory back.
+ * @throws CannotStart with its reason
  */
 export async function runPrepare(order: Order): Promise<Prepared> {
   const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: ["--import", "tsx"] });

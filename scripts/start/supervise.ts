@@ -6,20 +6,20 @@ import { styleText } from "node:util";
 import type { PlannedProcess } from "./procfile.ts";
 
 export interface Supervised {
-  /** Resolves with a sentence once a process has shown that it cannot start. */
+  /** Resolves with a sentence. */
   gaveUp: Promise<string>;
-  /** Sends SIGTERM to all, and SIGKILL to those that still run after `withinMs`. */
+  /** Sends SIGTERM, and SIGKILL after `withinMs`. */
   stop(withinMs: number): Promise<void>;
 }
 
 const restartAfterMs = 1000;
-/** A process that fails this soon, this many times in a row, cannot start. */
+/** A process that fails so soon, several times in a row, cannot start. */
 const earlyMs = 15_000;
 const maxEarlyFailures = 3;
 const afterKillMs = 500;
 const colors = ["cyan", "yellow", "magenta", "green", "blue"] as const;
 
-/** Runs these processes, prefixes their lines with their names, and restarts each that ends. */
+/** Prefixes lines with names, and restarts each process that ends. */
 export function supervise(processes: PlannedProcess[]): Supervised {
   const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<string>();
   const width = Math.max(...processes.map(({ name }) => name.length));
@@ -35,7 +35,7 @@ export function supervise(processes: PlannedProcess[]): Supervised {
       const ended = Promise.all(all.map((each) => each.end()));
       const killed = sleep(withinMs, undefined, { ref: false }).then(async () => {
         for (const each of all) each.kill();
-        await sleep(afterKillMs); // its own children may hold our pipes open for longer
+        await sleep(afterKillMs); // its own children may keep our pipes open
       });
       await Promise.race([ended, killed]);
     },
@@ -59,7 +59,7 @@ class Supervisee {
 
   start(): void {
     const startedAt = performance.now();
-    // The IPC channel breaks when we are killed, so that no child outlives us.
+    // The IPC channel breaks when we are killed: no child outlives us.
     const child = spawn(this.#planned.command, { shell: true, stdio: ["ignore", "pipe", "pipe", "ipc"] });
     this.#child = child;
     for (const input of [child.stdout, child.stderr])

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { H3, type H3Event, serve } from "h3";
 
-/** Bare h3: reads the body from Node's request and sends it back. */
+/** Reads the body from Node's request and sends it back. */
 const app = new H3().post("/**", (event) => readBody(event));
 
 function readBody(event: H3Event): Promise<Buffer> {

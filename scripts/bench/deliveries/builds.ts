@@ -24,7 +24,7 @@ interface Lengths {
   postgres?: string;
 }
 
-/** Measures from the first post until the last build, with server and worker running together. */
+/** Measures from the first post until the last build. */
 export function measureBuilds({
   deliveries,
   seconds,
@@ -84,7 +84,7 @@ async function build({ pids, builds }: Builder, load: () => Promise<LoadResult>)
   };
 }
 
-/** @returns the time at which the build of this number existed */
+/** @returns the time when this build existed */
 async function untilLast(counter: Counter, wanted: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
   for (let last = await counter.last(); last < wanted; last = await counter.last()) {

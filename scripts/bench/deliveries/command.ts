@@ -31,7 +31,6 @@ const description = [
   "Signalbox loses nothing either, by its database; its Redis syncs once a second.",
 ].join("\n\n");
 
-/** `npm run bench -- deliveries` */
 export function deliveriesBenchmark(): Command {
   const only = new Option("--only <part...>", "measure only these").choices(parts);
   const command = new Command("deliveries")

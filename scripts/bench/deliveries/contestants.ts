@@ -8,7 +8,7 @@ import { pidsOf, type Scratch } from "../scratch.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
 import { startSignalbox } from "./signalbox.ts";
 
-/** In the order of the table. The hand-made server is measured with two settings of Redis. */
+/** In the table's order. The hand-made server has two settings of Redis. */
 export const columns = {
   bare: { title: "bare h3", short: "bare" },
   everysec: { title: "by hand, everysec", short: "everysec" },
@@ -17,7 +17,6 @@ export const columns = {
 };
 export type ContestantName = keyof typeof columns;
 
-/** Accepts posts. */
 export interface Server {
   name: ContestantName;
   url: string;
@@ -26,7 +25,7 @@ export interface Server {
   pids: Pids;
 }
 
-/** Also makes builds, counted by the pipeline's last build number. */
+/** Also makes builds, counted by the last build number. */
 export interface Builder extends Server {
   builds: { databaseUrl: string; pipelineId: string };
 }

@@ -12,10 +12,9 @@ import { pidsOf, type Scratch } from "../scratch.ts";
 import { install, withServices } from "../signalbox.ts";
 import type { Builder, BuilderOptions } from "./contestants.ts";
 
-/** Too high to be reached: the bench measures work, not limits. */
+/** Unreachable: the bench measures work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
 
-/** Starts ingress and workers with one trigger. */
 export async function startSignalbox(
   scratch: Scratch,
   redis: ScratchRedis,
@@ -33,7 +32,6 @@ export async function startSignalbox(
   return { url, pids, builds: { databaseUrl, pipelineId } };
 }
 
-/** Makes a trigger and what it needs. */
 async function createEndpoint(services: Services): Promise<{ url: string; pipelineId: string }> {
   const [organization, slug, name] = ["bench", "bench", "Bench"];
   const created = await createOrganization(services, { slug: organization, name, deliveriesPerHour });

@@ -6,19 +6,18 @@ import { interleave } from "../rounds.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
 import { type Server, startServers } from "./contestants.ts";
 
-/** Warm servers without workers, and load generators. */
+/** Warm servers, without workers. */
 export interface Track {
   redis: ScratchRedis;
   servers: Server[];
-  /** Two, for two loads at once. */
+  /** For two loads at once. */
   generators: [Generator, Generator];
 }
 
 const connections = 50;
-/** V8 needs seconds of load to reach full speed. */
+/** V8 reaches full speed after seconds of load. */
 const warmUpSeconds = 3;
 
-/** Runs `work` with all servers. */
 export function withTrack<T>(
   options: { seconds: number; postgres?: string },
   work: (track: Track) => Promise<T>,

@@ -23,7 +23,6 @@ const description = [
     "answers, keeps its limits and the pace of polls in Redis, and writes a log line for every request.",
 ].join("\n\n");
 
-/** `npm run bench -- device` */
 export function deviceBenchmark(): Command {
   const command = new Command("device")
     .summary("devices signed in a second, beside oidc-provider")

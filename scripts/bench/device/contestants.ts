@@ -11,7 +11,7 @@ export const columns = {
 };
 export type ContestantName = keyof typeof columns;
 
-/** The public client and scopes that both servers know. */
+/** Both servers know them. */
 export const client = {
   id: "bench-device",
   scopes: ["read_builds", "write_builds", "read_pipelines"],
@@ -20,17 +20,15 @@ export const client = {
 /** Lasts a whole run. */
 export const deviceCodeSeconds = 3600;
 
-/** The user's progress with a device code. */
 export type Progress = "pending" | "approved";
 
-/** A server of the device flow. */
 export interface Server {
   name: ContestantName;
   authorizationUrl: string;
   tokenUrl: string;
   /** Its processes, whose CPU time counts. */
   pids: Pids;
-  /** Makes device codes without requests. */
+  /** Sends no requests. */
   makeCodes(progress: Progress, count: number): Promise<string[]>;
 }
 

@@ -7,7 +7,6 @@ import { interleave, type Round } from "../rounds.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
 import { type ContestantName, client, type Server, startServers } from "./contestants.ts";
 
-/** Running servers and a load generator. */
 export interface Track {
   redis: ScratchRedis;
   servers: Server[];
@@ -22,9 +21,8 @@ export interface Lengths {
 }
 
 const connections = 50;
-/** Number of polling devices. */
 const liveCodes = 1000;
-/** V8 needs seconds of load to reach full speed. */
+/** V8 reaches full speed after seconds of load. */
 const warmUpSeconds = 2.5;
 
 /** @param postgres Signalbox's database. Undefined: SQLite */
@@ -38,7 +36,6 @@ async function openTrack(scratch: Scratch, postgres: string | undefined): Promis
   return { redis, servers: await startServers(scratch, redis, postgres), generator: startGenerator(scratch) };
 }
 
-/** Measures device authorizations. */
 export async function measureAuthorizations(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   const forms = [form({ client_id: client.id, scope: client.scopes.join(" ") })];
   const wanted = { status: 200, texts: ['"device_code":'] };
@@ -49,7 +46,7 @@ export async function measureAuthorizations(track: Track, lengths: Lengths): Pro
   return linesOfBothLoads("device_authorization", results, aimsOf(lengths, "≥ 1"));
 }
 
-/** Measures polls of pending codes, in turn. Signalbox answers slow_down to all but the first poll of a code. */
+/** Polls pending codes in turn. Signalbox answers slow_down to all but the first poll of a code. */
 export async function measurePolls(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   step(`Making ${liveCodes} codes for each`);
   const forms = new Map<Server, string[]>();
@@ -63,7 +60,7 @@ export async function measurePolls(track: Track, lengths: Lengths): Promise<Line
   return linesOfBothLoads("pending polls", results, aimsOf(lengths, "≥ 2.2"));
 }
 
-/** Measures polls of approved codes: each answer is a token. */
+/** Polls approved codes: each answer is a token. */
 export async function measureExchanges(track: Track, lengths: Lengths): Promise<Line<ContestantName>[]> {
   const wanted = { status: 200, texts: ['"access_token":'] };
   const turn = () => async (server: Server) => {

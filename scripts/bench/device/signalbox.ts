@@ -15,10 +15,9 @@ import { pidsOf, type Scratch } from "../scratch.ts";
 import { install, withServices } from "../signalbox.ts";
 import { client, deviceCodeSeconds, type Progress, type Server } from "./contestants.ts";
 
-/** Too high to be reached: the bench measures work, not limits. */
+/** Unreachable: the bench measures work, not limits. */
 const perMinute = "1000000000";
 
-/** Starts ingress with one application and one user. */
 export async function startSignalbox(
   scratch: Scratch,
   redis: ScratchRedis,
@@ -69,7 +68,7 @@ async function createSeed(services: Services): Promise<Seed> {
   return { applicationId: application.id, organizationId, userId };
 }
 
-/** Inserts the rows that `authorizeDevice` and `approve` make. */
+/** Inserts the rows of `authorizeDevice` and `approve`. */
 async function makeCodes(
   { db, clock, cipher }: Services,
   seed: Seed,

@@ -1,14 +1,13 @@
 import { percentile } from "../statistics.ts";
 import type { LoadResult } from "./load.ts";
 
-/** Collects answers. */
 export class Answers {
   readonly #startedAt = performance.now();
   #lastAt = this.#startedAt;
   readonly #times: number[] = [];
   readonly #refused: Record<string, number> = {};
 
-  /** Counts an answer as good if its status is 2xx. */
+  /** Good means 2xx. */
   add(status: number, ms: number): void {
     if (status >= 200 && status < 300) this.accept(ms);
     else this.refuse(String(status));
@@ -19,7 +18,7 @@ export class Answers {
     this.#times.push(ms);
   }
 
-  /** @param what the kind of answer; there are few kinds */
+  /** @param what the kind of answer; there are few */
   refuse(what: string): void {
     this.#lastAt = performance.now();
     this.#refused[what] = (this.#refused[what] ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** The part of autocannon used here; the package has no types. */
+/** The package has no types. */
 declare module "autocannon" {
   interface Options {
     url: string;
@@ -8,7 +8,7 @@ declare module "autocannon" {
     connections: number;
     /** Seconds. */
     duration?: number;
-    /** Stops after this many requests instead. */
+    /** Stops after so many requests instead. */
     amount?: number;
     /** Interval of the check to stop, in milliseconds. */
     sampleInt: number;

@@ -7,7 +7,7 @@ import { postBytes } from "./request.ts";
 const patienceMs = 10_000;
 const maxFirstWaitMs = 10_000;
 
-/** Each connection sends the next form once it has its answer. autocannon does not check answers. */
+/** Replaces autocannon, which does not check answers. */
 export async function sendForms(load: FormLoad): Promise<LoadResult> {
   const { url, connections, until, wanted } = load;
   const requests = formRequests(load);
@@ -56,7 +56,7 @@ function isWanted({ status, body }: Answer, wanted: FormLoad["wanted"]): boolean
   return status === wanted.status && wanted.texts.some((text) => body.includes(text));
 }
 
-/** The status and the OAuth error code: few kinds, and no token. */
+/** Few kinds, and no token. */
 function kindOf({ status, body }: Answer): string {
   return [status, /"error": ?"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(" ");
 }

@@ -4,7 +4,7 @@ import type { LoadResult, Order, Report } from "./load.ts";
 import { pace, paceForms } from "./pace.ts";
 import { saturate } from "./saturate.ts";
 
-/** The load generator's process: takes orders as messages and answers with results. */
+/** Runs in the load generator's process. */
 process.on("message", async (order: Order) => {
   try {
     report({ results: [await carryOut(order)].flat() });

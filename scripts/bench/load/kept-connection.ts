@@ -11,10 +11,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/**
- * One keep-alive connection, one request at a time. It does little work between socket and clock, because Node's own
- * client would add milliseconds to the measurement.
- */
+/** Keeps one connection, with one request at a time. Node's own client would add milliseconds to the measurement. */
 export class KeptConnection {
   readonly #socket: Socket;
   #received = "";
@@ -35,7 +32,6 @@ export class KeptConnection {
     return new KeptConnection(socket);
   }
 
-  /** Sends a complete request and waits for its complete answer. */
   send(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };

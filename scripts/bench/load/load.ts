@@ -18,13 +18,13 @@ export interface Pace extends Posts {
   seconds: number;
 }
 
-/** Forms, in a cycle, as fast as the server answers. */
+/** Forms in a cycle, as fast as the server answers. */
 export interface FormLoad {
   url: string;
   forms: string[];
   connections: number;
   until: { seconds: number } | "each was sent once";
-  /** Every answer must have this status and one of these texts in its body. */
+  /** Every answer must have this status and one of these texts. */
   wanted: { status: number; texts: string[] };
 }
 
@@ -33,7 +33,7 @@ export interface FormPace extends Omit<FormLoad, "until"> {
   perSecond: number;
 }
 
-/** API calls, in a cycle on one connection. Each must answer 200. */
+/** Calls in a cycle on one connection. Each must answer 200. */
 export interface Calls {
   calls: { method: "GET" | "POST"; url: string }[];
   token: string;
@@ -41,13 +41,12 @@ export interface Calls {
 }
 
 export interface LoadResult {
-  /** Answers of the expected kind, or 2xx. */
   accepted: number;
   perSecond: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Other answers, by kind. */
+  /** By kind. */
   refused: Record<string, number>;
   errors: number;
 }
@@ -61,7 +60,7 @@ export type Order =
   | { callInTurn: Calls };
 export type Report = { results: LoadResult[] } | { error: string };
 
-/** Makes load in its own process, one order at a time. */
+/** Has its own process; takes one order at a time. */
 export interface Generator {
   saturate(order: Saturation): Promise<LoadResult>;
   pace(order: Pace): Promise<LoadResult>;
@@ -71,7 +70,7 @@ export interface Generator {
   callInTurn(order: Calls): Promise<LoadResult[]>;
 }
 
-/** Starts a load generator. Its orders throw BenchmarkFailed on an unexpected answer. */
+/** Its orders throw BenchmarkFailed on an unexpected answer. */
 export function startGenerator(scratch: Scratch, name = "load"): Generator {
   const child = scratch.startScript(name, "scripts/bench/load/generator.ts", { ipc: true });
   const giveAll = async (order: Order, url = ""): Promise<LoadResult[]> => {

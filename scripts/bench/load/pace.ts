@@ -26,9 +26,8 @@ interface PacedRequests extends Pick<Pace, "url" | "connections" | "perSecond"> 
 }
 
 /**
- * A steady stream of requests, however fast the answers come (an open loop). A request that is due while all
- * connections are busy waits for one, and the wait counts. autocannon sends each second's requests at its
- * beginning, so it cannot do this.
+ * An open loop: sends at a steady rate, however fast the answers come. Waits for a free connection count. autocannon
+ * sends each second's requests at its beginning.
  */
 async function paceRequests(order: PacedRequests): Promise<LoadResult> {
   const { url, connections, perSecond, requests, add } = order;

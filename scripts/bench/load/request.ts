@@ -1,4 +1,3 @@
-/** The bytes of a POST. */
 export function postBytes(url: string, contentType: string, body: string): Buffer {
   const { pathname, host } = new URL(url);
   const head = [
@@ -10,7 +9,6 @@ export function postBytes(url: string, contentType: string, body: string): Buffe
   return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** The bytes of an API request without a body. */
 export function callBytes({ method, url }: { method: "GET" | "POST"; url: string }, token: string): Buffer {
   const { pathname, search, host } = new URL(url);
   const head = [

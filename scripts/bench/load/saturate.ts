@@ -4,7 +4,7 @@ import type { LoadResult, Saturation } from "./load.ts";
 
 const stopWithinMs = 10;
 
-/** Saturates the server: each connection sends the next request once it has its answer. */
+/** Each connection sends the next request once it has its answer. */
 export async function saturate({ url, body, connections, until }: Saturation): Promise<LoadResult> {
   const answers = new Answers();
   const run = autocannon({

@@ -14,9 +14,9 @@ interface Options {
   postgres?: string;
 }
 
-/** Shorter than the large installation's fan-outs, so that all webhooks come beside one. */
+/** Shorter than a large fan-out: all webhooks come beside one. */
 const besideSeconds = 5;
-/** Fewer rounds: fan-outs take most of the time, and each is many transactions. */
+/** A fan-out is many transactions, and takes most of the time. */
 const maxFanOutRounds = 2;
 
 const description = [
@@ -26,7 +26,6 @@ const description = [
     "meanwhile notice of it.",
 ].join("\n\n");
 
-/** `npm run bench -- queues` */
 export function queuesBenchmark(): Command {
   return new Command("queues")
     .summary("queues listed, paused and resumed, with few and with many of them")

@@ -1,4 +1,4 @@
-/** An installation with little data and one with much, in the order of the table. */
+/** Two amounts of data, in the table's order. */
 export const sizes = {
   small: { queues: 100, jobs: 100 },
   large: { queues: 10_000, jobs: 100_000 },

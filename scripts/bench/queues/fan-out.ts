@@ -17,8 +17,8 @@ const lookEveryMs = 10;
 const patienceMs = 30_000;
 
 /**
- * Measures a worker's fan-out after a pause and a resumption, and webhooks beside it. The small queue's fan-out ends at
- * once, so its webhooks have the database for themselves.
+ * Measures fan-outs after pause and resume, and webhooks beside them. The small queue's fan-out ends at once: its
+ * webhooks are alone.
  */
 export async function measureFanOut(
   { scratch, redis, servers, generator }: Track,
@@ -62,7 +62,7 @@ async function pauseAndResume(server: Server, services: Services) {
   return { pausedMs, resumedMs, locks };
 }
 
-/** @returns milliseconds from the request until the last waiting job shows it */
+/** @returns milliseconds until the last waiting job shows it */
 async function untilFannedOut(server: Server, { db }: Services, action: "pause" | "resume"): Promise<number> {
   const { jobs } = db.tables;
   const isMatched = (action === "pause" ? isNotNull : isNull)(jobs.dispatchPausedAt);

@@ -4,7 +4,7 @@ import { type SizeName, sizes } from "./contestants.ts";
 import type { Server, Track } from "./track.ts";
 
 const perPage = 30;
-/** V8 needs some load to reach full speed. */
+/** V8 reaches full speed after some load. */
 const warmUpSeconds = 1.5;
 const aim = { small: "≤ 2" };
 
@@ -13,7 +13,7 @@ interface Lengths {
   rounds: number;
 }
 
-/** Measures the list of queues: the first and a middle page. */
+/** Measures the first and a middle page. */
 export function measureLists(track: Track, lengths: Lengths): Promise<Line<SizeName>[]> {
   const pageOf = ({ queuesUrl }: Server, page: number) =>
     ({ method: "GET", url: `${queuesUrl}?page=${page}&per_page=${perPage}` }) as const;
@@ -28,7 +28,7 @@ export function measureLists(track: Track, lengths: Lengths): Promise<Line<SizeN
   });
 }
 
-/** Measures pause and resume of the queue where all jobs wait, without a worker. */
+/** Measures the queue where all jobs wait, without a worker. */
 export function measureDispatch(track: Track, lengths: Lengths): Promise<Line<SizeName>[]> {
   return measureCalls(track, lengths, {
     what: "Pauses and resumptions",

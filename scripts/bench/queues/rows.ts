@@ -17,7 +17,7 @@ import { endpointUrl } from "../../../shared/urls.ts";
 export interface Seed {
   organization: string;
   clusterId: string;
-  /** The queue where all jobs wait. */
+  /** All jobs wait on it. */
   queueId: string;
   token: string;
   deliveryUrl: string;
@@ -26,10 +26,10 @@ export interface Seed {
 const organization = "bench";
 const busy = "busy";
 const rowsAtOnce = 1000;
-/** Too high to be reached: the bench measures work, not limits. */
+/** Unreachable: the bench measures work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
 
-/** Makes one cluster with so many queues, and builds whose only job waits on one of them. */
+/** Makes one cluster of queues, and builds with one job each, on one queue. */
 export async function fill(services: Services, size: { queues: number; jobs: number }): Promise<Seed> {
   const created = await createOrganization(services, {
     slug: organization,

@@ -10,16 +10,14 @@ import { type Installation, install, withServices } from "../signalbox.ts";
 import { type SizeName, sizes } from "./contestants.ts";
 import { fill, type Seed } from "./rows.ts";
 
-/** An installation with a running ingress. */
 export interface Server extends Seed {
   name: SizeName;
   installation: Installation;
-  /** REST addresses of the cluster's queues, and of the queue where jobs wait. */
+  /** Of the cluster's queues. */
   queuesUrl: string;
   queueUrl: string;
 }
 
-/** Running servers and a load generator. */
 export interface Track {
   scratch: Scratch;
   redis: ScratchRedis;
@@ -27,10 +25,10 @@ export interface Track {
   generator: Generator;
 }
 
-/** Too high to be reached: the bench measures work, not limits. */
+/** Unreachable: the bench measures work, not limits. */
 const apiRequestsPerMinute = "1000000000";
 
-/** @param postgres a server that allows CREATE DATABASE; undefined: SQLite */
+/** @param postgres allows CREATE DATABASE; undefined: SQLite */
 export function withTrack<T>(postgres: string | undefined, work: (track: Track) => Promise<T>): Promise<T> {
   return withScratch(async (scratch) => {
     const redis = await ScratchRedis.start(scratch);

@@ -2,11 +2,11 @@
 export interface WriteLocks {
   count: number;
   seconds: number;
-  /** Cumulative counts by upper bound in seconds; the last bound is infinite. */
+  /** Cumulative counts by upper bound; the last one is infinite. */
   upTo: [seconds: number, count: number][];
 }
 
-/** @param port the process's metrics port */
+/** @param port for metrics */
 export async function readWriteLocks(port: string): Promise<WriteLocks> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const numberOf = (name: string) =>
@@ -22,7 +22,6 @@ export async function readWriteLocks(port: string): Promise<WriteLocks> {
   };
 }
 
-/** Count, mean and upper bound of the transactions between two readings. */
 export function locksBetween(before: WriteLocks, after: WriteLocks) {
   const count = after.count - before.count;
   const within = after.upTo.find(([, reached], index) => reached - (before.upTo[index]?.[1] ?? 0) === count);

@@ -1,6 +1,6 @@
 import Client from "better-sqlite3";
 
-/** Tables for builds, with the keys and indexes that an API would need. */
+/** Has the keys and indexes that an API would need. */
 const schema = `
   create table if not exists pipelines (
     id text primary key,
@@ -39,7 +39,7 @@ const schema = `
   create index if not exists jobs_queue on jobs (queue_id, state, id);
 `;
 
-/** SQLite with durable commits. */
+/** Makes commits durable. */
 export function openByHandDatabase(file: string): Client.Database {
   const client = new Client(file);
   client.pragma("journal_mode = WAL");
@@ -49,7 +49,6 @@ export function openByHandDatabase(file: string): Client.Database {
   return client;
 }
 
-/** The bench's only pipeline. */
 export function insertPipeline(client: Client.Database, id: string): void {
   client
     .prepare("insert into pipelines (id, slug, command, queue_id, last_build_number) values (?, ?, ?, ?, 0)")

@@ -1,4 +1,4 @@
-/** The job from the server to the worker. It carries the payload, which is stored nowhere else. */
+/** The payload is stored nowhere else. */
 export interface DeliveryJob {
   deliveryId: string;
   triggerId: string;

@@ -4,7 +4,7 @@ import { v7 } from "uuid";
 import { openByHandDatabase } from "./database.ts";
 import { type DeliveryJob, queueName, queuePrefix } from "./queue.ts";
 
-// One build a job, in one transaction. Jobs overlap while they wait for Redis.
+// One transaction a job. Jobs overlap while they wait for Redis.
 
 const { REDIS_URL = "", DATABASE_FILE = "", CONCURRENCY = "100" } = process.env;
 
@@ -20,7 +20,7 @@ const insertJob = db.prepare(`
   insert into jobs (id, build_id, queue_id, command, state, created_at) values (?, ?, ?, ?, 'scheduled', ?)`);
 
 const createBuild = db.transaction(({ deliveryId, pipelineId }: DeliveryJob) => {
-  if (findByDelivery.get(deliveryId)) return; // second run of the job
+  if (findByDelivery.get(deliveryId)) return;
   const pipeline = takeNumber.get(pipelineId);
   if (!pipeline) throw new Error("No such pipeline.");
   const buildId = v7();

@@ -7,10 +7,7 @@ interface Payload {
 
 const secondMs = 1000;
 
-/**
- * Stores oidc-provider's models of one kind in memory without limit. Its own adapter drops all but a thousand
- * entries.
- */
+/** Stores models without limit. The package's own adapter drops all but a thousand entries. */
 export class MapAdapter {
   readonly #payloads = new Map<string, Payload>();
   readonly #idsByUid = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The part of oidc-provider used here; the package has no types. */
+/** The package has no types. */
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
 

@@ -5,8 +5,7 @@ import { client, deviceCodeSeconds } from "../contestants.ts";
 import { MapAdapter } from "./map-adapter.ts";
 import type { CodesReply, CodesRequest } from "./start.ts";
 
-// Plain oidc-provider with the device flow and one public client. It stores everything in memory and writes no
-// log. Its own models make codes when the parent asks.
+// Plain oidc-provider: one public client, all in memory, no log. Its own models make codes for the parent.
 
 const { PORT = "" } = process.env;
 const accountId = "bench-user";
@@ -44,7 +43,7 @@ process.on("message", async ({ progress, count }: CodesRequest) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Makes what the endpoint makes, and for an approval what the pages store. */
+/** Stores the same as the endpoint, and for an approval as the pages. */
 async function makeCode(approval: object): Promise<string> {
   const code = new provider.DeviceCode({
     client: await provider.Client.find(client.id),

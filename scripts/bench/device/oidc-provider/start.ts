@@ -12,7 +12,6 @@ export interface CodesReply {
   codes: string[];
 }
 
-/** Starts oidc-provider in its own process. */
 export async function startOidcProvider(scratch: Scratch): Promise<Omit<Server, "name">> {
   const port = await freePort();
   const child = scratch.startScript("oidc-provider", "scripts/bench/device/oidc-provider/server.ts", {
