@@ -51,7 +51,7 @@ export interface Demo {
 }
 
 /**
- * Makes the demo only if the database has no organization.
+ * Makes the demo only if there is no organization.
  * @returns undefined if its secrets are unknown here or revoked
  */
 export async function findOrMakeDemo(services: Services): Promise<Demo | undefined> {

@@ -12,7 +12,7 @@ import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procf
 import { runPrepare } from "./start/run-prepare.ts";
 import { supervise } from "./start/supervise.ts";
 
-// It runs as long as the others, so it loads none of the program.
+// It runs as long as the others: it loads none of the program.
 
 const ingress = "ingress";
 const readyWithinMs = 90_000;
@@ -21,7 +21,7 @@ const settleMs = 500;
 const closingMs = 10_000;
 
 const stopSignal = onStopSignal();
-// New files, also of children, are readable by their owner only.
+// Only the owner reads new files.
 process.umask(0o077);
 try {
   await start(process.argv.slice(2));
@@ -31,10 +31,7 @@ try {
 }
 process.exit();
 
-/**
- * `npm start [-- name=number …]`: starts a private Redis unless REDIS_URL is set, prepares the database, and runs the
- * Procfile.
- */
+/** `npm start [-- name=number …]`: starts a private Redis unless REDIS_URL is set, then runs the Procfile. */
 async function start(args: string[]): Promise<void> {
   const processes = planProcesses(parseProcfile(readProcfile()), args);
   refuseUnsharedPort(processes);
@@ -55,7 +52,6 @@ async function start(args: string[]): Promise<void> {
   }
 }
 
-/** Ends at a stop signal, or when a process cannot start. */
 async function run(processes: PlannedProcess[], { host, port, shutdownMs, banner }: Prepared): Promise<void> {
   const supervised = supervise(processes);
   const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
@@ -98,7 +94,7 @@ function refuseUnsharedPort(processes: PlannedProcess[]): void {
   }
 }
 
-/** Also aborts if the terminal or the reader of our output has gone. */
+/** Also aborts if the terminal or our reader has gone. */
 function onStopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stop.abort());

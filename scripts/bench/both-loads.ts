@@ -3,12 +3,12 @@ import { type CpuTimes, type Pids, withCpuTimes } from "./cpu.ts";
 import type { LoadResult } from "./load/load.ts";
 import type { Round } from "./rounds.ts";
 
-/** A load, and the CPU microseconds that each process took for an accepted request. */
+/** CPU microseconds are per accepted request. */
 export interface Measured extends LoadResult {
   cpu: CpuTimes;
 }
 
-/** A server at saturation, and at half of that rate, where queueing hides no latency. */
+/** Half of the saturation rate: queueing hides no latency. */
 export interface BothLoads {
   full: Measured;
   half: Measured;
@@ -38,7 +38,7 @@ export function perRequest(cpu: CpuTimes, requests: number): CpuTimes {
   return Object.fromEntries(Object.entries(cpu).map(([name, time]) => [name, time / requests]));
 }
 
-/** @param aims of the rate at saturation, and of the p99 at half load */
+/** @param aims of the saturation rate, and of the p99 at half load */
 export function linesOfBothLoads<Name extends string>(
   title: string,
   results: Round<Name, BothLoads>[],
@@ -55,7 +55,6 @@ export function linesOfBothLoads<Name extends string>(
   ];
 }
 
-/** A line for each process that any of the contestants has. */
 export function cpuLines<Name extends string, Result>(
   prefix: string,
   results: Round<Name, Result>[],

@@ -6,7 +6,7 @@ import { formatNumber, formatTable } from "./table.ts";
 export interface Line<Name extends string> {
   title: string;
   rounds: Round<Name, number>[];
-  /** Under our own name a figure, under another's a ratio to it. */
+  /** For ourselves a figure, for others a ratio. */
   aims?: Partial<Record<Name, string>>;
 }
 
@@ -26,8 +26,8 @@ export function lineOf<Name extends string, Result>(
 }
 
 /**
- * Shows each contestant's figure, then our ratio to each other one.
- * @param columns full titles for figures, short ones for ratios
+ * Shows figures, then our ratio to each contestant.
+ * @param columns full titles, and short ones for ratios
  */
 export function formatComparison<Name extends string>(
   columns: Record<Name, { title: string; short: string }>,
@@ -54,7 +54,7 @@ function middle<Name extends string>(line: Line<Name>, name: Name): number {
   return median(line.rounds.flatMap((round) => round[name] ?? []));
 }
 
-/** Compares within rounds, because the machine's speed changes by the second. */
+/** The machine's speed changes by the second: compare within rounds. */
 function ratio<Name extends string>(line: Line<Name>, ours: Name, theirs: Name): number {
   return median(
     line.rounds.flatMap(({ [ours]: dividend, [theirs]: divisor }) =>

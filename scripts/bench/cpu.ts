@@ -1,12 +1,11 @@
 import { listProcesses, threadMicroseconds, treeOf } from "./process-tree.ts";
 
-/** Pids by name of the process, such as server or worker. Descendants count too. */
+/** Pids by process name. Descendants count too. */
 export type Pids = Record<string, number>;
 
-/** CPU microseconds by name of the process; NaN where the kernel does not say. */
+/** CPU microseconds by process name; NaN where the kernel does not say. */
 export type CpuTimes = Record<string, number>;
 
-/** Runs `work`, and counts the CPU time of these processes meanwhile. */
 export async function withCpuTimes<T>(
   pids: Pids,
   work: () => Promise<T>,

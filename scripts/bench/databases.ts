@@ -5,7 +5,7 @@ import type { Pids } from "./cpu.ts";
 import { listProcesses } from "./process-tree.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** A database for one run: a file in the scratch directory, or one on a Postgres server. */
+/** Uses a scratch file or a Postgres server. */
 export async function createDatabase(
   scratch: Scratch,
   name: string,
@@ -25,7 +25,7 @@ export async function createDatabase(
   return url.href;
 }
 
-/** Finds the main process of a Postgres server, for its CPU time. Without a server, or if it runs elsewhere: none. */
+/** For its CPU time. Undefined if Postgres runs elsewhere. */
 export async function findPostgres(server: string | undefined): Promise<Pids> {
   if (server === undefined) return {};
   return onServer(server, async (client): Promise<Pids> => {

@@ -5,10 +5,7 @@ import { deviceBenchmark } from "./device/command.ts";
 import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
 
-/**
- * `npm run bench -- <name>`: each bench starts its servers on free ports, with scratch data and its own Redis. Without
- * a name it lists the benches.
- */
+/** `npm run bench -- <name>`: starts all servers on free ports, with scratch data and its own Redis. */
 const program = new Command("bench")
   .usage("<benchmark> [options]")
   .description("Measure this program against what it could be compared with, side by side in one run.")

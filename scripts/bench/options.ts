@@ -5,7 +5,6 @@ interface Lengths {
   rounds: number;
 }
 
-/** Adds the options that all benches of turns have. */
 export function addLengths(command: Command, defaults: Lengths): Command {
   return command
     .option("--seconds <number>", "how long a turn takes", positive, defaults.seconds)
@@ -13,7 +12,6 @@ export function addLengths(command: Command, defaults: Lengths): Command {
     .option("--quick", "one very short turn each: shows that it works, measures nothing");
 }
 
-/** The options, or the shortest ones for a trial. */
 export function shortenIfQuick<Options extends Lengths & { quick?: boolean }>(
   options: Options,
   shorter: Partial<Options> = {},

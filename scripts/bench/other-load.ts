@@ -1,8 +1,8 @@
 import { listProcesses, readIfPresent, treeOf } from "./process-tree.ts";
 
-/** Watches the CPU time that other programs take while a bench runs. */
+/** Watches other programs' CPU time. */
 export interface OtherLoad {
-  /** Stops watching. Returns a line for the user: the load, and a warning if it was too high to judge. */
+  /** Stops watching. Returns the load, and a warning if it is too high. */
   report(): string;
 }
 
@@ -11,7 +11,7 @@ const everyMs = 2000;
 const maxLoad = 0.1;
 const kernelTickMs = 10;
 
-/** @param ownPids processes that belong to the bench, besides this one and its children */
+/** @param ownPids of the bench, besides this process and its children */
 export function watchOtherLoad(ownPids: number[] = []): OtherLoad {
   const own = [process.pid, ...ownPids];
   const first = sample(own);
@@ -39,7 +39,7 @@ export function watchOtherLoad(ownPids: number[] = []): OtherLoad {
 
 interface Sample {
   at: number;
-  /** CPU milliseconds of everything else since the machine's start. */
+  /** Since the machine's start. */
   othersMs: number;
 }
 
@@ -50,7 +50,7 @@ function sample(own: number[]): Sample {
   return { at: performance.now(), othersMs: busyMs() - ownMs };
 }
 
-/** All CPU time of the machine that was not idle, time taken by a hypervisor included. */
+/** Includes time taken by a hypervisor. */
 function busyMs(): number {
   const [, fields = ""] = /^cpu +(.*)/.exec(readIfPresent("/proc/stat") ?? "") ?? [];
   const [user, nice, system, , , interrupts, softInterrupts, steal] = fields.split(" ").map(Number);

@@ -5,14 +5,14 @@ export interface Process {
   pid: number;
   parentPid: number;
   name: string;
-  /** CPU milliseconds of the process and its ended children. The kernel counts in steps of 10 ms. */
+  /** Includes ended children. The kernel counts in steps of 10 ms. */
   cpuMs: number;
 }
 
-/** The kernel's unit of times in /proc is 1/100 s on all platforms of Node. */
+/** /proc counts in 1/100 s on all platforms of Node. */
 const tickMs = 10;
 
-/** Lists all processes; none where there is no /proc. */
+/** None without /proc. */
 export function listProcesses(): Process[] {
   return namesIn("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -27,7 +27,7 @@ export function treeOf(rootPid: number, all: Process[]): Process[] {
   return tree;
 }
 
-/** CPU microseconds of the process's threads, exact to the last switch between threads. */
+/** Exact to the last switch between threads. */
 export function threadMicroseconds(pid: number): number {
   const nanoseconds = namesIn(`/proc/${pid}/task`).map((thread) =>
     Number(readIfPresent(`/proc/${pid}/task/${thread}/schedstat`)?.split(" ")[0] ?? 0),
@@ -43,7 +43,7 @@ function readProcess(pid: number): Process | undefined {
   return { pid, parentPid: fields[1] ?? 0, name, cpuMs: cpuTicks * tickMs };
 }
 
-/** Processes and threads may end at any time. */
+/** Processes may end at any time. */
 export function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");

@@ -6,10 +6,9 @@ import type { Scratch } from "./scratch.ts";
 /** `everysec` loses a second in a crash; `always` syncs before each answer. */
 export type Fsync = "everysec" | "always";
 
-/** Waits for a turn's leftovers, such as requests cut off at its end. */
+/** Lets cut-off requests of a turn finish. */
 const settleMs = 150;
 
-/** Keeps its append-only file in the scratch directory. */
 export class ScratchRedis {
   readonly url: string;
   readonly pid: number | undefined;
@@ -27,7 +26,7 @@ export class ScratchRedis {
     const pid = scratch.startProgram("redis", "redis-server", {
       args: ["--bind", "127.0.0.1", "--port", String(port), "--dir", scratch.dir].concat(
         ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"],
-        // Rewrites would be noise: they run between rounds.
+        // Rewrites would be noise during rounds.
         ["--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction"],
       ),
     }).pid;
@@ -42,7 +41,7 @@ export class ScratchRedis {
     await this.#client.config("SET", "appendfsync", mode);
   }
 
-  /** Empties memory and disk, so that all turns start alike. */
+  /** Empties memory and disk: turns start alike. */
   async prepare(mode: Fsync): Promise<void> {
     await sleep(settleMs);
     await this.setFsync(mode);

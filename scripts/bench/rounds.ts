@@ -4,7 +4,7 @@ import { step } from "./progress.ts";
 export type Round<Name extends string, Result> = Partial<Record<Name, Result>>;
 
 /**
- * Takes turns in each round: the machine's speed changes for all of them.
+ * Changes of the machine's speed affect all contestants.
  * @param options.what printed on stderr before each turn
  */
 export async function interleave<Name extends string, Contestant extends { name: Name }, Result>(

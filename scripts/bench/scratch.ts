@@ -14,7 +14,7 @@ const projectRoot = join(import.meta.dirname, "../..");
 const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The caller's settings must not reach the measured processes. */
+/** Processes must not inherit the caller's settings. */
 const { PATH, HOME, TMPDIR } = process.env;
 const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
 
@@ -25,7 +25,7 @@ export interface ProcessOptions {
 }
 
 /**
- * Removes directory and processes at the end, also after an error.
+ * Also cleans up after an error.
  * @throws BenchmarkFailed if a process ends meanwhile, or on Ctrl-C
  */
 export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
@@ -35,7 +35,7 @@ export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Pr
   try {
     return await Promise.race([work(scratch), scratch.failed]);
   } finally {
-    await scratch.close(); // npm sends a signal twice: the second needs a handler too
+    await scratch.close(); // npm sends a signal twice
     for (const signal of signals) process.off(signal, interrupt);
   }
 }
@@ -56,7 +56,6 @@ export class Scratch {
     this.#failure.reject(new BenchmarkFailed(message));
   }
 
-  /** Runs a TypeScript file of this project. */
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
     const args = ["--import", "tsx", join(projectRoot, file), ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
@@ -86,7 +85,7 @@ export class Scratch {
     this.#closers.push(closer);
   }
 
-  /** Kills the processes: they have nothing worth saving. */
+  /** The processes have nothing worth saving. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const closer of this.#closers.toReversed()) await closer();
@@ -98,7 +97,6 @@ export class Scratch {
   }
 }
 
-/** The pids of processes that run, by name. */
 export function pidsOf(processes: Record<string, { pid?: number | undefined } | false>): Pids {
   const running = Object.entries(processes).map(([name, child]) => [name, child ? child.pid : undefined]);
   return Object.fromEntries(running.filter(([, pid]) => pid !== undefined));

@@ -7,7 +7,7 @@ const answerWithinMs = 15_000;
 const userShape = z.object({ name: z.string(), email: z.string() });
 const organizationsShape = z.array(z.object({ name: z.string(), slug: z.string() }));
 
-/** Members that the token's scopes do not allow are absent. */
+/** The token's scopes may leave members out. */
 export interface Account {
   user: z.infer<typeof userShape> | undefined;
   organizations: z.infer<typeof organizationsShape> | undefined;

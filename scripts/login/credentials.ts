@@ -21,10 +21,10 @@ export interface Credentials extends Tokens {
   api: string;
 }
 
-/** Stores the sign-in of one client at one server. */
+/** For one client at one server. */
 export interface CredentialStore {
   file: string;
-  /** Fails before tokens are issued, if they cannot be stored. */
+  /** Checks that tokens can be stored. */
   prepare(): void;
   find(): Credentials | undefined;
   save(credentials: Credentials): void;
@@ -32,7 +32,7 @@ export interface CredentialStore {
 }
 
 /**
- * Only the user may read the file. A rename replaces it, so it is never half-written.
+ * Only the user may read the file. A rename replaces it: never half-written.
  * @throws LoginError
  */
 export function openCredentials(
@@ -82,7 +82,7 @@ export function openCredentials(
   };
 }
 
-/** The XDG standard says to ignore relative paths. */
+/** XDG says to ignore relative paths. */
 function credentialsFile({ XDG_CONFIG_HOME, HOME }: Record<string, string | undefined>): string {
   const given = XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : undefined;
   return join(given ?? join(HOME || homedir(), ".config"), "signalbox", "credentials.json");

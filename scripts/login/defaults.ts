@@ -20,7 +20,7 @@ export interface Defaults {
 }
 
 /**
- * Describes the environment's installation, else the one on this machine.
+ * The environment's installation, else this machine's.
  * @throws ConfigError
  */
 export function readDefaults(env: Record<string, string | undefined>): Defaults {

@@ -19,7 +19,7 @@ interface Details {
 }
 
 /**
- * `code` is the answer's OAuth error code, or one of ours:
+ * OAuth's error code, or one of ours:
  * `unreachable`, `unavailable`, `unintelligible`, `other_issuer`, `unsupported`.
  */
 export class RequestFailed extends Error {
@@ -39,7 +39,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Turns network errors into RequestFailed; returns others as they are. */
+/** Turns network errors into RequestFailed. */
 export function toFailure(error: unknown, at: string): unknown {
   if (error instanceof ResponseBodyError) return ofBody(error, at);
   if (error instanceof WWWAuthenticateChallengeError) return new RequestFailed("invalid_client", { at });
@@ -63,7 +63,7 @@ function ofBody({ error, error_description: detail, response }: ResponseBodyErro
   return new RequestFailed(isBusy || isDown ? "unavailable" : error, { at, detail, retryAfterMs });
 }
 
-/** For an answer without an OAuth error, as of a proxy. */
+/** A proxy may have answered. */
 export function ofStatus(response: Response, at: string): RequestFailed {
   const { status } = response;
   if (status === 429 || status >= 500)
@@ -71,16 +71,16 @@ export function ofStatus(response: Response, at: string): RequestFailed {
   return new RequestFailed("unintelligible", { at, detail: `status ${status}` });
 }
 
-/** Retry-After in milliseconds: seconds, or a date (RFC 9110 §10.2.3). */
+/** Seconds, or a date (RFC 9110 §10.2.3); returns milliseconds. */
 function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const until = Date.parse(value);
-  const from = Date.parse(headers.get("date") ?? "") || Date.now(); // both by the server's clock, if it sends a date
+  const from = Date.parse(headers.get("date") ?? "") || Date.now(); // both by the server's clock
   return Number.isNaN(until) ? undefined : Math.max(until - from, 0);
 }
 
-/** fetch throws a TypeError for network errors, and a TimeoutError. */
+/** fetch throws TypeError, or TimeoutError. */
 export function isNetworkError(error: unknown): boolean {
   if (error instanceof DOMException) return error.name === "TimeoutError";
   return error instanceof TypeError && !("code" in error);

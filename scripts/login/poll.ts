@@ -15,13 +15,13 @@ export interface Waiting {
   expiresAt: Date;
   clock: Clock;
   sleep: (ms: number) => Promise<void>;
-  /** Called each time that answers cease to come. */
+  /** Called when answers cease to come. */
   onAway: () => void;
 }
 
 /**
- * Polls until the user approves (RFC 8628 §3.5). The interval grows by 5 seconds at each `slow_down`, doubles at each
- * poll without an answer, and respects Retry-After.
+ * The interval grows by 5 seconds at each `slow_down` (RFC 8628 §3.5), doubles without an answer, and respects
+ * Retry-After.
  * @throws RequestFailed with the final answer, or `expired_token` when the time is over
  */
 export async function pollUntilApproved<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
@@ -57,7 +57,7 @@ function paceAfter({ intervalMs, failures }: Pace, { code }: RequestFailed): Pac
   }
 }
 
-/** The last poll comes at or just past the expiry, because a late approval may still count. */
+/** A late approval may still count: the last poll comes at or just past the expiry. */
 function pauseAfter({ intervalMs, failures }: Pace, failure: RequestFailed, waiting: Waiting): number {
   const leftMs = waiting.expiresAt.getTime() - waiting.clock.now().getTime();
   if (leftMs <= 0) throw new RequestFailed("expired_token", { at: failure.at });

@@ -9,8 +9,7 @@ import { type SignIn, signIn, type Terminal } from "./sign-in.ts";
 const afterCtrlC = 130;
 
 /**
- * `npm run login`: the user approves a code in a browser (RFC 8628). `writeError` gets an error as one sentence that
- * says what to do.
+ * The user approves a code in a browser (RFC 8628). `writeError` gets one sentence.
  * @returns the exit code
  */
 export async function runLogin(args: string[], terminal: Terminal): Promise<number> {
@@ -19,7 +18,7 @@ export async function runLogin(args: string[], terminal: Terminal): Promise<numb
     const defaults = readDefaults(terminal.env);
     const program = command(terminal, defaults).parse(args, { from: "user" });
     const { status, signOut: out, ...options } = program.opts();
-    // The environment's API belongs to the environment's server.
+    // The environment's API belongs to its server.
     const usualApi = program.getOptionValueSource("server") === "default" ? defaults.api : options.server;
     target = { ...options, usualApi } as SignIn;
     const act = status ? showStatus : out ? signOut : signIn;

@@ -50,7 +50,7 @@ export interface Server {
 }
 
 /**
- * Finds a server's endpoints (RFC 8414).
+ * Finds the endpoints (RFC 8414).
  * @param signal spares requests that change tokens: their answers must not be lost
  * @throws RequestFailed
  */

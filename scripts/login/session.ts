@@ -6,7 +6,7 @@ import { showSignedIn } from "./show.ts";
 import type { SignIn, Terminal } from "./sign-in.ts";
 
 /**
- * `--status`. Renews an access token that has expired, or that the API refuses early because clocks differ.
+ * Renews a token that has expired, or that the API refuses early because clocks differ.
  * @throws RequestFailed, LoginError
  */
 export async function showStatus(terminal: Terminal, target: SignIn): Promise<void> {
@@ -29,7 +29,7 @@ export async function showStatus(terminal: Terminal, target: SignIn): Promise<vo
 }
 
 /**
- * `--sign-out`. Keeps the tokens while the server is away and cannot revoke them.
+ * Keeps tokens while the server cannot revoke them.
  * @throws RequestFailed, LoginError
  */
 export async function signOut(terminal: Terminal, target: SignIn): Promise<void> {
@@ -40,7 +40,7 @@ export async function signOut(terminal: Terminal, target: SignIn): Promise<void>
     if (refreshToken) await server.revoke(refreshToken, "refresh_token");
     await server.revoke(accessToken, "access_token");
   } catch (error) {
-    // Without the client, its tokens do not work anyway.
+    // An unknown client's tokens do not work.
     const isOver = hasCode(error, "invalid_client");
     if (!isOver && !hasCode(error, "unsupported")) throw error;
     if (!isOver) terminal.writeError("This server cannot revoke tokens: they are only forgotten here.\n");
@@ -55,7 +55,7 @@ function requireCredentials(store: CredentialStore, target: SignIn): Credentials
   return kept;
 }
 
-/** A refresh token works once, so store the next one first. */
+/** A refresh token works once: store the next one first. */
 async function renew(
   terminal: Terminal,
   target: SignIn,

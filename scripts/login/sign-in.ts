@@ -27,7 +27,7 @@ export interface SignIn {
   /** Default: `usualApi`. */
   api?: string;
   usualApi: string;
-  /** Undefined: show it if the terminal has room. */
+  /** Undefined: if the terminal has room. */
   qr?: boolean;
 }
 

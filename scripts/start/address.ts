@@ -7,9 +7,9 @@ const pollEveryMs = 200;
 const answerWithinMs = 5000;
 
 /**
- * Processes may share a port: without this check a second `npm start` would silently share the first one's.
- * @returns the port, or a free one if it is 0
- * @throws CannotStart saying what to do
+ * Processes may share a port: a second `npm start` would silently share the first one's.
+ * @returns the port, or a free one for 0
+ * @throws CannotStart
  */
 export async function claimPort(host: string, port: number): Promise<number> {
   const server = createServer();
@@ -47,7 +47,7 @@ export function localUrl(host: string, port: number): string {
 /**
  * Waits for status 200.
  * @returns false if `signal` ended the wait
- * @throws CannotStart with the last answer, after `withinMs`
+ * @throws CannotStart after `withinMs`
  */
 export async function waitUntilReady(url: string, withinMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + withinMs;

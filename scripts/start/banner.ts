@@ -11,8 +11,8 @@ const json = "-H 'Content-Type: application/json'";
 const sharedSettings = ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "REDIS_PREFIX"];
 
 /**
- * Each command is one line, easy to copy.
- * @param given names of the settings that were set by hand
+ * Commands are one line: easy to copy.
+ * @param given names of settings set by hand
  */
 export function banner(config: Config, demo: Demo | undefined, given: Set<string>): string {
   return ["", ...addresses(config), "", ...(demo ? tryIt(config, demo, given) : [])].join("\n");
@@ -33,7 +33,6 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
   const pipeline = { org: demoOrganization, slug: demoPipeline };
   const { org, slug } = pipeline;
   const repeat = sharedSettings.filter((name) => given.has(name));
-  // Takes a member of the admin command's JSON.
   const ofJob = (member: string) => `$(node -p "($job).${member}")`;
   const data = `${config.baseUrl}${patterns.jobData.replace(":id", ofJob("job_id"))}`;
   const newest = `${api.pipeline(config, pipeline)}/builds?per_page=1`;
@@ -62,7 +61,7 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
   ];
 }
 
-/** Adds the options that a terminal without our settings needs. */
+/** Adds options for terminals without our settings. */
 function loginCommand({ authUrl, baseUrl }: Config): string {
   const usual = readDefaults({}).server;
   const options = [

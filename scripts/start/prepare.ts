@@ -10,12 +10,12 @@ import { claimPort } from "./address.ts";
 import { banner } from "./banner.ts";
 import { CannotStart, describe } from "./cannot-start.ts";
 
-// Claims the port, migrates the database and makes the demo. Takes one message from its parent, and answers with one.
+// Takes one message from its parent, and answers with one.
 
 export interface Order {
   /** The port must be free. */
   listens: boolean;
-  /** Names of the settings that were set by hand. */
+  /** Names of settings set by hand. */
   given: string[];
 }
 
@@ -28,7 +28,7 @@ export interface Prepared {
   banner: string;
 }
 
-// Ctrl-C reaches the whole process group; the parent decides.
+// Ctrl-C reaches all processes; the parent decides.
 process.on("SIGINT", () => {});
 const [order] = (await once(process, "message")) as [Order];
 const answer = await prepare(order).then(

@@ -18,10 +18,10 @@ const folder = "data/redis";
 const logFile = join(folder, "redis.log");
 const startWithinMs = 20_000;
 const stopWithinMs = 10_000;
-/** Names our connection: a second `npm start` in this folder sees it and refuses to start. */
+/** Reveals us to a second `npm start`, which refuses to start. */
 const owner = "npm-start";
 
-/** Relative paths: systems limit the length of a socket's path. */
+/** Relative paths: systems limit a socket path's length. */
 const settings = [
   ...["--port", "0", "--unixsocket", "../redis.sock", "--unixsocketperm", "700"],
   ...["--maxmemory-policy", "noeviction", "--appendonly", "yes", "--appendfsync", "everysec", "--save", ""],
@@ -29,7 +29,7 @@ const settings = [
 ];
 
 /**
- * Uses a socket in `data/`. Takes over the Redis of an `npm start` that was killed, and restarts one that ends.
+ * Takes over the Redis of a killed `npm start`, and restarts one that ends.
  * @throws CannotStart
  */
 export async function startPrivateRedis(say: (line: string) => void): Promise<PrivateRedis> {

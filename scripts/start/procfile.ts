@@ -5,17 +5,14 @@ export interface Kind {
   command: string;
 }
 
-/** `name` is unique: `ingress`, or `ingress.2` of several. */
+/** `ingress`, or `ingress.2` of several. */
 export interface PlannedProcess extends Kind {
   kind: string;
 }
 
 const maxOfKind = 100;
 
-/**
- * Allows empty lines, and comments that start with #.
- * @throws CannotStart naming the first bad line
- */
+/** @throws CannotStart naming the first bad line */
 export function parseProcfile(text: string): Kind[] {
   const kinds: Kind[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -31,8 +28,8 @@ export function parseProcfile(text: string): Kind[] {
 }
 
 /**
- * Plans one process of each kind, unless the arguments say otherwise (`ingress=2 worker=0`). A kind whose command
- * extends another kind's runs only if named, since the other does its work.
+ * Plans one process of each kind by default. A command that extends another kind's runs only if named: the other does
+ * its work.
  * @throws CannotStart for an unknown name or a bad number
  */
 export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {

@@ -4,7 +4,7 @@ import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
 
 /**
- * A process of its own gives its memory back.
+ * A separate process gives its memory back.
  * @throws CannotStart with its reason
  */
 export async function runPrepare(order: Order): Promise<Prepared> {

@@ -19,7 +19,7 @@ const maxEarlyFailures = 3;
 const afterKillMs = 500;
 const colors = ["cyan", "yellow", "magenta", "green", "blue"] as const;
 
-/** Prefixes lines with names, and restarts each process that ends. */
+/** Restarts each process that ends. */
 export function supervise(processes: PlannedProcess[]): Supervised {
   const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<string>();
   const width = Math.max(...processes.map(({ name }) => name.length));
@@ -59,7 +59,7 @@ class Supervisee {
 
   start(): void {
     const startedAt = performance.now();
-    // The IPC channel breaks when we are killed: no child outlives us.
+    // The channel breaks when we are killed: no child outlives us.
     const child = spawn(this.#planned.command, { shell: true, stdio: ["ignore", "pipe", "pipe", "ipc"] });
     this.#child = child;
     for (const input of [child.stdout, child.stderr])
@@ -88,7 +88,7 @@ class Supervisee {
   }
 
   #handleExit(code: number | null, signal: NodeJS.Signals | null, afterMs: number): void {
-    // A signal comes from outside and says nothing about the next try.
+    // A signal comes from outside: it says nothing about the next try.
     const isEarlyFailure = code !== null && code !== 0 && afterMs < earlyMs;
     this.#earlyFailures = isEarlyFailure ? this.#earlyFailures + 1 : 0;
     if (this.#earlyFailures >= maxEarlyFailures) {

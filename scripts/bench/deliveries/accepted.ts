@@ -21,7 +21,6 @@ export type SizeName = keyof typeof sizes;
 
 const warmUpSeconds = 0.5;
 
-/** Measures accepted posts a second, their latency and CPU time, by size. */
 export async function measureAccepted(
   { redis, servers, generators: [generator] }: Track,
   name: SizeName,

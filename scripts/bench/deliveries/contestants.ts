@@ -25,14 +25,13 @@ export interface Server {
   pids: Pids;
 }
 
-/** Also makes builds, counted by the last build number. */
 export interface Builder extends Server {
   builds: { databaseUrl: string; pipelineId: string };
 }
 
 export interface BuilderOptions {
   workers: boolean;
-  /** Signalbox's database: a server that allows CREATE DATABASE. Undefined: SQLite. */
+  /** Must allow CREATE DATABASE. Undefined: SQLite. */
   postgres?: string | undefined;
 }
 

@@ -3,13 +3,13 @@ import { Client as PostgresClient } from "pg";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import type { Builder } from "./contestants.ts";
 
-/** Looks at the builds of a pipeline. The hand-made tables have the same names as Signalbox's. */
+/** The hand-made tables have Signalbox's names. */
 export interface Counter extends AsyncDisposable {
   /** Number of the pipeline's last build. */
   last(): Promise<number>;
   /** Number of build rows. */
   count(): Promise<number>;
-  /** Milliseconds from each delivery's acceptance to its build's transaction, of builds after this number. */
+  /** Milliseconds from acceptance to build, after this build number. */
   delays(afterNumber: number): Promise<number[]>;
 }
 

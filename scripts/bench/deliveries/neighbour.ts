@@ -8,7 +8,7 @@ const small = { body: pushPayload(kilobyte), connections: 50 };
 const large = { body: pushPayload(megabyte), connections: 8 };
 const saturationSeconds = 1;
 
-/** Measures the p99 of posts of 1 KB at half load: alone, and with half of the load as posts of 1 MB. */
+/** Measures posts of 1 KB at half load: alone, and with half of it as posts of 1 MB. */
 export async function measureNeighbour(
   { redis, servers, generators: [first, second] }: Track,
   { seconds, rounds }: { seconds: number; rounds: number },

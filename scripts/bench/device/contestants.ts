@@ -32,7 +32,7 @@ export interface Server {
   makeCodes(progress: Progress, count: number): Promise<string[]>;
 }
 
-/** @param postgres Signalbox's database: a server that allows CREATE DATABASE. Undefined: SQLite */
+/** @param postgres allows CREATE DATABASE; undefined: SQLite */
 export async function startServers(
   scratch: Scratch,
   redis: ScratchRedis,

@@ -11,7 +11,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Keeps one connection, with one request at a time. Node's own client would add milliseconds to the measurement. */
+/** Node's own client would add milliseconds to the measurement. */
 export class KeptConnection {
   readonly #socket: Socket;
   #received = "";

@@ -18,7 +18,6 @@ export interface Pace extends Posts {
   seconds: number;
 }
 
-/** Forms in a cycle, as fast as the server answers. */
 export interface FormLoad {
   url: string;
   forms: string[];
@@ -33,7 +32,7 @@ export interface FormPace extends Omit<FormLoad, "until"> {
   perSecond: number;
 }
 
-/** Calls in a cycle on one connection. Each must answer 200. */
+/** On one connection. Each must answer 200. */
 export interface Calls {
   calls: { method: "GET" | "POST"; url: string }[];
   token: string;
@@ -51,7 +50,6 @@ export interface LoadResult {
   errors: number;
 }
 
-/** Messages to the generator's process and back. */
 export type Order =
   | { saturate: Saturation }
   | { pace: Pace }
@@ -60,7 +58,7 @@ export type Order =
   | { callInTurn: Calls };
 export type Report = { results: LoadResult[] } | { error: string };
 
-/** Has its own process; takes one order at a time. */
+/** Takes one order at a time. */
 export interface Generator {
   saturate(order: Saturation): Promise<LoadResult>;
   pace(order: Pace): Promise<LoadResult>;
@@ -70,7 +68,7 @@ export interface Generator {
   callInTurn(order: Calls): Promise<LoadResult[]>;
 }
 
-/** Its orders throw BenchmarkFailed on an unexpected answer. */
+/** An unexpected answer fails the order with BenchmarkFailed. */
 export function startGenerator(scratch: Scratch, name = "load"): Generator {
   const child = scratch.startScript(name, "scripts/bench/load/generator.ts", { ipc: true });
   const giveAll = async (order: Order, url = ""): Promise<LoadResult[]> => {

@@ -25,10 +25,7 @@ interface PacedRequests extends Pick<Pace, "url" | "connections" | "perSecond"> 
   add: (answers: Answers, answer: Answer & { ms: number }) => void;
 }
 
-/**
- * An open loop: sends at a steady rate, however fast the answers come. Waits for a free connection count. autocannon
- * sends each second's requests at its beginning.
- */
+/** An open loop: waiting for a free connection counts. autocannon sends each second's requests at its beginning. */
 async function paceRequests(order: PacedRequests): Promise<LoadResult> {
   const { url, connections, perSecond, requests, add } = order;
   const idle = await Promise.all(

@@ -14,9 +14,9 @@ interface Options {
   postgres?: string;
 }
 
-/** Shorter than a large fan-out: all webhooks come beside one. */
+/** Shorter than a large fan-out. */
 const besideSeconds = 5;
-/** A fan-out is many transactions, and takes most of the time. */
+/** Fan-outs take most of the time. */
 const maxFanOutRounds = 2;
 
 const description = [

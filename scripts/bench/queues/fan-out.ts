@@ -16,10 +16,7 @@ const deliveries = { body: pushPayload(kilobyte), connections: 8, perSecond: 100
 const lookEveryMs = 10;
 const patienceMs = 30_000;
 
-/**
- * Measures fan-outs after pause and resume, and webhooks beside them. The small queue's fan-out ends at once: its
- * webhooks are alone.
- */
+/** Measures fan-outs, and webhooks beside them. A small fan-out ends at once: its webhooks are alone. */
 export async function measureFanOut(
   { scratch, redis, servers, generator }: Track,
   { rounds, besideSeconds }: { rounds: number; besideSeconds: number },
@@ -62,7 +59,7 @@ async function pauseAndResume(server: Server, services: Services) {
   return { pausedMs, resumedMs, locks };
 }
 
-/** @returns milliseconds until the last waiting job shows it */
+/** @returns milliseconds until the last job shows it */
 async function untilFannedOut(server: Server, { db }: Services, action: "pause" | "resume"): Promise<number> {
   const { jobs } = db.tables;
   const isMatched = (action === "pause" ? isNotNull : isNull)(jobs.dispatchPausedAt);

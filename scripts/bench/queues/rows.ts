@@ -29,7 +29,7 @@ const rowsAtOnce = 1000;
 /** Unreachable: the bench measures work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
 
-/** Makes one cluster of queues, and builds with one job each, on one queue. */
+/** Each build has one job, on one queue. */
 export async function fill(services: Services, size: { queues: number; jobs: number }): Promise<Seed> {
   const created = await createOrganization(services, {
     slug: organization,

@@ -5,7 +5,7 @@ import { client, deviceCodeSeconds } from "../contestants.ts";
 import { MapAdapter } from "./map-adapter.ts";
 import type { CodesReply, CodesRequest } from "./start.ts";
 
-// Plain oidc-provider: one public client, all in memory, no log. Its own models make codes for the parent.
+// Plain oidc-provider: one public client, all in memory, no log.
 
 const { PORT = "" } = process.env;
 const accountId = "bench-user";
