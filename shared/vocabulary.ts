@@ -2,7 +2,8 @@
 
 export type Role = "admin" | "member";
 export type Feature = "windows_hosted_agents" | "custom_agent_images" | "webhook_filtering";
-export type BuildState = "scheduled" | "running" | "passed" | "failed" | "canceled";
+export const buildStates = ["scheduled", "running", "passed", "failed", "canceled"] as const;
+export type BuildState = (typeof buildStates)[number];
 export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled"];
 export const unfinishedBuildStates: BuildState[] = ["scheduled", "running"];
 export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed" | "canceled" | "expired";

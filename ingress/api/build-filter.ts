@@ -1,10 +1,9 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
-import type { BuildFilter } from "../../shared/builds/store.ts";
+import type { BuildFilter } from "../../shared/builds/list-store.ts";
 import { excerpt, validationFailed } from "../../shared/refusal.ts";
-import { type BuildState, finishedBuildStates } from "../../shared/vocabulary.ts";
+import { type BuildState, buildStates, finishedBuildStates } from "../../shared/vocabulary.ts";
 
-const states: BuildState[] = ["scheduled", "running", "passed", "failed", "canceled"];
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 /** Clients write lists as `branch`, `branch[]` or `branch[0]`. */
 const index = /\[\d*\]$/;
@@ -23,7 +22,7 @@ const timeQuery = z.string().optional().meta({
 });
 /** For the OpenAPI document. */
 export const buildFilterQuery = {
-  state: list.meta({ description: `${states.join(", ")}, or finished; also as state[]` }),
+  state: list.meta({ description: `${buildStates.join(", ")}, or finished; also as state[]` }),
   branch: list.meta({ description: "Also as branch[]" }),
   commit: list.meta({ description: "Also as commit[]" }),
   created_from: timeQuery,
@@ -55,7 +54,7 @@ function readList(query: URLSearchParams, name: string): string[] | undefined {
 function readStates(query: URLSearchParams): BuildState[] | undefined {
   const given = readList(query, "state");
   const unknown =
-    given?.filter((state) => state !== "finished" && !states.includes(state as BuildState)) ?? [];
+    given?.filter((state) => state !== "finished" && !buildStates.includes(state as BuildState)) ?? [];
   const problems = unknown.map((state) => ({
     field: "state",
     message: `State ${excerpt(state)} is not a build state`,

@@ -45,9 +45,9 @@ export function buildOperations(services: Services): Operation[] {
     const filter = { ...given, organizationId: organization.id, pipelineId: pipeline?.id };
     const wanted = readPage(call.event);
 
-    const { items, total } = await listBuildDetails(db, filter, wanted);
-    linkPages(call.event, wanted, total, config.baseUrl);
-    return present(call, items);
+    const list = await listBuildDetails(db, filter, wanted);
+    linkPages(call.event, { ...list, page: wanted }, config.baseUrl);
+    return present(call, list.rows);
   };
   const query = { ...pageQuery, ...buildFilterQuery };
 

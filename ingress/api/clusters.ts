@@ -7,7 +7,7 @@ import {
   requireCluster,
   updateCluster,
 } from "../../shared/clusters/clusters.ts";
-import { type Cluster, countClusters, listClusters } from "../../shared/clusters/store.ts";
+import { type Cluster, listClustersPage } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -45,8 +45,9 @@ export function clusterOperations(services: Services): Operation[] {
       success: { status: 200, schema: z.array(clusterSchema), description: "A page of clusters" },
       run: async ({ event, caller: { organization } }) => {
         const page = readPage(event);
-        linkPages(event, page, await countClusters(db, organization.id), config.baseUrl);
-        return present(organization, await listClusters(db, organization.id, page));
+        const list = await listClustersPage(db, organization.id, page);
+        linkPages(event, { ...list, page }, config.baseUrl);
+        return present(organization, list.rows);
       },
     }),
     operation({

@@ -21,7 +21,7 @@ export function organizationOperations({ config }: Services) {
       success: { status: 200, schema: z.array(organizationSchema), description: "A list of one" },
       run: async ({ event, caller }) => {
         const page = readPage(event);
-        linkPages(event, page, 1, config.baseUrl);
+        linkPages(event, { page, next: undefined, total: 1 }, config.baseUrl);
         return page.number === 1 ? [presentOrganization(config, caller.organization)] : [];
       },
     }),

@@ -7,7 +7,7 @@ import {
   requirePipeline,
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
-import { countPipelines, listPipelines, type Pipeline } from "../../shared/pipelines/store.ts";
+import { listPipelinesPage, type Pipeline } from "../../shared/pipelines/store.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -32,9 +32,9 @@ export function pipelineOperations(services: Services): Operation[] {
       success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
       run: async ({ event, caller: { organization } }) => {
         const page = readPage(event);
-        linkPages(event, page, await countPipelines(db, organization.id), config.baseUrl);
-        const pipelines = await listPipelines(db, organization.id, page);
-        return pipelines.map((pipeline) => presentPipeline(config, organization, pipeline));
+        const list = await listPipelinesPage(db, organization.id, page);
+        linkPages(event, { ...list, page }, config.baseUrl);
+        return list.rows.map((pipeline) => presentPipeline(config, organization, pipeline));
       },
     }),
     operation({

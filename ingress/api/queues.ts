@@ -5,7 +5,7 @@ import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
 import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../shared/queues/queues.ts";
-import { listQueues, type Queue } from "../../shared/queues/store.ts";
+import { listQueuesPage, type Queue } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -50,8 +50,9 @@ export function queueOperations(services: Services): Operation[] {
       run: async (call) => {
         const cluster = await clusterOf(call);
         const page = readPage(call.event);
-        linkPages(call.event, page, cluster.queueCount, config.baseUrl);
-        return present(call.caller.organization, await listQueues(db, cluster.id, page));
+        const list = await listQueuesPage(db, cluster.id, page);
+        linkPages(call.event, { ...list, page }, config.baseUrl);
+        return present(call.caller.organization, list.rows);
       },
     }),
     operation({

@@ -9,7 +9,7 @@ import { requireBuild } from "../../shared/builds/builds.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { createPipeline, defaultStep, requirePipeline } from "../../shared/pipelines/pipelines.ts";
-import { countPipelines, listPipelines } from "../../shared/pipelines/store.ts";
+import { listPipelines } from "../../shared/pipelines/store.ts";
 import { notFound, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type Act, noun, parseId, parsePositive } from "./command.ts";
@@ -58,7 +58,7 @@ function pipelineCommand(act: Act): Command {
     .action(({ org }) =>
       act(async ({ db }) => {
         const { id } = await requireOrganization(db, org);
-        const pipelines = await listPipelines(db, id, { limit: await countPipelines(db, id), offset: 0 });
+        const pipelines = await listPipelines(db, id);
         return {
           pipelines: pipelines.map((each) => ({
             id: each.id,

@@ -1,23 +1,23 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { listAuditEvents } from "../accounts/audit-store.ts";
 import type { Db } from "../db/database.ts";
+import type { ListedRows, ListPage } from "../db/list-page.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { listBuilds } from "./list.ts";
+import type { BuildFilter } from "./list-store.ts";
 import { deleteJobTokensExpiredBefore, listMetaData } from "./meta-data-store.ts";
 import {
   type Build,
-  type BuildFilter,
   cancelBuildIfUnfinished,
   cancelUnfinishedJobs,
-  countBuilds,
   deleteBuildsFinishedBefore,
   deleteBuildsOfPipelines,
   findBuild,
-  listBuilds,
   listJobs,
 } from "./store.ts";
 
@@ -28,15 +28,17 @@ export interface BuildDetails {
   metaData: Record<string, string>;
 }
 
-/** A page of builds, newest first. */
+/**
+ * A page of builds, newest first.
+ * @throws Refusal 503
+ */
 export async function listBuildDetails(
   db: Db,
   filter: BuildFilter,
-  page: { limit: number; offset: number },
-): Promise<{ items: BuildDetails[]; total: number }> {
-  const total = await countBuilds(db, filter);
-  const builds = page.offset < total ? await listBuilds(db, filter, page) : [];
-  return { items: await withDetails(db, builds), total };
+  page: ListPage,
+): Promise<ListedRows<BuildDetails>> {
+  const list = await listBuilds(db, filter, page);
+  return { ...list, rows: await withDetails(db, list.rows) };
 }
 
 /** @throws Refusal 404 */

@@ -1,97 +1,10 @@
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  exists,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  notExists,
-  notInArray,
-  or,
-  type SQL,
-} from "drizzle-orm";
+import { and, asc, eq, inArray, lt, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import {
-  type BuildState,
-  finishedBuildStates,
-  unfinishedBuildStates,
-  unfinishedJobStates,
-} from "../vocabulary.ts";
+import { finishedBuildStates, unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 export type Job = Tables["jobs"]["$inferSelect"];
-
-export interface BuildFilter {
-  organizationId: string;
-  pipelineId?: string | undefined;
-  states?: BuildState[] | undefined;
-  branches?: string[] | undefined;
-  commits?: string[] | undefined;
-  createdFrom?: Date | undefined;
-  createdTo?: Date | undefined;
-  /** False leaves out builds that wait for paused queues only. */
-  includePaused: boolean;
-}
-
-function matches(db: Db, filter: BuildFilter): SQL | undefined {
-  const { builds } = db.tables;
-  return and(
-    eq(builds.organizationId, filter.organizationId),
-    filter.pipelineId ? eq(builds.pipelineId, filter.pipelineId) : hasPresentPipeline(db),
-    filter.states ? inArray(builds.state, filter.states) : undefined,
-    filter.branches ? inArray(builds.branch, filter.branches) : undefined,
-    filter.commits ? inArray(builds.commit, filter.commits) : undefined,
-    filter.createdFrom ? gte(builds.createdAt, filter.createdFrom) : undefined,
-    filter.createdTo ? lte(builds.createdAt, filter.createdTo) : undefined,
-    filter.includePaused ? undefined : isNotPaused(db),
-  );
-}
-
-/** Builds of deleted pipelines wait for the purge. */
-function hasPresentPipeline(db: Db): SQL | undefined {
-  const { builds, pipelines } = db.tables;
-  const deleted = db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
-  return notInArray(builds.pipelineId, deleted);
-}
-
-/** No job waits, or one waits on a running queue. */
-function isNotPaused(db: Db): SQL | undefined {
-  const { builds, jobs, queues } = db.tables;
-  const waiting = and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"));
-  return or(
-    notExists(db.select({ id: jobs.id }).from(jobs).where(waiting)),
-    exists(
-      db
-        .select({ id: jobs.id })
-        .from(jobs)
-        .innerJoin(queues, eq(queues.id, jobs.queueId))
-        .where(and(waiting, isNull(queues.dispatchPausedAt))),
-    ),
-  );
-}
-
-/** Newest first. */
-export async function listBuilds(
-  db: Db,
-  filter: BuildFilter,
-  page: { limit: number; offset: number },
-): Promise<Build[]> {
-  const { builds } = db.tables;
-  return db
-    .select()
-    .from(builds)
-    .where(matches(db, filter))
-    .orderBy(filter.pipelineId ? desc(builds.number) : desc(builds.id))
-    .limit(page.limit)
-    .offset(page.offset);
-}
 
 /** The last builds by pipeline id. */
 export async function listLastBuilds(
@@ -108,11 +21,6 @@ export async function listLastBuilds(
     .from(builds)
     .where(or(...isLast));
   return new Map(found.map((build) => [build.pipelineId, build]));
-}
-
-export async function countBuilds(db: Db, filter: BuildFilter): Promise<number> {
-  const [row] = await db.select({ total: count() }).from(db.tables.builds).where(matches(db, filter));
-  return row?.total ?? 0;
 }
 
 export async function findBuild(db: Db, pipelineId: string, number: number): Promise<Build | undefined> {
@@ -146,7 +54,7 @@ export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Pr
   const { builds } = tx.tables;
   const [canceled] = await tx
     .update(builds)
-    .set({ state: "canceled", finishedAt: now, pausedQueueId: null })
+    .set({ state: "canceled", finishedAt: now, pausedQueueId: null, isPaused: false })
     .where(and(eq(builds.id, id), inArray(builds.state, unfinishedBuildStates)))
     .returning();
   return canceled;

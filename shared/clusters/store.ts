@@ -1,5 +1,6 @@
-import { and, asc, count, eq, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import type { Tables } from "../db/schema.ts";
 import { type Step, unfinishedJobStates } from "../vocabulary.ts";
 
@@ -45,28 +46,29 @@ export async function findClusterByName(
   return found;
 }
 
-export async function listClusters(
-  db: Db,
-  organizationId: string,
-  page: { limit: number; offset: number } = { limit: maxRows, offset: 0 },
-): Promise<Cluster[]> {
+/** All clusters, oldest first. */
+export async function listClusters(db: Db, organizationId: string): Promise<Cluster[]> {
   const { clusters } = db.tables;
   return db
     .select()
     .from(clusters)
-    .where(and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)))
+    .where(isPresent(db, organizationId))
     .orderBy(asc(clusters.createdAt), asc(clusters.id))
-    .limit(page.limit)
-    .offset(page.offset);
+    .limit(maxRows);
 }
 
-export async function countClusters(db: Db, organizationId: string): Promise<number> {
+/** Oldest first. */
+export async function listClustersPage(
+  db: Db,
+  organizationId: string,
+  page: ListPage,
+): Promise<ListedRows<Cluster>> {
+  return listCreated(db, db.tables.clusters, isPresent(db, organizationId), page);
+}
+
+function isPresent(db: Db, organizationId: string): SQL | undefined {
   const { clusters } = db.tables;
-  const [row] = await db
-    .select({ total: count() })
-    .from(clusters)
-    .where(and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)));
-  return row?.total ?? 0;
+  return and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt));
 }
 
 export async function insertCluster(tx: Tx, cluster: Cluster): Promise<void> {

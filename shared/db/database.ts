@@ -19,9 +19,15 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   ): Promise<T["$inferSelect"][]>;
 }
 
-export interface Db extends Pick<Queries, "select"> {
+export interface Reader extends Pick<Queries, "select"> {
   readonly tables: Tables;
+}
+
+/** The database. Every write goes through a transaction. */
+export interface Db extends Reader {
   readonly dialect: Dialect;
+  /** For reads that may take long: SQLite runs them in a thread, one after the other. */
+  readonly offLoop: Reader;
   /**
    * Postgres may run `work` again after a lost race: it changes and awaits nothing but the database.
    * @throws DatabaseUnavailable when the database cannot be reached, is locked too long or has no room

@@ -6,7 +6,7 @@ import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
-import { type Db, rootCause, type Tx, translateError } from "./database.ts";
+import { type Db, type Reader, rootCause, type Tx, translateError } from "./database.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
@@ -72,13 +72,18 @@ export function openPostgres(
     }
   };
 
-  return {
+  const reader: Reader = {
     tables: postgresTables,
-    dialect: "postgres",
     select: ((...fields: Parameters<typeof reads.select>) => {
       refuseInsideTransaction("A read through db");
       return reads.select(...fields);
-    }) as unknown as Db["select"],
+    }) as unknown as Reader["select"],
+  };
+
+  return {
+    ...reader,
+    dialect: "postgres",
+    offLoop: reader,
     async transaction(work) {
       refuseInsideTransaction("A transaction");
       for (let tries = 1; ; tries++) {

@@ -9,6 +9,7 @@ import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
+import { openOffLoop } from "./off-loop/open.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { sqliteTransactions } from "./sqlite-transactions.ts";
@@ -47,6 +48,7 @@ export function openSqlite(
   } as unknown as Tx;
 
   const transactions = sqliteTransactions(writer, { ...options, tx });
+  const offLoop = openOffLoop(file, sqliteTables);
 
   return {
     tables: sqliteTables,
@@ -55,6 +57,7 @@ export function openSqlite(
       refuseInsideTransaction("A read through db");
       return reads.select(...fields);
     }) as unknown as Db["select"],
+    offLoop,
     transaction(work) {
       refuseInsideTransaction("A transaction");
       return transactions.transaction(work);
@@ -62,6 +65,7 @@ export function openSqlite(
     vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();
+      await offLoop.close();
       reader.close();
       writer.close();
     },

@@ -13,6 +13,7 @@ import {
   listQueuesToFanOut,
   lockBuilds,
   lockQueueIfDispatching,
+  refreshIsPaused,
   setPausedQueueIfNone,
   setPauseIfWaiting,
 } from "./store.ts";
@@ -35,6 +36,7 @@ export async function assignNextJob({ db, clock }: Services, queueId: string): P
     const job = await assignIfWaiting(tx, oldest.id, clock.now());
     // Just resumed: the fan-out reads only waiting jobs, so it misses this job's build.
     if (build?.pausedQueueId === queueId) await clearPausedQueue(tx, [build.id], queueId);
+    if (build?.pausedQueueId) await refreshIsPaused(tx, [build.id]);
     return job;
   });
 }
@@ -71,6 +73,7 @@ async function markNextJobs(
   const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
   if (queue.dispatchPausedAt) await setPausedQueueIfNone(tx, stillWaiting, queue.id);
   else await clearPausedQueue(tx, buildIds, queue.id);
+  await refreshIsPaused(tx, buildIds);
   return { buildIds, lastJobId: jobIds[jobsPerTransaction - 1] };
 }
 

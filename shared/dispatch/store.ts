@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from "drizzle-orm";
 import type { Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Queue } from "../queues/store.ts";
@@ -126,6 +126,19 @@ export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: stri
     const otherBuildIds = jobsOfOther.map(({ buildId }) => buildId);
     await setPausedQueueIfNone(tx, otherBuildIds, otherId);
   }
+}
+
+/** Call after changing which jobs of the builds wait or are marked. */
+export async function refreshIsPaused(tx: Tx, buildIds: string[]): Promise<void> {
+  const { builds, jobs } = tx.tables;
+  const waiting = tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"), isNull(jobs.dispatchPausedAt)));
+  await tx
+    .update(builds)
+    .set({ isPaused: sql`${builds.pausedQueueId} is not null and not exists ${waiting}` })
+    .where(inArray(builds.id, buildIds));
 }
 
 /** Counts waiting and running jobs of each queue, up to a limit. */

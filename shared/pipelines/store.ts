@@ -1,5 +1,6 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 
@@ -24,28 +25,38 @@ export async function findPipeline(
   return found;
 }
 
-export async function listPipelines(
-  db: Db,
-  organizationId: string,
-  page: { limit: number; offset: number },
-): Promise<Pipeline[]> {
+/** All pipelines, oldest first. */
+export async function listPipelines(db: Db, organizationId: string): Promise<Pipeline[]> {
   const { pipelines } = db.tables;
   return db
     .select()
     .from(pipelines)
-    .where(and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt)))
-    .orderBy(asc(pipelines.createdAt), asc(pipelines.id))
-    .limit(page.limit)
-    .offset(page.offset);
+    .where(isPresent(db, organizationId))
+    .orderBy(asc(pipelines.createdAt), asc(pipelines.id));
 }
 
-export async function countPipelines(db: Db, organizationId: string): Promise<number> {
+/** Oldest first. */
+export async function listPipelinesPage(
+  db: Db,
+  organizationId: string,
+  page: ListPage,
+): Promise<ListedRows<Pipeline>> {
+  return listCreated(db, db.tables.pipelines, isPresent(db, organizationId), page);
+}
+
+function isPresent(db: Db, organizationId: string): SQL | undefined {
   const { pipelines } = db.tables;
-  const [row] = await db
-    .select({ total: count() })
+  return and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt));
+}
+
+export async function hasDeletedPipelines(db: Db, organizationId: string): Promise<boolean> {
+  const { pipelines } = db.tables;
+  const found = await db
+    .select({ id: pipelines.id })
     .from(pipelines)
-    .where(and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt)));
-  return row?.total ?? 0;
+    .where(and(eq(pipelines.organizationId, organizationId), isNotNull(pipelines.deletedAt)))
+    .limit(1);
+  return found.length > 0;
 }
 
 export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pipeline[]> {

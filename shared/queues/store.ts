@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
@@ -45,19 +46,25 @@ export async function findQueueByKey(
   return found;
 }
 
-export async function listQueues(
-  db: Db,
-  clusterId: string,
-  page: { limit: number; offset: number } = { limit: maxRows, offset: 0 },
-): Promise<Queue[]> {
+/** All queues, oldest first. */
+export async function listQueues(db: Db, clusterId: string): Promise<Queue[]> {
   const { queues } = db.tables;
   return db
     .select()
     .from(queues)
-    .where(and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt)))
+    .where(isPresent(db, clusterId))
     .orderBy(asc(queues.createdAt), asc(queues.id))
-    .limit(page.limit)
-    .offset(page.offset);
+    .limit(maxRows);
+}
+
+/** Oldest first. */
+export async function listQueuesPage(db: Db, clusterId: string, page: ListPage): Promise<ListedRows<Queue>> {
+  return listCreated(db, db.tables.queues, isPresent(db, clusterId), page);
+}
+
+function isPresent(db: Db, clusterId: string): SQL | undefined {
+  const { queues } = db.tables;
+  return and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt));
 }
 
 /** Newest first, deleted queues included. */

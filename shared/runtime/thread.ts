@@ -6,10 +6,6 @@ const maxSent = 32;
 const stalledMs = 100;
 const ready = "ready";
 
-interface Payload {
-  body: Uint8Array;
-}
-
 interface Waiting<Request, Response> {
   request: Request;
   resolve: (response: Response) => void;
@@ -36,7 +32,7 @@ export interface Thread<Request, Response> {
  * alive only while a request waits.
  * @param deadlineMs for each response, from when the thread can have begun it
  */
-export function openThread<Request extends Payload, Response>(
+export function openThread<Request extends object, Response>(
   module: URL,
   { deadlineMs = Number.POSITIVE_INFINITY }: { deadlineMs?: number } = {},
 ): Thread<Request, Response> {
@@ -44,7 +40,7 @@ export function openThread<Request extends Payload, Response>(
 }
 
 /** An error of `handle` ends the thread. */
-export function handleRequests<Request extends Payload, Response>(
+export function handleRequests<Request extends object, Response>(
   handle: (request: Request) => Response,
 ): void {
   const port = parentPort;
@@ -53,7 +49,7 @@ export function handleRequests<Request extends Payload, Response>(
   port.postMessage(ready);
 }
 
-class OrderedThread<Request extends Payload, Response> implements Thread<Request, Response> {
+class OrderedThread<Request extends object, Response> implements Thread<Request, Response> {
   readonly #module: URL;
   readonly #deadlineMs: number;
   #worker: Worker | undefined;
@@ -120,11 +116,19 @@ class OrderedThread<Request extends Payload, Response> implements Thread<Request
     const unsent = this.#waiting.slice(this.#sent, maxSent);
     if (unsent.length > 0) this.#worker?.ref();
     for (const { request } of unsent) {
-      // Transfers a copy: the body may have to be sent again.
-      const body = new Uint8Array(request.body);
-      this.#worker?.postMessage({ ...request, body }, [body.buffer]);
+      this.#post(request);
       this.#sent++;
     }
+  }
+
+  #post(request: Request): void {
+    if (!("body" in request && request.body instanceof Uint8Array)) {
+      this.#worker?.postMessage(request);
+      return;
+    }
+    // Transfers a copy: the body may have to be sent again.
+    const body = new Uint8Array(request.body);
+    this.#worker?.postMessage({ ...request, body }, [body.buffer]);
   }
 
   #handleResponse(response: Response): void {

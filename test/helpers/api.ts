@@ -144,3 +144,8 @@ export function buildRequest(pipelineId: string): BuildRequest {
     environment: {},
   };
 }
+
+/** The Link header without the cursors in it. */
+export function linkHeader({ headers }: { headers: Headers }): string | null {
+  return headers.get("link")?.replaceAll(/&after=[\w-]{32}/g, "") ?? null;
+}

@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import { encodeCursor, splitPage } from "../../http/cursor-pager.ts";
-import { defaultPerPage, maxPerPage, type NumberPage, neighborsOf } from "../../http/number-pager.ts";
+import { defaultPerPage, maxPerPage, type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 import { setHeader } from "../../http/respond.ts";
 import * as field from "./fields.ts";
 
@@ -11,6 +11,7 @@ const perPage = z.int().min(1).max(maxPerPage).default(defaultPerPage);
 export const pageQuery = {
   page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),
   per_page: perPage,
+  after: z.string().meta({ description: "From a link: where the page starts, faster than its number" }),
 };
 
 export const cursorQuery = {
@@ -29,21 +30,31 @@ export function cursorPageSchema(item: z.ZodType) {
   return z.object({ items: z.array(item), links });
 }
 
-/** Sets the `Link` header (RFC 8288). Uses the public `base`, because clients choose the Host header. */
-export function linkPages(event: H3Event, page: NumberPage, total: number, base: string): void {
-  const { prev, next, last } = neighborsOf(page, total);
-  const links: [rel: string, number: number][] = [];
+/**
+ * Sets the `Link` header (RFC 8288), `last` only for a list that was counted. Uses the public `base`, because clients
+ * choose the Host header.
+ */
+export function linkPages(event: H3Event, list: NumberedList, base: string): void {
+  const { prev, next, last } = neighborsOf(list);
+  const links: [rel: string, page: number, after?: string][] = [];
   if (prev) links.push(["first", 1], ["prev", prev]);
-  if (next) links.push(["next", next], ["last", last]);
+  if (next) links.push(["next", next.page, next.after]);
+  if (next && last) links.push(["last", last]);
   if (links.length === 0) return;
 
-  const address = (number: number) => {
+  const address = (page: number, after: string | undefined) => {
     const query = new URLSearchParams(event.url.search);
-    query.set("page", String(number));
-    query.set("per_page", String(page.limit));
+    query.delete("after");
+    query.set("page", String(page));
+    query.set("per_page", String(list.page.limit));
+    if (after) query.set("after", after);
     return `${base}${event.url.pathname}?${query}`;
   };
-  setHeader(event, "Link", links.map(([rel, number]) => `<${address(number)}>; rel="${rel}"`).join(", "));
+  setHeader(
+    event,
+    "Link",
+    links.map(([rel, page, after]) => `<${address(page, after)}>; rel="${rel}"`).join(", "),
+  );
 }
 
 /** @param found rows as `selectPage` returns them */

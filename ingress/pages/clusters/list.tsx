@@ -27,7 +27,7 @@ export async function showClusters(
   refused?: Refused,
 ): Promise<PageContent> {
   const { organization, role } = request;
-  const { clusters, page, total } = await loadClusters(services, request);
+  const list = await loadClusters(services, request);
   return {
     title: "Clusters",
     status: refused ? 422 : 200,
@@ -36,22 +36,18 @@ export async function showClusters(
       <>
         <h1>Clusters</h1>
         <p>A cluster is a group of queues. Pipelines run their jobs on the queues of one cluster.</p>
-        {clusters.length === 0 ? (
+        {list.rows.length === 0 ? (
           <p class="empty">
             There is no cluster yet.{role !== "admin" && " Admins of the organization can create one."}
           </p>
         ) : (
           <ul class="entries">
-            {clusters.map((cluster) => (
+            {list.rows.map((cluster) => (
               <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} />
             ))}
           </ul>
         )}
-        <NumberPager
-          page={page}
-          total={total}
-          path={pathTo(patterns.clustersPage, { org: organization.slug })}
-        />
+        <NumberPager list={list} path={pathTo(patterns.clustersPage, { org: organization.slug })} />
         {role === "admin" && <NewCluster request={request} refused={refused} />}
       </>
     ),

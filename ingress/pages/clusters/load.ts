@@ -1,11 +1,11 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { requireCluster } from "../../../shared/clusters/clusters.ts";
-import { type Cluster, countClusters, listClusters } from "../../../shared/clusters/store.ts";
+import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { listQueueIds, listQueues, type Queue } from "../../../shared/queues/store.ts";
+import { listQueueIds, listQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { readPageWithin } from "../../http/number-pager.ts";
+import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { maxCountedJobs } from "../queues/words.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -29,9 +29,7 @@ export function clusterPath(
 
 /** One page of clusters. */
 export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
-  const total = await countClusters(db, organization.id);
-  const page = readPageWithin(event, total, perPage);
-  return { page, total, clusters: await listClusters(db, organization.id, page) };
+  return readWithin(readPageOf(event, perPage), (page) => listClustersPage(db, organization.id, page));
 }
 
 /** @throws Refusal 404 */
@@ -49,11 +47,13 @@ export type ClusterDetails = Awaited<ReturnType<typeof loadClusterDetails>>;
 export async function loadClusterDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const cluster = await loadCluster(services, request);
-  const page = readPageWithin(request.event, cluster.queueCount, perPage);
-  const queues = await listQueues(db, cluster.id, page);
+  const list = await readWithin(readPageOf(request.event, perPage), (page) =>
+    listQueuesPage(db, cluster.id, page),
+  );
+  const queues = list.rows;
   const queueIds = queues.map(({ id }) => id);
   const counts = await countJobsOfQueues(db, queueIds, maxCountedJobs);
-  return { cluster, queues, counts, page, audit: await loadAudit(services, cluster) };
+  return { cluster, queues, counts, list, audit: await loadAudit(services, cluster) };
 }
 
 /** Includes deleted queues. */

@@ -37,7 +37,7 @@ function ClusterView({
   now: Date;
 }) {
   const { organization, role } = request;
-  const { cluster, queues, page, audit } = details;
+  const { cluster, queues, list, audit } = details;
   const isAdmin = role === "admin";
   return (
     <>
@@ -57,7 +57,7 @@ function ClusterView({
       ) : (
         <Queues details={details} org={organization.slug} />
       )}
-      <NumberPager page={page} total={cluster.queueCount} path={clusterPath(request, cluster)} />
+      <NumberPager list={list} path={clusterPath(request, cluster)} />
       <AuditList entries={audit} now={now} />
       {isAdmin && (
         <p class="audit-log">

@@ -13,8 +13,8 @@ import { loadPipelines } from "./load.ts";
 export function pipelinesPage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
-    const { page, total, pipelines, builds } = await loadPipelines(services, request);
-    const topics = pipelines.map(({ id }) => `pipeline:${id}` as const);
+    const { list, builds } = await loadPipelines(services, request);
+    const topics = list.rows.map(({ id }) => `pipeline:${id}` as const);
     const org = organization.slug;
     return {
       title: "Pipelines",
@@ -23,14 +23,14 @@ export function pipelinesPage(services: Services) {
       content: (
         <>
           <h1>Pipelines</h1>
-          {pipelines.length === 0 ? (
+          {list.rows.length === 0 ? (
             <p class="empty">
               There is no pipeline yet. Create one with the <a href={patterns.docs}>REST API</a>, or have the
               operator make one with <code>npm run -s admin -- pipeline create</code>.
             </p>
           ) : (
             <ul class="entries">
-              {pipelines.map((pipeline) => (
+              {list.rows.map((pipeline) => (
                 <li key={pipeline.id} class="entry">
                   <h2>
                     <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
@@ -45,7 +45,7 @@ export function pipelinesPage(services: Services) {
               ))}
             </ul>
           )}
-          <NumberPager page={page} total={total} path={pathTo(patterns.pipelinesPage, { org })} />
+          <NumberPager list={list} path={pathTo(patterns.pipelinesPage, { org })} />
         </>
       ),
     };

@@ -1,12 +1,13 @@
 import { slugProblems } from "../../../shared/accounts/organizations.ts";
-import { countBuilds, listBuilds, listLastBuilds } from "../../../shared/builds/store.ts";
+import { listBuilds } from "../../../shared/builds/list.ts";
+import { listLastBuilds } from "../../../shared/builds/store.ts";
 import { findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
-import { countPipelines, listPipelines, type Pipeline } from "../../../shared/pipelines/store.ts";
+import { listPipelinesPage, type Pipeline } from "../../../shared/pipelines/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { readPageWithin } from "../../http/number-pager.ts";
+import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
 const perPage = 30;
@@ -23,10 +24,10 @@ export function loadPipeline(
 
 /** One page of the organization's pipelines, with the last build of each. */
 export async function loadPipelines({ db }: Services, { organization, event }: MemberRequest) {
-  const total = await countPipelines(db, organization.id);
-  const page = readPageWithin(event, total, perPage);
-  const pipelines = await listPipelines(db, organization.id, page);
-  return { page, total, pipelines, builds: await listLastBuilds(db, pipelines) };
+  const list = await readWithin(readPageOf(event, perPage), (page) =>
+    listPipelinesPage(db, organization.id, page),
+  );
+  return { list, builds: await listLastBuilds(db, list.rows) };
 }
 
 /**
@@ -37,10 +38,8 @@ export async function loadPipelineDetails(services: Services, request: MemberReq
   const { db } = services;
   const pipeline = await loadPipeline(services, request);
   const filter = { organizationId: request.organization.id, pipelineId: pipeline.id, includePaused: true };
-  const total = await countBuilds(db, filter);
-  const page = readPageWithin(request.event, total, perPage);
-  const builds = await listBuilds(db, filter, page);
-  return { pipeline, page, total, builds, cluster: await findClusterById(db, pipeline.clusterId) };
+  const list = await readWithin(readPageOf(request.event, perPage), (page) => listBuilds(db, filter, page));
+  return { pipeline, list, cluster: await findClusterById(db, pipeline.clusterId) };
 }
 
 /** The pipeline's page, or one below it. */

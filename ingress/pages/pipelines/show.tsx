@@ -15,8 +15,8 @@ import { loadPipelineDetails } from "./load.ts";
 export function pipelinePage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
-    const { pipeline, cluster, builds, page, total } = await loadPipelineDetails(services, request);
-    const topics = builds.map(({ id }) => `build:${id}` as const);
+    const { pipeline, cluster, list } = await loadPipelineDetails(services, request);
+    const topics = list.rows.map(({ id }) => `build:${id}` as const);
     const parameters = { org: organization.slug, slug: pipeline.slug };
     return {
       title: pipeline.name,
@@ -38,15 +38,15 @@ export function pipelinePage(services: Services) {
           </div>
           <Facts pipeline={pipeline} cluster={cluster} org={organization.slug} />
           <h2>Builds</h2>
-          {builds.length === 0 ? (
+          {list.rows.length === 0 ? (
             <p class="empty">
               No build yet. One is made for every webhook that a{" "}
               <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
             </p>
           ) : (
-            <Builds builds={builds} parameters={parameters} now={services.clock.now()} />
+            <Builds builds={list.rows} parameters={parameters} now={services.clock.now()} />
           )}
-          <NumberPager page={page} total={total} path={pathTo(patterns.pipelinePage, parameters)} />
+          <NumberPager list={list} path={pathTo(patterns.pipelinePage, parameters)} />
         </>
       ),
     };

@@ -1,16 +1,17 @@
-import { type NumberPage, neighborsOf } from "../../http/number-pager.ts";
+import { maxCounted } from "../../../shared/db/list-page.ts";
+import { type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 
-/** For counted lists. */
-export function NumberPager({ page, total, path }: { page: NumberPage; total: number; path: string }) {
-  const { prev, next, last } = neighborsOf(page, total);
-  if (last === 1) return null;
+/** For numbered lists. */
+export function NumberPager({ list, path }: { list: NumberedList; path: string }) {
+  const { prev, next, last } = neighborsOf(list);
+  if (!prev && !next) return null;
   return (
     <nav class="pager" aria-label="Pages">
       {prev && <a href={`${path}?page=${prev}`}>Previous</a>}
       <span class="quiet">
-        Page {page.number} of {last}
+        Page {list.page.number} of {last ?? `${maxCounted.toLocaleString("en")}+ entries`}
       </span>
-      {next && <a href={`${path}?page=${next}`}>Next</a>}
+      {next && <a href={`${path}?page=${next.page}&after=${next.after}`}>Next</a>}
     </nav>
   );
 }

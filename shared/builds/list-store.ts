@@ -1,0 +1,191 @@
+import {
+  and,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  lt,
+  lte,
+  notInArray,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Reader } from "../db/database.ts";
+import type { ListPosition } from "../db/list-page.ts";
+import { indexedCharacters, indexedText } from "../db/schema/builds.ts";
+import { lowestIdAt } from "../ids.ts";
+import { type BuildState, buildStates } from "../vocabulary.ts";
+import type { Build } from "./store.ts";
+
+export interface BuildFilter {
+  organizationId: string;
+  pipelineId?: string | undefined;
+  states?: BuildState[] | undefined;
+  branches?: string[] | undefined;
+  commits?: string[] | undefined;
+  createdFrom?: Date | undefined;
+  createdTo?: Date | undefined;
+  /** False leaves out builds that wait for paused queues only. */
+  includePaused: boolean;
+}
+
+/** How to read a filtered list, newest first. */
+export interface BuildListPlan {
+  /** An index has the builds of each condition in the order of the list. */
+  streams: SQL[];
+  /** Conditions that must look at each build of the streams, with the names of their filters. */
+  rest: { name: string; condition: SQL }[];
+  /** Numbers in a pipeline, ids in an organization: both rise with time. */
+  order: SQLiteColumn;
+}
+
+type Key = string | number;
+
+/** At most `size` builds of the streams, before `rest` leaves some out. */
+export interface Slice {
+  /** The number or id of the build before the first. */
+  after: Key | undefined;
+  size: number;
+}
+
+/** Streams that one statement merges at most. */
+const maxStreams = 40;
+const maxInteger = 2 ** 31 - 1;
+
+/** @param hasDeletedPipelines whose builds wait for the purge */
+export function planBuildList(db: Reader, filter: BuildFilter, hasDeletedPipelines: boolean): BuildListPlan {
+  const { builds } = db.tables;
+  const { states, branches, commits, organizationId, pipelineId, createdFrom, createdTo } = filter;
+  const { conditions, indexed } = findIndex(db, filter);
+  const rest: Record<string, SQL | false | undefined> = {
+    state: !indexed.has("state") && states && inArray(builds.state, states),
+    branch: !indexed.has("branch") && branches && inArray(builds.branch, branches),
+    commit: !indexed.has("commit") && commits && inArray(builds.commit, commits),
+    include_paused: !filter.includePaused && eq(builds.isPaused, false),
+    created_from: pipelineId && createdFrom ? gte(builds.createdAt, createdFrom) : undefined,
+    created_to: pipelineId && createdTo ? lte(builds.createdAt, createdTo) : undefined,
+    organization: !pipelineId && hasDeletedPipelines && hasPresentPipeline(db, organizationId),
+  };
+  const scope = pipelineId
+    ? eq(builds.pipelineId, pipelineId)
+    : and(eq(builds.organizationId, organizationId), wasCreated(builds.id, createdFrom, createdTo));
+  return {
+    streams: conditions.map((condition) => and(scope, condition) as SQL),
+    rest: Object.entries(rest).flatMap(([name, condition]) => (condition ? [{ name, condition }] : [])),
+    order: pipelineId ? builds.number : builds.id,
+  };
+}
+
+/** A condition for each combination of a state with a branch or commit, as an index has it. */
+function findIndex(db: Reader, { states: wanted, branches, commits }: BuildFilter) {
+  const { builds } = db.tables;
+  const states = [...new Set(wanted ?? buildStates)].map((state) => eq(builds.state, state));
+  const [name, column] = commits
+    ? (["commit", builds.commit] as const)
+    : (["branch", builds.branch] as const);
+  const texts = [...new Set(commits ?? branches)].map((text) => hasText(column, text));
+
+  if (texts.length > 0 && texts.length * states.length <= maxStreams) {
+    const conditions = texts.flatMap((text) => states.map((state) => and(text, state)));
+    return { conditions, indexed: new Set(["state", name]) };
+  }
+  if (wanted) return { conditions: states, indexed: new Set(["state"]) };
+  return { conditions: [undefined], indexed: new Set<string>() };
+}
+
+/** An index has the beginnings of texts. */
+function hasText(column: SQLiteColumn, text: string): SQL | undefined {
+  const characters = [...text];
+  const beginning = characters.slice(0, indexedCharacters).join("");
+  const isWhole = characters.length < indexedCharacters;
+  return and(eq(indexedText(column), beginning), isWhole ? undefined : eq(column, text));
+}
+
+/** Ids carry the time of creation. */
+function wasCreated(id: SQLiteColumn, from: Date | undefined, to: Date | undefined): SQL | undefined {
+  const idAt = (ms: number) => lowestIdAt(new Date(Math.max(0, ms)));
+  return and(from && gte(id, idAt(from.getTime())), to && lt(id, idAt(to.getTime() + 1)));
+}
+
+/** Builds of deleted pipelines wait for the purge. */
+function hasPresentPipeline(db: Reader, organizationId: string): SQL {
+  const { builds, pipelines } = db.tables;
+  const deleted = db
+    .select({ id: pipelines.id })
+    .from(pipelines)
+    .where(and(eq(pipelines.organizationId, organizationId), isNotNull(pipelines.deletedAt)));
+  return notInArray(builds.pipelineId, deleted);
+}
+
+export function keyOfPosition(db: Reader, { order }: BuildListPlan, { number, id }: ListPosition): Key {
+  return order === db.tables.builds.id ? id : Math.min(number, maxInteger);
+}
+
+/** The builds of a slice. */
+export async function listSlice(
+  db: Reader,
+  plan: BuildListPlan,
+  slice: Slice,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Build[]> {
+  return db
+    .select()
+    .from(db.tables.builds)
+    .where(isInSlice(db, plan, slice))
+    .orderBy(desc(plan.order))
+    .limit(limit)
+    .offset(offset);
+}
+
+export async function countSlice(db: Reader, plan: BuildListPlan, slice: Slice): Promise<number> {
+  const rows =
+    plan.rest.length === 0
+      ? db.select({ total: count() }).from(sql`(${keysOf(db, plan, slice)}) as slice`)
+      : db
+          .select({ total: count() })
+          .from(db.tables.builds)
+          .where(isInSlice(db, plan, slice));
+  return (await rows)[0]?.total ?? 0;
+}
+
+/** The key of the last build of a slice. Undefined if the list ends before the slice is full. */
+export async function findEndOfSlice(
+  db: Reader,
+  plan: BuildListPlan,
+  slice: Slice,
+): Promise<Key | undefined> {
+  const [last] = await db
+    .select({ key: sql<Key>`place` })
+    .from(sql`(${keysOf(db, plan, slice)}) as slice`)
+    .orderBy(sql`place desc`)
+    .limit(1)
+    .offset(slice.size - 1);
+  return last?.key;
+}
+
+function isInSlice(db: Reader, plan: BuildListPlan, slice: Slice): SQL | undefined {
+  return and(
+    sql`${db.tables.builds.id} in (select id from (${keysOf(db, plan, slice)}) as slice)`,
+    ...plan.rest.map(({ condition }) => condition),
+  );
+}
+
+/** Merges the streams: one statement for each, with its own limit, or the databases would sort them all. */
+function keysOf(db: Reader, { streams, order }: BuildListPlan, { after, size }: Slice): SQL {
+  const { builds } = db.tables;
+  const parts = streams.map((stream, index) => {
+    const part = db
+      .select({ id: builds.id, place: sql`${order}`.as("place") })
+      .from(builds)
+      .where(and(stream, after === undefined ? undefined : lt(order, after)))
+      .orderBy(desc(order))
+      .limit(size)
+      .as(`stream_${index}`);
+    return sql`select id, place from ${part}`;
+  });
+  if (parts.length === 1) return parts[0] as SQL;
+  return sql`${sql.join(parts, sql` union all `)} order by place desc limit ${size}`;
+}

@@ -1,0 +1,104 @@
+import type { Db, Reader } from "../db/database.ts";
+import {
+  capTotal,
+  type ListedRows,
+  type ListPage,
+  listedRows,
+  maxCounted,
+  readerFor,
+} from "../db/list-page.ts";
+import { secondMs } from "../durations.ts";
+import { hasDeletedPipelines } from "../pipelines/store.ts";
+import { Refusal } from "../refusal.ts";
+import {
+  type BuildFilter,
+  type BuildListPlan,
+  countSlice,
+  findEndOfSlice,
+  keyOfPosition,
+  listSlice,
+  planBuildList,
+} from "./list-store.ts";
+import type { Build } from "./store.ts";
+
+/** One statement reads this many builds at most, so that others get their turn. */
+const maxSlice = 5000;
+const defaultDeadlineMs = 2 * secondMs;
+
+/**
+ * A page of builds, newest first.
+ * @throws Refusal 503 if it has to look at too many builds
+ */
+export async function listBuilds(
+  db: Db,
+  filter: BuildFilter,
+  page: ListPage,
+  { deadlineMs = defaultDeadlineMs } = {},
+): Promise<ListedRows<Build>> {
+  const isOfPipeline = filter.pipelineId !== undefined;
+  const mayBeDeleted = !isOfPipeline && (await hasDeletedPipelines(db, filter.organizationId));
+  const plan = planBuildList(db, filter, mayBeDeleted);
+  const total = await countBuilds(db, plan);
+  if (total !== undefined && !page.after && page.offset >= total) return { rows: [], next: undefined, total };
+
+  const rows = await findRows(db, plan, { ...page, deadlineAt: performance.now() + deadlineMs });
+  const positionOf = ({ id, number, createdAt }: Build) => ({
+    id,
+    number: isOfPipeline ? number : createdAt.getTime(),
+  });
+  return listedRows(rows, page, { total, positionOf });
+}
+
+/** Undefined if there are more builds to count than `maxCounted`. */
+async function countBuilds(db: Db, plan: BuildListPlan): Promise<number | undefined> {
+  const slice = { after: undefined, size: maxCounted + 1 };
+  const reader = readerFor(db, plan.streams.length * slice.size);
+  if (plan.rest.length === 0) return capTotal(await countSlice(reader, plan, slice));
+  const end = await findEndOfSlice(reader, plan, slice);
+  return end === undefined ? countSlice(reader, plan, slice) : undefined;
+}
+
+/** The rows of the page, and one more if there is one. */
+async function findRows(
+  db: Db,
+  plan: BuildListPlan,
+  page: ListPage & { deadlineAt: number },
+): Promise<Build[]> {
+  const wanted = page.limit + 1;
+  const rows: Build[] = [];
+  let after = page.after && keyOfPosition(db, plan, page.after);
+  let skip = page.after ? 0 : page.offset;
+  let reader: Reader | undefined;
+
+  for (let size = 4 * wanted; ; size = Math.min(4 * size, maxSlice)) {
+    if (plan.rest.length === 0 && skip + wanted <= maxSlice) {
+      const last = { after, size: skip + wanted };
+      const lastReader = readerFor(db, plan.streams.length * last.size);
+      return listSlice(lastReader, plan, last, { limit: wanted, offset: skip });
+    }
+    page.checkCaller?.();
+    if (performance.now() > page.deadlineAt) throw tooManyBuilds(plan);
+
+    // The first slice mostly does. It is small; what follows must not block the event loop.
+    reader = reader ? db.offLoop : readerFor(db, plan.streams.length * size);
+    const slice = { after, size };
+    const end = await findEndOfSlice(reader, plan, slice);
+    const passed = skip === 0 ? undefined : await countSlice(reader, plan, slice);
+    if (passed !== undefined && passed <= skip) skip -= passed;
+    else {
+      rows.push(...(await listSlice(reader, plan, slice, { limit: wanted - rows.length, offset: skip })));
+      skip = 0;
+    }
+    if (end === undefined || rows.length === wanted) return rows;
+    after = end;
+  }
+}
+
+function tooManyBuilds({ rest }: BuildListPlan): Refusal {
+  const filters = rest.map(({ name }) => name).filter((name) => name !== "organization");
+  const names = filters.join(", ") || "page";
+  return new Refusal(
+    503,
+    `Too many builds to look through for ${names}. Add state, branch or commit, or follow the links of the list.`,
+  );
+}

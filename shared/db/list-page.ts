@@ -1,0 +1,92 @@
+import { and, asc, count, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Db, Reader } from "./database.ts";
+
+/** Rows of a list that are counted at most. */
+export const maxCounted = 1000;
+/** Entries of indexes that a read walks on the event loop at most: about a millisecond. */
+const maxEntriesOnLoop = 10_000;
+
+/** The place of a row in its list: its build number, or its time of creation in milliseconds; and its id. */
+export interface ListPosition {
+  number: number;
+  id: string;
+}
+
+/** A page of a list. It starts after a position, or else at an offset. */
+export interface ListPage {
+  limit: number;
+  offset: number;
+  after?: ListPosition | undefined;
+  /** Called now and then while a long read goes on. @throws if the caller has left */
+  checkCaller?: (() => void) | undefined;
+}
+
+export interface ListedRows<Row> {
+  rows: Row[];
+  /** The position of the last row, if there are more. */
+  next: ListPosition | undefined;
+  /** Undefined if there are more than `maxCounted`, or if counting takes too long. */
+  total: number | undefined;
+}
+
+/** @param entries that the read walks */
+export function readerFor(db: Db, entries: number): Reader {
+  return entries > maxEntriesOnLoop ? db.offLoop : db;
+}
+
+/** @param rows of the page, and one more if there is one */
+export function listedRows<Row>(
+  rows: Row[],
+  { limit }: ListPage,
+  { total, positionOf }: { total: number | undefined; positionOf: (row: Row) => ListPosition },
+): ListedRows<Row> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return { rows: shown, total, next: last && rows.length > limit ? positionOf(last) : undefined };
+}
+
+/** Undefined above `maxCounted`. */
+export function capTotal(total: number): number | undefined {
+  return total > maxCounted ? undefined : total;
+}
+
+type CreatedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
+
+/** A page of the rows that match, in order of creation. */
+export async function listCreated<T extends CreatedTable>(
+  db: Db,
+  table: T,
+  where: SQL | undefined,
+  page: ListPage,
+): Promise<ListedRows<T["$inferSelect"]>> {
+  const { limit, offset, after } = page;
+  const total = capTotal(await countUpTo(db, table, where));
+  if (total !== undefined && !after && offset >= total) return { rows: [], next: undefined, total };
+
+  const { id, createdAt } = table as CreatedTable;
+  const start = after && sql.param(new Date(after.number), createdAt);
+  const rows = (await readerFor(db, after ? 0 : offset)
+    .select()
+    .from(table as CreatedTable)
+    .where(and(where, after && sql`(${createdAt}, ${id}) > (${start}, ${sql.param(after.id, id)})`))
+    .orderBy(asc(createdAt), asc(id))
+    .limit(limit + 1)
+    .offset(after ? 0 : offset)) as T["$inferSelect"][];
+  return listedRows(rows, page, { total, positionOf: positionByCreation });
+}
+
+async function countUpTo(db: Reader, table: SQLiteTable, where: SQL | undefined): Promise<number> {
+  const some = db
+    .select({ one: sql`1`.as("one") })
+    .from(table)
+    .where(where)
+    .limit(maxCounted + 1)
+    .as("some");
+  const [row] = await db.select({ total: count() }).from(some);
+  return row?.total ?? 0;
+}
+
+function positionByCreation({ createdAt, id }: Record<string, unknown>): ListPosition {
+  return { number: (createdAt as Date).getTime(), id: id as string };
+}

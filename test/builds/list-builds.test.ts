@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { listBuilds } from "../../shared/builds/list.ts";
+import type { BuildFilter } from "../../shared/builds/list-store.ts";
+import type { Build } from "../../shared/builds/store.ts";
+import type { ListPage } from "../../shared/db/list-page.ts";
+import { newId } from "../../shared/ids.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { buildStates } from "../../shared/vocabulary.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const amount = 12_000;
+const longBranch = `${"ü".repeat(100)}${"x".repeat(800)}`;
+const branches = ["main", "release", longBranch, `${longBranch}y`];
+const startMs = Date.UTC(2026, 0, 1);
+
+describeOnBothDatabases("lists of 12,000 builds", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  /** Newest first. */
+  let builds: Build[];
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+    const { db } = world.services;
+    builds = Array.from({ length: amount }, (_, index) => newBuild(index + 1)).reverse();
+    await db.transaction((tx) => tx.insertMany(tx.tables.builds, builds));
+  });
+  after(() => world.close());
+
+  function newBuild(number: number): Build {
+    const createdAt = new Date(startMs + number * 1000);
+    return {
+      id: newId(createdAt),
+      organizationId: acme.pipeline.organizationId,
+      pipelineId: acme.pipeline.id,
+      number,
+      deliveryId: null,
+      rebuild: 0,
+      state: number === 5 ? "failed" : (buildStates[number % 3] ?? "scheduled"),
+      message: "m",
+      commit: number % 1000 === 7 ? "abc" : "HEAD",
+      branch: branches[number % 7] ?? "main",
+      environment: {},
+      source: "webhook",
+      creatorId: null,
+      pausedQueueId: null,
+      isPaused: number > 3000,
+      createdAt,
+      startedAt: null,
+      finishedAt: null,
+    };
+  }
+
+  const passes = (filter: Partial<BuildFilter>, build: Build) =>
+    (!filter.states || filter.states.includes(build.state)) &&
+    (!filter.branches || filter.branches.includes(build.branch)) &&
+    (!filter.commits || filter.commits.includes(build.commit)) &&
+    (!filter.createdFrom || build.createdAt >= filter.createdFrom) &&
+    (!filter.createdTo || build.createdAt <= filter.createdTo) &&
+    (filter.includePaused !== false || !build.isPaused);
+  const list = (filter: Partial<BuildFilter>, page: Partial<ListPage> = {}, options = {}) =>
+    listBuilds(
+      world.services.db,
+      { includePaused: true, organizationId: acme.pipeline.organizationId, ...filter },
+      { limit: 100, offset: 0, ...page },
+      options,
+    );
+  const numbersOf = (some: Build[]) => some.map(({ number }) => number);
+
+  const at = (number: number) => new Date(startMs + number * 1000);
+  const filters: Partial<BuildFilter>[] = [
+    {},
+    { states: ["scheduled"] },
+    { states: ["failed"] },
+    { states: ["passed", "failed", "canceled"] },
+    { states: ["canceled"] },
+    { branches: ["release"] },
+    { branches: ["release", "release", "none"] },
+    { branches: [longBranch] },
+    { branches: [`${longBranch}y`], states: ["running"] },
+    { branches: Array.from({ length: 50 }, (_, index) => `b${index}`).concat("release") },
+    { commits: ["abc"] },
+    { commits: ["abc"], branches: ["main"] },
+    { commits: ["abc", "HEAD"], states: ["running", "scheduled"], branches: ["release"] },
+    { createdFrom: at(50), createdTo: at(90) },
+    { createdTo: new Date("0001-01-01T00:00:00Z") },
+    { createdFrom: new Date("0001-01-01T00:00:00Z"), createdTo: new Date("9999-12-31T23:59:59.999Z") },
+    { includePaused: false },
+    { includePaused: false, states: ["failed"] },
+    { includePaused: false, createdTo: at(20), branches: ["main"] },
+  ];
+  for (const scope of ["organization", "pipeline"] as const) {
+    describe(`of the ${scope}`, () => {
+      for (const filter of filters) {
+        const { branches: given, ...rest } = filter;
+        const name = JSON.stringify({
+          ...rest,
+          branches: given?.map((branch) => branch.slice(-9)).slice(0, 4),
+        });
+        it(`find what the filter ${name} lets through`, async () => {
+          const scoped = scope === "pipeline" ? { ...filter, pipelineId: acme.pipeline.id } : filter;
+          const expected = numbersOf(builds.filter((build) => passes(filter, build)));
+
+          const first = await list(scoped);
+          const second = first.next && (await list(scoped, { after: first.next }));
+          const middle = await list(scoped, { limit: 3, offset: Math.floor(expected.length / 2) });
+          const past = await list(scoped, { offset: expected.length });
+
+          assert.deepEqual(numbersOf(first.rows), expected.slice(0, 100));
+          assert.equal(first.next !== undefined, expected.length > 100);
+          if (first.total !== undefined) assert.equal(first.total, expected.length);
+          assert.ok(first.total === undefined || first.total <= 1000);
+          assert.deepEqual(numbersOf(second?.rows ?? []), expected.slice(100, 200));
+          const start = Math.floor(expected.length / 2);
+          assert.deepEqual(numbersOf(middle.rows), expected.slice(start, start + 3));
+          assert.deepEqual([past.rows, past.next], [[], undefined]);
+        });
+      }
+
+      it("are followed to the end by their positions", async () => {
+        const filter = {
+          states: ["running" as const],
+          ...(scope === "pipeline" && { pipelineId: acme.pipeline.id }),
+        };
+        const seen: number[] = [];
+        for (let page = await list(filter); ; page = await list(filter, { after: page.next })) {
+          seen.push(...numbersOf(page.rows));
+          if (!page.next) break;
+        }
+        assert.deepEqual(seen, numbersOf(builds.filter((build) => build.state === "running")));
+      });
+    });
+  }
+
+  it("leave out builds of deleted pipelines", async () => {
+    const { db, clock } = world.services;
+    const { pipelines } = db.tables;
+    const remove = (deletedAt: Date | null) =>
+      db.transaction(async (tx) => {
+        await tx.update(pipelines).set({ deletedAt }).where(eq(pipelines.id, acme.pipeline.id));
+      });
+
+    await remove(clock.now());
+    const { rows } = await list({ states: ["scheduled"] });
+    await remove(null);
+
+    assert.deepEqual(rows, []);
+  });
+
+  it("refuse with 503, naming the filter, what takes too long", async () => {
+    await assert.rejects(
+      list({ commits: ["abc"], includePaused: false }, {}, { deadlineMs: -1 }),
+      (error) => {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.status, 503);
+        assert.match(error.message, /for include_paused\./);
+        return true;
+      },
+    );
+  });
+
+  it("stop when the caller has left", async () => {
+    const gone = new Error("gone");
+    let calls = 0;
+    const checkCaller = () => {
+      calls++;
+      if (calls === 2) throw gone;
+    };
+    await assert.rejects(list({ includePaused: false }, { checkCaller }), gone);
+  });
+});
