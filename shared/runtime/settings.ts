@@ -240,7 +240,7 @@ const retention = {
   payloadBytesPerOrganization: setting(
     "PAYLOAD_BYTES_PER_ORGANIZATION",
     wholeNumber(1).default(10 * 1024 ** 3),
-    "Bytes of payloads per organization; above it the oldest are evicted",
+    "Bytes of stored payloads per organization; above it the oldest are evicted",
   ),
   deliveryRetentionDays: setting(
     "DELIVERY_RETENTION_DAYS",

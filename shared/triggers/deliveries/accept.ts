@@ -9,12 +9,13 @@
 // While the database, Redis or a worker fails, it waits: `requeue.ts` sends its job again.
 
 import type { Tx } from "../../db/database.ts";
+import type { Tables } from "../../db/schema.ts";
 import { dayMs } from "../../durations.ts";
 import { newIds } from "../../ids.ts";
 import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
-import type { Payload } from "../payloads/store.ts";
+import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
 import { listEnabledVersions } from "../store.ts";
 import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./store.ts";
 
@@ -28,6 +29,10 @@ export interface Arrival {
   body: Buffer;
 }
 
+export interface EncodedArrival extends Omit<Arrival, "body"> {
+  body: EncodedBody;
+}
+
 export type Acceptance =
   | { outcome: "accepted"; id: string }
   | { outcome: "replayed"; id: string }
@@ -36,8 +41,12 @@ export type Acceptance =
 
 const idempotencyMs = dayMs;
 
+export async function encodeArrival(arrival: Arrival): Promise<EncodedArrival> {
+  return { ...arrival, body: await encodeBody(arrival.body) };
+}
+
 /** Does not await the job: `requeueStranded` finds lost ones. */
-export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
+export async function commitArrivals(services: Services, arrivals: EncodedArrival[]): Promise<Acceptance[]> {
   const { acceptances, enqueued } = await storeArrivals(services, arrivals);
   void enqueued;
   return acceptances;
@@ -46,7 +55,7 @@ export async function commitArrivals(services: Services, arrivals: Arrival[]): P
 /** Like `commitArrivals`; `enqueued` resolves once the job was sent or failed, and never rejects. */
 export async function storeArrivals(
   services: Services,
-  arrivals: Arrival[],
+  arrivals: EncodedArrival[],
 ): Promise<{ acceptances: Acceptance[]; enqueued: Promise<void> }> {
   const { db, clock, metrics } = services;
   const now = clock.now();
@@ -68,15 +77,20 @@ async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]):
     );
 }
 
-async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {
+async function writeArrivals(
+  tx: Tx,
+  arrivals: EncodedArrival[],
+  ids: string[],
+  now: Date,
+): Promise<Acceptance[]> {
   const triggerIds = [...new Set(arrivals.map((arrival) => arrival.trigger.id))];
   const versions = await listEnabledVersions(tx, triggerIds);
   const acceptances: Acceptance[] = [];
   const deliveries: Delivery[] = [];
-  const payloads: Payload[] = [];
+  const payloads: Tables["payloads"]["$inferSelect"][] = [];
 
   for (const index of orderByKey(arrivals)) {
-    const arrival = arrivals[index] as Arrival;
+    const arrival = arrivals[index] as EncodedArrival;
     const id = ids[index] as string;
     const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
     const acceptance: Acceptance = isCurrent ? await claimKey(tx, arrival, id, now) : { outcome: "stale" };
@@ -86,10 +100,10 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
     payloads.push({
       deliveryId: id,
       organizationId: arrival.trigger.organizationId,
-      size: arrival.body.length,
+      size: arrival.body.bytes.length,
       headers: arrival.headers,
-      codec: "identity",
-      body: arrival.body,
+      codec: arrival.body.codec,
+      body: arrival.body.bytes,
     });
   }
 
@@ -99,14 +113,14 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
 }
 
 /** Different orders would deadlock. */
-function orderByKey(arrivals: Arrival[]): number[] {
+function orderByKey(arrivals: EncodedArrival[]): number[] {
   const order = [...arrivals.keys()];
   if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
   const nameOf = (index: number) => `${arrivals[index]?.trigger.id} ${arrivals[index]?.idempotencyKey ?? ""}`;
   return order.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : a - b));
 }
 
-async function claimKey(tx: Tx, arrival: Arrival, id: string, now: Date): Promise<Acceptance> {
+async function claimKey(tx: Tx, arrival: EncodedArrival, id: string, now: Date): Promise<Acceptance> {
   const { idempotencyKey: key, trigger } = arrival;
   if (key === undefined) return { outcome: "accepted", id };
   const claim = { triggerId: trigger.id, key, deliveryId: id, createdAt: now };
@@ -131,14 +145,14 @@ export function idempotencyKeysFreeSince(now: Date): Date {
   return new Date(now.getTime() - idempotencyMs);
 }
 
-function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {
+function newDelivery(arrival: EncodedArrival, id: string, now: Date): Delivery {
   return {
     id,
     triggerId: arrival.trigger.id,
     receivedAt: now,
     contentType: arrival.contentType,
     externalId: arrival.externalId,
-    size: arrival.body.length,
+    size: arrival.body.size,
     status: null,
     reason: null,
     enqueuedAt: now,

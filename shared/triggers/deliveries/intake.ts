@@ -4,7 +4,13 @@ import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import { findTriggerByToken } from "../store.ts";
 import { findTriggerType, type TriggerType } from "../types.ts";
-import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
+import {
+  type Acceptance,
+  type Arrival,
+  commitArrivals,
+  type EncodedArrival,
+  encodeArrival,
+} from "./accept.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
 export interface EnabledTrigger {
@@ -36,11 +42,11 @@ const maxGroupBytes = 8 * 1024 * 1024;
 
 export function openIntake(services: Services): Intake {
   const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
-  const group = createBatcher<Arrival, Acceptance>({
+  const group = createBatcher<EncodedArrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: maxGroupItems,
     maxWeight: maxGroupBytes,
-    weigh: (arrival) => arrival.body.length,
+    weigh: (arrival) => arrival.body.bytes.length,
   });
 
   return {
@@ -52,7 +58,7 @@ export function openIntake(services: Services): Intake {
       hints.set(token, { ...trigger, isHint: true });
       return trigger;
     },
-    accept: (arrival) => group.add(arrival),
+    accept: async (arrival) => group.add(await encodeArrival(arrival)),
   };
 }
 

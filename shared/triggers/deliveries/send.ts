@@ -5,7 +5,7 @@ import type { Services } from "../../runtime/services.ts";
 import { findPayloadProblem } from "../payloads/problem.ts";
 import type { Trigger } from "../store.ts";
 import { findTriggerType, requireSignature, type TriggerType } from "../types.ts";
-import { type Arrival, storeArrivals } from "./accept.ts";
+import { type Arrival, encodeArrival, storeArrivals } from "./accept.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
@@ -42,7 +42,8 @@ export async function sendDelivery(
     const arrival = toArrival(type, headers, body);
     const { id, version } = trigger;
     const source = { id, version, organizationId: organization.id };
-    const { acceptances, enqueued } = await storeArrivals(services, [{ ...arrival, trigger: source }]);
+    const encoded = await encodeArrival({ ...arrival, trigger: source });
+    const { acceptances, enqueued } = await storeArrivals(services, [encoded]);
     const [acceptance] = acceptances;
     isAccepted = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")

@@ -1,7 +1,7 @@
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import { type Delivery, listFilteredDeliveries } from "../deliveries/store.ts";
-import { findPayload, listPayloads, type Payload } from "../payloads/store.ts";
+import { type EncodedPayload, listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
@@ -26,7 +26,7 @@ export async function evaluateFilters(
   const results = new Map<string, FilterResult>();
   const waiting = await listFilteredDeliveries(db, ids);
   for (const group of groupBySize(waiting)) {
-    const payloads = await listPayloads(
+    const payloads = await listEncodedPayloads(
       db,
       group.map(({ delivery }) => delivery.id),
     );
@@ -60,9 +60,10 @@ function groupBySize<Item extends { delivery: Delivery }>(items: Item[]): Item[]
   return groups;
 }
 
-function toFilterInput(expression: string, delivery: Delivery, payload: Payload): FilterInput {
-  const { id, receivedAt } = delivery;
-  return { expression, id, receivedAt, headers: payload.headers, body: payload.body };
+function toFilterInput(expression: string, delivery: Delivery, payload: EncodedPayload): FilterInput {
+  const { id, receivedAt, size } = delivery;
+  const { codec, bytes } = payload.body;
+  return { expression, id, receivedAt, headers: payload.headers, body: bytes, codec, size };
 }
 
 /** @throws Refusal 404, 422 when the payload is gone */
@@ -75,7 +76,7 @@ export async function testFilter(
   const delivery = await requireDelivery(db, trigger, deliveryId);
   const compiled = compileFilter(expression);
   if ("problem" in compiled) return { error: compiled.problem };
-  const payload = await findPayload(db, delivery.id);
+  const [payload] = await listEncodedPayloads(db, [delivery.id]);
   if (!payload) throw new Refusal(422, "The payload of this delivery is no longer kept");
   return evaluator.evaluate(toFilterInput(expression, delivery, payload));
 }

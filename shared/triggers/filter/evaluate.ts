@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { StoredHeader } from "../../vocabulary.ts";
+import type { PayloadCodec, StoredHeader } from "../../vocabulary.ts";
+import { decodeBodySync } from "../payloads/codec.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 
@@ -8,18 +9,22 @@ export interface FilterInput {
   id: string;
   receivedAt: Date;
   headers: StoredHeader[];
+  /** The payload as stored, and its size as received. */
   body: Uint8Array;
+  codec: PayloadCodec;
+  size: number;
 }
 
 const compiled = new LRUCache<string, ReturnType<typeof compileFilter>>({ max: 500 });
 
 /** Never throws. May take long: use a `FilterEvaluator`. */
-export function evaluateFilter({ expression, id, receivedAt, headers, body }: FilterInput): FilterOutcome {
+export function evaluateFilter(input: FilterInput): FilterOutcome {
+  const { expression, id, receivedAt, headers } = input;
   const compilation = compileOnce(expression);
   if ("problem" in compilation) return { error: compilation.problem };
 
   try {
-    const payload = parsePayload(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"));
+    const payload = parsePayload(readBody(input).toString("utf8"));
     return compilation.filter({
       id,
       created_at: receivedAt.toISOString(),
@@ -29,6 +34,10 @@ export function evaluateFilter({ expression, id, receivedAt, headers, body }: Fi
   } catch {
     return { error: "The payload cannot be read" };
   }
+}
+
+function readBody({ body, codec, size }: FilterInput): Buffer {
+  return decodeBodySync({ codec, bytes: Buffer.from(body.buffer, body.byteOffset, body.length), size });
 }
 
 function compileOnce(expression: string): ReturnType<typeof compileFilter> {

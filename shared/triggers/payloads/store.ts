@@ -1,18 +1,36 @@
 import { and, asc, eq, inArray, isNotNull, lt, sum } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
-import type { Tables } from "../../db/schema.ts";
+import type { StoredHeader } from "../../vocabulary.ts";
+import { decodeBody, type EncodedBody } from "./codec.ts";
 
-export type Payload = Tables["payloads"]["$inferSelect"];
-
-export async function findPayload(db: Db, deliveryId: string): Promise<Payload | undefined> {
-  const { payloads } = db.tables;
-  const [found] = await db.select().from(payloads).where(eq(payloads.deliveryId, deliveryId));
-  return found;
+export interface EncodedPayload {
+  deliveryId: string;
+  headers: StoredHeader[];
+  body: EncodedBody;
 }
 
-export async function listPayloads(db: Db, deliveryIds: string[]): Promise<Payload[]> {
-  const { payloads } = db.tables;
-  return db.select().from(payloads).where(inArray(payloads.deliveryId, deliveryIds));
+export interface Payload {
+  headers: StoredHeader[];
+  /** The bytes as received. */
+  body: Buffer;
+}
+
+export async function findPayload(db: Db, deliveryId: string): Promise<Payload | undefined> {
+  const [found] = await listEncodedPayloads(db, [deliveryId]);
+  return found && { headers: found.headers, body: await decodeBody(found.body) };
+}
+
+export async function listEncodedPayloads(db: Db, deliveryIds: string[]): Promise<EncodedPayload[]> {
+  const { payloads, deliveries } = db.tables;
+  return db
+    .select({
+      deliveryId: payloads.deliveryId,
+      headers: payloads.headers,
+      body: { codec: payloads.codec, bytes: payloads.body, size: deliveries.size },
+    })
+    .from(payloads)
+    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
+    .where(inArray(payloads.deliveryId, deliveryIds));
 }
 
 export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boolean> {

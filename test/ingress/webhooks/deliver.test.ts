@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
+import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { type Answer, post, request } from "../../helpers/http.ts";
@@ -106,8 +107,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       socket.destroy();
 
       const id = /"id":"([^"]+)"/.exec(String(answer))?.[1];
-      const { db } = world.services;
-      const kept = (await db.select().from(db.tables.payloads)).find((row) => row.deliveryId === id);
+      const kept = await findPayload(world.services.db, id ?? "");
       assert.equal(kept?.body.toString(), body);
     });
 

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { describe, it } from "node:test";
+import { decodeBody, decodeBodySync, encodeBody } from "../../../shared/triggers/payloads/codec.ts";
+
+const text = (length: number) => Buffer.alloc(length, "one line of text, and another one\n");
+
+describe("the codec of payloads", () => {
+  it("gives back every body byte for byte", async () => {
+    const kinds = [text, (length: number) => Buffer.alloc(length, 0), randomBytes];
+    for (const length of [0, 1, 4095, 4096, 4097, 20_000, 65_536, 3_000_000]) {
+      for (const body of kinds.map((kind) => kind(length))) {
+        const encoded = await encodeBody(body);
+        assert.equal(encoded.size, length);
+        assert.ok((await decodeBody(encoded)).equals(body));
+        assert.ok(decodeBodySync(encoded).equals(body));
+      }
+    }
+  });
+
+  it("deflates from 4 KB, and only what becomes smaller", async () => {
+    const codecOf = async (body: Buffer) => (await encodeBody(body)).codec;
+    assert.equal(await codecOf(text(4095)), "identity");
+    assert.equal(await codecOf(text(4096)), "deflate");
+    assert.equal(await codecOf(randomBytes(20_000)), "identity");
+    assert.ok((await encodeBody(text(20_000))).bytes.length < 500);
+  });
+
+  it("inflates no more than was received, and no less", async () => {
+    const encoded = await encodeBody(text(1_000_000));
+    for (const size of [0, 100, 999_999, 1_000_001]) {
+      const damaged = { ...encoded, size };
+      await assert.rejects(decodeBody(damaged));
+      assert.throws(() => decodeBodySync(damaged));
+    }
+    const cut = { ...encoded, bytes: encoded.bytes.subarray(0, 1000) };
+    await assert.rejects(decodeBody(cut));
+  });
+});
