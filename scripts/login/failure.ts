@@ -86,7 +86,7 @@ export function isNetworkError(error: unknown): boolean {
   return error instanceof TypeError && !("code" in error);
 }
 
-/** Tells the user what to do. */
+/** Advises the user. */
 export function explain(failure: RequestFailed, target: { clientId: string; scope: string }): string {
   const { at, code, detail, retryAfterMs } = failure;
   const { clientId, scope } = target;

@@ -39,7 +39,6 @@ export async function audit(tx: Tx, actor: AuditActor, action: string, subject: 
   await auditAll(tx, action, [{ actor, subject }]);
 }
 
-/** Writes an audit entry for each change of the same kind. */
 export async function auditAll(
   tx: Tx,
   action: string,

@@ -44,7 +44,7 @@ interface MemberId {
   userId: string;
 }
 
-/** Like `lockActiveRole`, for each of many members in order. Does not exclude other shared locks. */
+/** Locks in order. Does not exclude other shared locks. */
 export async function lockActiveRoles(tx: Tx, wanted: MemberId[]): Promise<(Role | undefined)[]> {
   const { members, users } = tx.tables;
   const userIds = [...new Set(wanted.map(({ userId }) => userId))];

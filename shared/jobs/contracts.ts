@@ -2,9 +2,9 @@ import { z } from "zod";
 import { hourMs, minuteMs, secondMs } from "../durations.ts";
 import { defineJob } from "./define.ts";
 
-// A background job may run twice, late or not at all: rows decide what it does, and a second run changes nothing.
+// A background job may run twice, late or not at all: rows decide, and a second run changes nothing.
 
-/** Redis and worker pay by the job, so a busy process puts many deliveries into one. */
+/** Redis and worker pay by the job: a busy process gathers deliveries. */
 export const createBuilds = defineJob({
   name: "create-builds",
   queue: "deliveries",
@@ -18,7 +18,6 @@ export const createBuilds = defineJob({
   },
 });
 
-/** Requeues deliveries that lost their job. */
 export const requeueStrandedDeliveries = defineJob({
   name: "requeue-stranded-deliveries",
   queue: "maintenance",
@@ -27,7 +26,7 @@ export const requeueStrandedDeliveries = defineJob({
   everyMs: 5 * secondMs,
 });
 
-/** Evicts payloads past their retention, and the oldest of an organization over its limit. */
+/** Evicts old payloads, and the oldest of an organization over its limit. */
 export const evictPayloads = defineJob({
   name: "evict-payloads",
   queue: "maintenance",
@@ -36,7 +35,6 @@ export const evictPayloads = defineJob({
   everyMs: 10 * minuteMs,
 });
 
-/** Expires device codes, and purges old ones. */
 export const expireDeviceCodes = defineJob({
   name: "expire-device-codes",
   queue: "maintenance",
@@ -63,7 +61,7 @@ export const purgeExpired = defineJob({
   everyMs: hourMs,
 });
 
-/** Makes waiting jobs and their builds match their queue's pause. */
+/** Makes waiting jobs and builds match their queue's pause. */
 export const fanOutDispatchPause = defineJob({
   name: "fan-out-dispatch-pause",
   queue: "dispatch",

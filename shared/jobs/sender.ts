@@ -10,15 +10,15 @@ import { type Gathering, type JobContract, type WorkQueue, workQueues } from "./
 
 export interface JobSender {
   /**
-   * Never throws. Hot paths do not wait: a lost job is requeued. A contract with `gathering` may delay it.
+   * Never throws: a lost job is requeued. `gathering` may delay it.
    * @returns true if Redis took it
    */
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
   /** Undefined while Redis is away. */
   countWaiting(queue: WorkQueue): Promise<number | undefined>;
-  /** Removes other schedules, which a former version may have left. Repeat it: FLUSHALL deletes schedules. */
+  /** Removes a former version's schedules. Repeat it: FLUSHALL deletes schedules. */
   schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
-  /** Sends what is gathered first. */
+  /** Sends gathered jobs first. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Shares the read of a key among all who want it in the same turn of the event loop. */
+/** Shares reads of a key within a turn of the event loop. */
 export function onceATurn<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
   const reads = new Map<Key, Promise<Value>>();
   const forget = () => reads.clear();

@@ -91,7 +91,7 @@ export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, 
   };
 }
 
-/** Tells secrets apart. Empty for at most two characters. */
+/** Distinguishes secrets. Empty for at most two characters. */
 export function lastTwoOf(secret: string): string {
   return secret.length > 2 ? secret.slice(-2) : "";
 }

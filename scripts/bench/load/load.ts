@@ -90,7 +90,7 @@ export function startGenerator(scratch: Scratch, name = "load"): Generator {
 }
 
 function requireAllAccepted(result: LoadResult, url: string): void {
-  const { origin } = new URL(url); // the path may hold a token
+  const { origin } = new URL(url); // the path may contain a token
   const refused = Object.entries(result.refused).map(([kind, count]) => `${count} × ${kind}`);
   if (refused.length > 0)
     throw new BenchmarkFailed(
