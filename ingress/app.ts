@@ -13,7 +13,7 @@ import { apiRoot } from "./api/root.ts";
 import { openBodies } from "./http/body.ts";
 import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
-import { requestHooks } from "./http/request-context.ts";
+import { openRequest } from "./http/request-context.ts";
 import { type Route, restRoute, route } from "./http/routing.ts";
 import { Clients } from "./oauth/client.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
@@ -40,7 +40,7 @@ export function createApp(services: Services, { deviceFlow, refusals, filters, i
     // onRequest refuses them, except below /v2.
     allowMalformedURL: true,
     onError: renderErrors(services),
-    ...requestHooks(services, isClosing),
+    onRequest: openRequest(services, isClosing),
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
   const intake = openIntake(services);

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
@@ -10,6 +10,7 @@ import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.
 import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
+import { StagedResponse } from "./http/response.ts";
 
 export interface Ingress {
   /** Without a trailing slash. */
@@ -69,6 +70,7 @@ function listenOptions(config: Config) {
     gracefulShutdown: false,
     silent: true,
     node: {
+      ServerResponse: StagedResponse as unknown as typeof ServerResponse,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
       keepAliveTimeout: keepAliveMs,

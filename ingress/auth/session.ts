@@ -6,7 +6,7 @@ import { issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { dayMs, secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { nodeResponse } from "../http/node.ts";
+import { setHeader } from "../http/respond.ts";
 
 /** A browser and its user. */
 export interface Visitor {
@@ -37,7 +37,7 @@ export function setSessionCookie(config: Config, event: H3Event, token: string):
   const secure = isSecure(config, event) ? "; Secure" : "";
   const maxAge = (config.sessionDays * dayMs) / secondMs;
   const cookie = `${cookieName(config, event)}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
-  nodeResponse(event).setHeader("Set-Cookie", cookie);
+  setHeader(event, "Set-Cookie", cookie);
 }
 
 /** Derived, so that it need not be stored. */

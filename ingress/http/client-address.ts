@@ -13,7 +13,7 @@ export function clientAddress(trustedProxies: string[]): (event: H3Event) => str
     const request = nodeRequest(event);
     const address = trustedProxies.length === 0 ? request.socket.remoteAddress : proxyAddr(request, trust);
     // A socket for both families shows IPv4 addresses as IPv6 ones.
-    return (address ?? "").replace(/^::ffff:(?=\d+\.)/i, "");
+    return address?.startsWith("::") ? address.replace(/^::ffff:(?=\d+\.)/i, "") : (address ?? "");
   };
 }
 

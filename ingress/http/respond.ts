@@ -1,34 +1,53 @@
 import { type H3Event, HTTPResponse } from "h3";
 import { nodeResponse } from "./node.ts";
 
-// A `Headers` for each request costs a third of the throughput. Headers on Node's response stay on errors too.
+// Headers that are set here stay on errors too.
 
 export function setHeader(event: H3Event, name: string, value: string): void {
-  nodeResponse(event).setHeader(name, value);
+  nodeResponse(event).stage(name, value);
 }
 
 export function setHeaders(event: H3Event, headers: Readonly<Record<string, string>>): void {
   const response = nodeResponse(event);
-  for (const name in headers) response.setHeader(name, headers[name] as string);
+  for (const name in headers) response.stage(name, headers[name] as string);
+}
+
+type HeaderPairs = readonly (readonly [name: string, value: string])[];
+
+const jsonHeaders: HeaderPairs = [["content-type", "application/json;charset=UTF-8"]];
+const htmlHeaders: HeaderPairs = [["content-type", "text/html;charset=UTF-8"]];
+
+/** srvx takes pairs as they are. A `Headers` for each answer costs 3 µs. */
+class PlainResponse extends HTTPResponse {
+  readonly #pairs: HeaderPairs;
+
+  constructor(status: number, body: string | null, pairs: HeaderPairs) {
+    super(body, { status });
+    this.#pairs = pairs;
+  }
+
+  override get headers(): Headers {
+    return this.#pairs as unknown as Headers;
+  }
 }
 
 export function json(status: number, body: unknown): HTTPResponse {
-  return new HTTPResponse(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json;charset=UTF-8" },
-  });
+  return new PlainResponse(status, JSON.stringify(body), jsonHeaders);
 }
 
 /** 204 without a body and without Content-Length. */
 export function noContent(): HTTPResponse {
-  return new HTTPResponse(null, { status: 204 });
+  return new PlainResponse(204, null, []);
 }
 
 export function html(status: number, body: string): HTTPResponse {
-  return new HTTPResponse(body, { status, headers: { "content-type": "text/html;charset=UTF-8" } });
+  return new PlainResponse(status, body, htmlHeaders);
 }
 
 /** 303: continue with GET. */
 export function seeOther(path: string): HTTPResponse {
-  return new HTTPResponse(null, { status: 303, headers: { location: path, "cache-control": "no-store" } });
+  return new PlainResponse(303, null, [
+    ["location", path],
+    ["cache-control", "no-store"],
+  ]);
 }
