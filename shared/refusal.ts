@@ -5,7 +5,7 @@ export interface Problem {
   message: string;
 }
 
-/** A request that the rules forbid. The message goes to the caller: it never contains internals or secrets. */
+/** A request that the rules forbid: an outcome, so without a stack, which costs 4 µs. The message goes to the caller: it never contains internals or secrets. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -24,7 +24,10 @@ export class Refusal extends Error {
       problems?: readonly Problem[];
     } = {},
   ) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = limit;
     this.status = status;
     this.headers = more.headers ?? {};
     this.details = more.details ?? {};

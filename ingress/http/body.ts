@@ -9,9 +9,11 @@ export class ClientDisconnected extends Error {
   override readonly name = "ClientDisconnected";
 }
 
-/** A body in memory. Dispose of it to return its bytes to the budget. */
+/** A body in memory. */
 export interface RequestBody extends Disposable {
   bytes: Buffer;
+  /** Returns its bytes to the budget, as disposing does: `using` costs a microsecond. */
+  release(): void;
 }
 
 /** Reads bodies within one budget of bytes for the process. */
@@ -49,10 +51,29 @@ interface Reading {
   reject: (error: Error) => void;
 }
 
+const noBytes = Buffer.alloc(0);
+const reader = Symbol("reader");
+
+interface ReadRequest extends IncomingMessage {
+  [reader]?: Reader;
+}
+
+// Functions of the module, with the reader found on the request: a closure for each event costs more.
+function onData(this: ReadRequest, chunk: Buffer): void {
+  this[reader]?.add(chunk);
+}
+function onEnd(this: ReadRequest): void {
+  this[reader]?.end();
+}
+/** Follows an error, too. Complete requests close too. */
+function onClose(this: ReadRequest): void {
+  this[reader]?.disconnected();
+}
+
 /** Reads one body. Three times faster than `event.req.arrayBuffer()`. */
 class Reader implements RequestBody {
-  bytes: Buffer = Buffer.alloc(0);
-  readonly #request: IncomingMessage;
+  bytes: Buffer = noBytes;
+  readonly #request: ReadRequest;
   readonly #reading: Reading;
   #chunks: Buffer[] = [];
   #smallChunks = 0;
@@ -68,22 +89,23 @@ class Reader implements RequestBody {
 
   start(): void {
     const request = this.#request;
-    if (request.destroyed) this.#disconnected();
-    request
-      .on("data", (chunk: Buffer) => this.#add(chunk))
-      .on("end", () => this.#end())
-      .on("close", () => this.#disconnected())
-      .on("error", () => this.#disconnected());
+    if (request.destroyed) this.disconnected();
+    request[reader] = this;
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
     const { maxBytes, tooLarge } = this.#reading;
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) this.#refuse(tooLarge());
   }
 
-  [Symbol.dispose](): void {
+  release(): void {
     this.#reading.budget.left += this.#reserved;
     this.#reserved = 0;
   }
 
-  #add(chunk: Buffer): void {
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  add(chunk: Buffer): void {
     if (this.#isDone) return;
     const { maxBytes, tooLarge, budget } = this.#reading;
     this.#size += chunk.length;
@@ -111,7 +133,7 @@ class Reader implements RequestBody {
     this.#smallChunks = 0;
   }
 
-  #end(): void {
+  end(): void {
     if (this.#refusal) this.#fail(this.#refusal);
     if (this.#isDone) return;
     this.#isDone = true;
@@ -123,19 +145,18 @@ class Reader implements RequestBody {
   #refuse(refusal: Refusal): void {
     this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
     this.#chunks = [];
-    this[Symbol.dispose]();
+    this.release();
     setTimeout(() => this.#fail(refusal), discardMs).unref();
   }
 
-  /** Complete requests close too. */
-  #disconnected(): void {
+  disconnected(): void {
     if (!this.#isDone) this.#fail(new ClientDisconnected("The client closed the connection"));
   }
 
   #fail(error: Error): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this[Symbol.dispose]();
+    this.release();
     this.#reading.reject(error);
   }
 }

@@ -20,12 +20,22 @@ export function renderErrors(services: Services) {
   return (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
     setHeader(event, "X-Request-Id", requestId(event));
     const refusal = toRefusal(services, error, event);
-    if (refusal instanceof DeliveryRefusal)
-      services.metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
+    if (refusal instanceof DeliveryRefusal) return answerDeliveryRefusal(services, event, refusal);
     setHeaders(event, refusal.headers);
     if (isOAuthPath(event)) return oauthError(event, refusal);
     return programPaths.test(event.url.pathname) ? jsonError(refusal) : pageError(services, event, refusal);
   };
+}
+
+/** For a handler that catches the refusal itself: the framework would wrap it in an error with a stack. */
+export function answerDeliveryRefusal(
+  { metrics }: Services,
+  event: H3Event,
+  refusal: DeliveryRefusal,
+): HTTPResponse {
+  metrics.deliveriesRefused.inc({ cause: refusal.refusalCause });
+  setHeaders(event, refusal.headers);
+  return jsonError(refusal);
 }
 
 function jsonError({ status, message, details }: Refusal): HTTPResponse {

@@ -1,17 +1,18 @@
 import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Arrival, findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
+import { findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
 import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
+import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
-import { HintedTrigger } from "./hinted-trigger.ts";
 
 /**
  * POST /deliver/:token. Stores a delivery, which a worker decides.
@@ -31,84 +32,147 @@ import { HintedTrigger } from "./hinted-trigger.ts";
 export function deliver(
   services: Services,
   bodies: Bodies,
-  { intake, refusals }: { intake: Intake; refusals: RefusalCounts },
+  parts: { intake: Intake; refusals: RefusalCounts },
 ) {
-  const { maxPayloadBytes, maxPayloadDepth } = services.config;
-  const tooLarge = () => payloadTooLarge(maxPayloadBytes);
+  const maxBytes = services.config.maxPayloadBytes;
+  const door: Door = { services, bodies, ...parts, tooLarge: () => payloadTooLarge(maxBytes) };
+  return defineHandler((event) => new Posting(door, event).answer());
+}
 
-  const receive = async (event: H3Event, seen: { trigger?: EnabledTrigger }) => {
-    const token = requireToken(event);
-    const { headers } = event.req;
-    seen.trigger = await intake.requireEnabledTrigger(token);
-    const contentType = requireJson(headers);
-    using request = await bodies.read(event, maxPayloadBytes, tooLarge);
-    const body = request.bytes;
+const noBytes: Buffer = Buffer.alloc(0);
 
-    const verify = (current: EnabledTrigger) => requireSignature(current, (name) => headers.get(name), body);
-    const trigger = new HintedTrigger(seen.trigger, async () => {
-      const row = await intake.requireEnabledTrigger(token, { fresh: true });
-      verify(row);
-      return row;
-    });
-    await trigger.check(verify);
+interface Door {
+  services: Services;
+  bodies: Bodies;
+  intake: Intake;
+  refusals: RefusalCounts;
+  tooLarge: () => DeliveryRefusal;
+}
 
-    const idempotencyKey = readIdempotencyKey(headers);
-    const first = idempotencyKey && (await findReplayedDelivery(services, seen.trigger.id, idempotencyKey));
-    if (first) {
-      if (trigger.current.isHint) await trigger.refresh();
-      return replayed(event, first);
+/** One request. A class, because tsx makes named closures slow: it defines a name each time one is made. */
+class Posting {
+  readonly #door: Door;
+  readonly #event: H3Event;
+  readonly #token: string;
+  /** Perhaps a hint, which may let a request pass; only the row may refuse it. */
+  #trigger: EnabledTrigger | undefined;
+  #body = noBytes;
+
+  constructor(door: Door, event: H3Event) {
+    this.#door = door;
+    this.#event = event;
+    this.#token = event.url.pathname.slice("/deliver/".length);
+  }
+
+  async answer(): Promise<HTTPResponse> {
+    try {
+      return await this.#receive();
+    } catch (error) {
+      if (!(error instanceof DeliveryRefusal)) throw error;
+      const { services, refusals } = this.#door;
+      const triggerId = error.triggerId ?? this.#trigger?.id;
+      if (triggerId) refusals.count(triggerId, error.refusalCause);
+      return answerDeliveryRefusal(services, this.#event, error);
     }
-    await trigger.check((current) => limitDeliveries(services, event, current));
-    await requireWellFormed(body, maxPayloadDepth);
-    return await accept(event, trigger, { contentType, idempotencyKey, body });
-  };
+  }
 
-  const accept = async (
-    event: H3Event,
-    trigger: HintedTrigger,
-    request: Pick<Arrival, "contentType" | "idempotencyKey" | "body">,
-  ) => {
+  async #receive(): Promise<HTTPResponse> {
+    const { bodies, intake, services, tooLarge } = this.#door;
+    // The token of a hint is well formed.
+    this.#trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
+    const contentType = requireJson(this.#event.req.headers);
+    const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge);
+    this.#body = request.bytes;
+    try {
+      return await this.#check(this.#trigger, contentType);
+    } finally {
+      request.release();
+    }
+  }
+
+  /** @throws DeliveryRefusal 400, 404, 403 */
+  #readTrigger(): Promise<EnabledTrigger> {
+    if (!isWellFormedToken("trigger", this.#token)) throw new DeliveryRefusal("invalid_token");
+    return this.#door.intake.requireEnabledTrigger(this.#token);
+  }
+
+  async #check(hint: EnabledTrigger, contentType: string): Promise<HTTPResponse> {
+    const { services } = this.#door;
+    let trigger = await this.#verify(hint);
+
+    const idempotencyKey = readIdempotencyKey(this.#event.req.headers);
+    const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
+    if (first) {
+      if (trigger.isHint) await this.#readRow();
+      return replayed(this.#event, first);
+    }
+    trigger = await this.#limit(trigger);
+    const problem = await findPayloadProblem(this.#body, services.config.maxPayloadDepth);
+    if (problem) throw new DeliveryRefusal(problem);
+    return await this.#accept(trigger, contentType, idempotencyKey);
+  }
+
+  async #verify(trigger: EnabledTrigger): Promise<EnabledTrigger> {
+    try {
+      this.#requireSignature(trigger);
+      return trigger;
+    } catch (error) {
+      return await this.#readRowOfHint(trigger, error);
+    }
+  }
+
+  async #limit(trigger: EnabledTrigger): Promise<EnabledTrigger> {
+    const { services } = this.#door;
+    try {
+      await limitDeliveries(services, this.#event, trigger);
+      return trigger;
+    } catch (error) {
+      const row = await this.#readRowOfHint(trigger, error);
+      await limitDeliveries(services, this.#event, row);
+      return row;
+    }
+  }
+
+  async #readRowOfHint(trigger: EnabledTrigger, error: unknown): Promise<EnabledTrigger> {
+    if (!(error instanceof Refusal) || !trigger.isHint) throw error;
+    return await this.#readRow();
+  }
+
+  async #readRow(): Promise<EnabledTrigger> {
+    const row = await this.#door.intake.requireEnabledTrigger(this.#token);
+    this.#requireSignature(row);
+    return row;
+  }
+
+  #requireSignature(trigger: EnabledTrigger): void {
+    requireSignature(trigger, this.#event.req.headers, this.#body);
+  }
+
+  async #accept(
+    given: EnabledTrigger,
+    contentType: string,
+    idempotencyKey: string | undefined,
+  ): Promise<HTTPResponse> {
+    const { services, intake } = this.#door;
+    const event = this.#event;
     const headers = storedHeaders(event);
+    let trigger = given;
     let isAccepted = false;
     try {
       for (;;) {
-        const { current } = trigger;
-        const externalId = readExternalId(event.req.headers, current.type.deliveryIdHeader);
-        const acceptance = await intake.accept({ ...request, trigger: current, externalId, headers });
+        const externalId = readExternalId(event.req.headers, trigger.type.deliveryIdHeader);
+        const arrival = { trigger, contentType, externalId, headers, idempotencyKey, body: this.#body };
+        const acceptance = await intake.accept(arrival);
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
         isAccepted = acceptance.outcome === "accepted";
         if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
-        await trigger.refresh();
+        trigger = await this.#readRow();
       }
     } finally {
       // A repeated delivery and a fault of the server do not count against the limit.
-      if (!isAccepted) await giveBackDelivery(services, trigger.current);
+      if (!isAccepted) await giveBackDelivery(services, trigger);
     }
-  };
-
-  return defineHandler(async (event) => {
-    const seen: { trigger?: EnabledTrigger } = {};
-    try {
-      return await receive(event, seen);
-    } catch (error) {
-      const triggerId = error instanceof DeliveryRefusal && (error.triggerId ?? seen.trigger?.id);
-      if (triggerId) refusals.count(triggerId, error.refusalCause);
-      throw error;
-    }
-  });
-}
-
-/** @throws DeliveryRefusal 400 */
-function requireToken(event: H3Event): string {
-  const token = event.url.pathname.slice("/deliver/".length);
-  if (!isWellFormedToken("trigger", token)) throw new DeliveryRefusal("invalid_token");
-  return token;
-}
-
-/** @throws DeliveryRefusal 400 */
-async function requireWellFormed(body: Buffer, maxDepth: number): Promise<void> {
-  const problem = await findPayloadProblem(body, maxDepth);
-  if (problem) throw new DeliveryRefusal(problem);
+  }
 }
 
 function replayed(event: H3Event, id: string): HTTPResponse {

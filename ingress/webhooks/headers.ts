@@ -6,6 +6,7 @@ import { nodeRequest } from "../http/node.ts";
 
 const maxIdempotencyKeyLength = 255;
 const maxExternalIdLength = 255;
+const jsonType = "application/json";
 const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
 /** Values of these headers are never stored. */
 const secretHeader = /authorization|cookie|signature|token|secret|password|api-?key/i;
@@ -13,15 +14,17 @@ const secretHeader = /authorization|cookie|signature|token|secret|password|api-?
 /** Returns the Content-Type header. @throws DeliveryRefusal 415 */
 export function requireJson(headers: Headers): string {
   const contentType = headers.get("content-type") ?? "";
-  const type = mediaType(contentType);
-  if (formTypes.includes(type)) throw new DeliveryRefusal("form_content_type");
-  if (type !== "application/json" || !hasUtf8Charset(contentType))
-    throw new DeliveryRefusal("wrong_content_type");
-
+  if (contentType !== jsonType) requireJsonType(contentType);
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
     throw new DeliveryRefusal("wrong_encoding");
   return contentType;
+}
+
+function requireJsonType(contentType: string): void {
+  const type = mediaType(contentType);
+  if (formTypes.includes(type)) throw new DeliveryRefusal("form_content_type");
+  if (type !== jsonType || !hasUtf8Charset(contentType)) throw new DeliveryRefusal("wrong_content_type");
 }
 
 /** @throws DeliveryRefusal 400 if the key is too long */

@@ -67,11 +67,11 @@ export function visibleHeaders(issueTracker: string, name: string): Set<string> 
 /** @throws DeliveryRefusal 401 */
 export function requireSignature(
   { type: { signature }, secret }: { type: TriggerType; secret: string | undefined },
-  headerOf: (name: string) => string | null | undefined,
+  headers: { get(name: string): string | null | undefined },
   body: Buffer,
 ): void {
   if (secret === undefined || !signature) return;
-  if (!isSignedBy(secret, body, headerOf(signature.header) ?? "", signature.prefix))
+  if (!isSignedBy(secret, body, headers.get(signature.header) ?? "", signature.prefix))
     throw new DeliveryRefusal("invalid_signature");
 }
 

@@ -26,11 +26,10 @@ export interface EnabledTrigger {
 }
 
 export interface Intake {
-  /**
-   * Returns a hint, unless `fresh` is true.
-   * @throws DeliveryRefusal 404, 403
-   */
-  requireEnabledTrigger(token: string, options?: { fresh: boolean }): Promise<EnabledTrigger>;
+  /** The trigger of a token as it was up to a second ago. */
+  findHint(token: string): EnabledTrigger | undefined;
+  /** Reads the trigger of a token. @throws DeliveryRefusal 404, 403 */
+  requireEnabledTrigger(token: string): Promise<EnabledTrigger>;
   /** Concurrent deliveries share a commit. */
   accept(arrival: Arrival): Promise<Acceptance>;
 }
@@ -50,9 +49,8 @@ export function openIntake(services: Services): Intake {
   });
 
   return {
-    async requireEnabledTrigger(token, { fresh } = { fresh: false }) {
-      const hint = fresh ? undefined : hints.get(token);
-      if (hint) return hint;
+    findHint: (token) => hints.get(token),
+    async requireEnabledTrigger(token) {
       hints.delete(token);
       const trigger = await readEnabledTrigger(services, token);
       hints.set(token, { ...trigger, isHint: true });

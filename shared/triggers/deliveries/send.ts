@@ -28,7 +28,7 @@ export async function sendDelivery(
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
   const headers = senderHeaders(type, { body, secret, event });
-  requireSignature({ type, secret }, (name) => headers.get(name), body);
+  requireSignature({ type, secret }, headers, body);
 
   const rateLimit = deliveriesLimit({
     organizationId: organization.id,
