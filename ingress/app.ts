@@ -26,6 +26,8 @@ import { deliver } from "./webhooks/deliver.ts";
 
 /** The opener closes these parts. */
 export interface AppParts {
+  /** For deliveries and OAuth requests. */
+  hot: Services;
   deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
   filters: FilterEvaluator;
@@ -34,7 +36,10 @@ export interface AppParts {
 }
 
 /** The table of routes. */
-export function createApp(services: Services, { deviceFlow, refusals, filters, isClosing }: AppParts): H3 {
+export function createApp(
+  services: Services,
+  { hot, deviceFlow, refusals, filters, isClosing }: AppParts,
+): H3 {
   const app = new H3({
     silent: true,
     // onRequest refuses them, except below /v2.
@@ -43,13 +48,13 @@ export function createApp(services: Services, { deviceFlow, refusals, filters, i
     onRequest: openRequest(services, isClosing),
   });
   const bodies = openBodies(services.config.maxBodyBytesInFlight);
-  const intake = openIntake(services);
-  const oauth = { clients: new Clients(services), deviceFlow };
+  const intake = openIntake(hot);
+  const oauth = { clients: new Clients(hot), deviceFlow };
 
   const operations = restOperations(services, filters);
   const document = describeApi(services.config, operations);
 
-  app.post(patterns.deliver, deliver(services, bodies, { intake, refusals }));
+  app.post(patterns.deliver, deliver(hot, bodies, { intake, refusals }));
   app.all(patterns.deliver, refuseMethod);
 
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
@@ -58,10 +63,10 @@ export function createApp(services: Services, { deviceFlow, refusals, filters, i
   const routes: Route[] = [
     [patterns.healthz, { GET: healthz() }],
     [patterns.readyz, { GET: readyz(services) }],
-    [patterns.deviceAuthorization, { POST: deviceAuthorization(services, bodies, oauth) }],
-    [patterns.token, { POST: token(services, bodies, oauth) }],
-    [patterns.revoke, { POST: revoke(services, bodies, oauth.clients) }],
-    [patterns.introspect, { POST: introspect(services, bodies, oauth.clients) }],
+    [patterns.deviceAuthorization, { POST: deviceAuthorization(hot, bodies, oauth) }],
+    [patterns.token, { POST: token(hot, bodies, oauth) }],
+    [patterns.revoke, { POST: revoke(hot, bodies, oauth.clients) }],
+    [patterns.introspect, { POST: introspect(hot, bodies, oauth.clients) }],
     [patterns.oauthMetadata, { GET: metadata(services.config) }],
     [patterns.openidConfiguration, { GET: metadata(services.config) }],
     [patterns.openapi, { GET: openapi(document) }],

@@ -33,10 +33,11 @@ export async function startIngress(services: Services): Promise<Ingress> {
   warnOfPlainHttp(services);
   await services.awaitRedis();
   let isClosing = false;
-  const deviceFlow = new DeviceFlow(services);
+  const hot = { ...services, db: services.hotDb };
+  const deviceFlow = new DeviceFlow(hot);
   const refusals = openRefusalCounts(services);
   const filters = openFilterEvaluator();
-  const app = createApp(services, { deviceFlow, refusals, filters, isClosing: () => isClosing });
+  const app = createApp(services, { hot, deviceFlow, refusals, filters, isClosing: () => isClosing });
   const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import { createPasswords, type Passwords } from "../crypto/passwords.ts";
 import type { Db } from "../db/database.ts";
-import { openDatabase } from "../db/open.ts";
+import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
 import { type JobSender, openJobSender } from "../jobs/sender.ts";
 import { createBreaker } from "../redis/breaker.ts";
@@ -24,6 +24,8 @@ export interface Services {
   log: Log;
   clock: Clock;
   db: Db;
+  /** For deliveries and OAuth requests: on Postgres it has connections that lists and pages cannot take. */
+  hotDb: Db;
   rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
@@ -47,14 +49,17 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
   const metrics = createMetrics();
   const keys = redisKeys(config.redisPrefix);
 
-  const db = openDatabase({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    timeoutMs: config.databaseTimeoutMs,
-    clock,
-    onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
-    onLockReleased: (seconds) => metrics.writeLockSeconds.observe(seconds),
-  });
+  const openDb = (poolSize: number) =>
+    openDatabase({
+      url: config.databaseUrl,
+      poolSize,
+      timeoutMs: config.databaseTimeoutMs,
+      clock,
+      onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
+      onLockReleased: (seconds) => metrics.writeLockSeconds.observe(seconds),
+    });
+  const db = openDb(config.databasePoolSize);
+  const hotDb = isSqliteUrl(config.databaseUrl) ? db : openDb(config.databaseHotPoolSize);
 
   const redis = connectFast(config.redisUrl);
   warnOfUnfitRedis(redis, log);
@@ -76,6 +81,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     log,
     clock,
     db,
+    hotDb,
     rateLimiter,
     pacing,
     usage,
@@ -93,6 +99,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
       await db.close();
+      if (hotDb !== db) await hotDb.close();
     },
   };
 }

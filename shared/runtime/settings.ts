@@ -64,7 +64,12 @@ const storage = {
   databasePoolSize: setting(
     "DATABASE_POOL_SIZE",
     wholeNumber(2, 1000).default(10),
-    "Postgres connections per process",
+    "Postgres connections per process, for all but deliveries and OAuth requests",
+  ),
+  databaseHotPoolSize: setting(
+    "DATABASE_HOT_POOL_SIZE",
+    wholeNumber(1, 1000).default(5),
+    "More Postgres connections of an ingress process, for deliveries and OAuth requests alone: lists and pages cannot take them. Few are enough, because requests share commits. Postgres must allow the sum of both sizes for each process",
   ),
   databaseTimeoutMs: setting(
     "DATABASE_TIMEOUT_MS",

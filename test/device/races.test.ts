@@ -35,7 +35,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
   let client: TestClient;
 
   before(async () => {
-    const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000", DATABASE_POOL_SIZE: "20" };
+    const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000", DATABASE_HOT_POOL_SIZE: "20" };
     world = await startWorld(database, settings);
     here = await world.another();
     other = await runSecondIngress(world, settings);

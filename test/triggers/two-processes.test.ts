@@ -12,7 +12,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
   let second: Awaited<ReturnType<typeof runSecondIngress>>;
 
   before(async () => {
-    api = await openTriggerApi(database, { DATABASE_POOL_SIZE: "20" });
+    api = await openTriggerApi(database, { DATABASE_HOT_POOL_SIZE: "20" });
     second = await runSecondIngress(api.world, {
       ...ordinarySettings,
       WEBHOOK_URL: "https://hooks.example.com",
