@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
@@ -39,6 +39,14 @@ export async function lockActiveRole(
   return user && user.deactivatedAt === null ? member?.role : undefined;
 }
 
+const activeUsers = prepared<{ ids: string[] }, { id: string }>((db) => {
+  const { users } = db.tables;
+  return db
+    .select({ id: users.id })
+    .from(users)
+    .where(and(isOneOf(users.id, "ids"), isNull(users.deactivatedAt)));
+});
+
 interface MemberId {
   organizationId: string;
   userId: string;
@@ -46,7 +54,7 @@ interface MemberId {
 
 /** Locks in order. Does not exclude other shared locks. */
 export async function lockActiveRoles(tx: Tx, wanted: MemberId[]): Promise<(Role | undefined)[]> {
-  const { members, users } = tx.tables;
+  const { members } = tx.tables;
   const userIds = [...new Set(wanted.map(({ userId }) => userId))];
   const isOfOrganization = [...Map.groupBy(wanted, ({ organizationId }) => organizationId)].map(
     ([id, ofIt]) =>
@@ -56,10 +64,7 @@ export async function lockActiveRoles(tx: Tx, wanted: MemberId[]): Promise<(Role
       ),
   );
   const locked = await tx.lock(members, or(...isOfOrganization), "shared");
-  const active = await tx
-    .select({ id: users.id })
-    .from(users)
-    .where(and(inArray(users.id, userIds), isNull(users.deactivatedAt)));
+  const active = await activeUsers(tx, { ids: userIds });
 
   const activeIds = new Set(active.map(({ id }) => id));
   const roles = new Map(locked.map((member) => [keyOf(member), member.role]));

@@ -1,3 +1,5 @@
+import { is, type SQL, sql } from "drizzle-orm";
+import { type AnySQLiteColumn, SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "./database.ts";
 import { refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -20,3 +22,15 @@ export function prepared<Values extends Record<string, unknown>, Row, On extends
     return query.execute(values);
   };
 }
+
+/**
+ * The condition of a prepared query that a column has one of the values of a list, given by name. One text for lists of
+ * any length: to put `inArray` together costs more than running it.
+ */
+export function isOneOf(column: AnySQLiteColumn, name: string): SQL {
+  const list = sql.placeholder(name);
+  if (!is(column, SQLiteColumn)) return sql`${column} = any(${list})`;
+  return sql`${column} in (select value from json_each(${sql.param(list, jsonText)}))`;
+}
+
+const jsonText = { mapToDriverValue: JSON.stringify };

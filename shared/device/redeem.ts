@@ -6,7 +6,7 @@ import { type Approval, createGrants, type IssuedTokens } from "../oauth/grants.
 import type { OAuthReason } from "../oauth/refusals.ts";
 import type { Services } from "../runtime/services.ts";
 import { redeemableMs } from "./device-code.ts";
-import { type DeviceCode, denyRedeemed, redeemIfApproved } from "./store.ts";
+import { denyRedeemed, type RedeemedCode, redeemIfApproved } from "./store.ts";
 
 /** A poll of an approved code. */
 export interface Redemption {
@@ -38,7 +38,7 @@ export async function commitRedemptions(
   });
 }
 
-function approvalOf(code: DeviceCode, application: Application): Approval {
+function approvalOf(code: RedeemedCode, application: Application): Approval {
   const { claimedById: userId, organizationId, grantedScopes, approvedUserAgent, approvedIp } = code;
   if (!userId || !organizationId) throw new Error(`Device code ${code.id} has no approval.`);
   return { application, userId, organizationId, scopes: grantedScopes ?? [], approvedUserAgent, approvedIp };
@@ -47,7 +47,7 @@ function approvalOf(code: DeviceCode, application: Application): Approval {
 /** Membership and role may have changed since the approval. Returns the outcome of each code, by id. */
 async function grantAllowed(
   tx: Tx,
-  codes: DeviceCode[],
+  codes: RedeemedCode[],
   approvals: Approval[],
   now: Date,
 ): Promise<Map<string, Redeemed>> {

@@ -1,6 +1,6 @@
 import { and, eq, exists, gt, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 /**
@@ -65,9 +65,14 @@ export async function findPolledCode(db: Db, deviceCodeHash: string): Promise<Po
   return (await polledCodeByHash(db, { deviceCodeHash }))[0];
 }
 
-/** approved → used, unless the application is disabled. Of simultaneous polls exactly one gets the row. */
-export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<DeviceCode[]> {
+export type RedeemedCode = Pick<
+  DeviceCode,
+  "id" | "claimedById" | "organizationId" | "grantedScopes" | "approvedUserAgent" | "approvedIp"
+>;
+
+const redeem = prepared<{ ids: string[]; expiredBefore: Date }, RedeemedCode, Tx>((tx) => {
   const { deviceCodes, applications } = tx.tables;
+  const { id, claimedById, organizationId, grantedScopes, approvedUserAgent, approvedIp } = deviceCodes;
   const enabled = tx
     .select({ id: applications.id })
     .from(applications)
@@ -77,13 +82,18 @@ export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Dat
     .set({ state: "used" })
     .where(
       and(
-        inArray(deviceCodes.id, ids),
+        isOneOf(id, "ids"),
         eq(deviceCodes.state, "approved"),
-        gt(deviceCodes.expiresAt, expiredBefore),
+        gt(deviceCodes.expiresAt, sql.param(sql.placeholder("expiredBefore"), deviceCodes.expiresAt)),
         exists(enabled),
       ),
     )
-    .returning();
+    .returning({ id, claimedById, organizationId, grantedScopes, approvedUserAgent, approvedIp });
+});
+
+/** approved → used, unless the application is disabled. Of simultaneous polls exactly one gets the row. */
+export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<RedeemedCode[]> {
+  return redeem(tx, { ids, expiredBefore });
 }
 
 /** used → denied, in the transaction that redeemed the codes. */
