@@ -4,6 +4,7 @@ import type { Bodies } from "../http/body.ts";
 import { mediaType } from "../http/content-type.ts";
 
 const maxBytes = 64 * 1024;
+const bodyTooLarge = () => new OAuthRefusal("body_too_large");
 
 /** Known parameters. None is empty. */
 export type Form = Map<string, string>;
@@ -15,7 +16,7 @@ export type Form = Map<string, string>;
 export async function readOAuthForm(event: H3Event, bodies: Bodies, known: string[]): Promise<Form> {
   if (mediaType(event.req.headers.get("content-type")) !== "application/x-www-form-urlencoded")
     throw new OAuthRefusal("not_a_form");
-  using body = await bodies.read(event, maxBytes, () => new OAuthRefusal("body_too_large"));
+  using body = await bodies.read(event, maxBytes, bodyTooLarge);
   const form: Form = new Map();
   for (const [name, value] of new URLSearchParams(body.bytes.toString("utf8"))) {
     if (value === "" || !known.includes(name)) continue;
