@@ -16,7 +16,11 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
     table: T,
     where: SQL | undefined,
     strength: "exclusive" | "shared",
-  ): Promise<T["$inferSelect"][]>;
+  ): Locking<T["$inferSelect"]>;
+}
+
+interface Locking<Row> extends PromiseLike<Row[]> {
+  prepare(): { execute(values: Record<string, unknown>): PromiseLike<Row[]> };
 }
 
 export interface Reader extends Pick<Queries, "select"> {

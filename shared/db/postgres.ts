@@ -51,13 +51,20 @@ export function openPostgres(
   pool.on("connect", (client) => client.on("error", options.onError));
   const reads = drizzle({ client: pool });
 
+  const transactions = new WeakMap<PoolClient, Tx>(); // one per connection, so that prepared queries are kept
+  const transactionOf = (client: PoolClient) => {
+    const tx = transactions.get(client) ?? transactionOn(client, options.clock);
+    transactions.set(client, tx);
+    return tx;
+  };
+
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     const startedAt = performance.now();
     let broken: Error | undefined;
     try {
       await client.query("BEGIN");
-      const result = await insideTransaction(() => work(transactionOn(client, options.clock)));
+      const result = await insideTransaction(() => work(transactionOf(client)));
       await client.query(commit);
       return result;
     } catch (error) {
@@ -108,7 +115,7 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
     get now() {
       return clock.now();
     },
-    async lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
+    lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
       // One order: locks of several rows would deadlock.
       const rows = queries
         .select()

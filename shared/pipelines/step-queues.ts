@@ -17,7 +17,7 @@ export async function resolveStepQueues(
   );
   const byKey = new Map<string, string>();
   const defaults = new Map<string, string>();
-  for (const queue of await listStepQueues(db, clusterIds, [...keys])) {
+  for (const queue of await listStepQueues(db, { clusterIds, keys: [...keys] })) {
     byKey.set(`${queue.clusterId} ${queue.key}`, queue.id);
     if (queue.id === queue.defaultQueueId) defaults.set(queue.clusterId, queue.id);
   }

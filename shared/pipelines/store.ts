@@ -1,6 +1,8 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { inList } from "../db/in-list.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 
@@ -70,13 +72,20 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
 
 /** Locks the pipelines and their clusters, so that steps and queues stay until the commit. */
 export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
-  const { pipelines, clusters } = tx.tables;
-  const present = and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt));
-  const found = await tx.lock(pipelines, present, "exclusive");
+  const found = await lockPresentPipelines(tx, { ids });
   const clusterIds = [...new Set(found.map(({ clusterId }) => clusterId))];
-  if (clusterIds.length > 0) await tx.lock(clusters, inArray(clusters.id, clusterIds), "shared");
+  if (clusterIds.length > 0) await lockClusters(tx, { ids: clusterIds });
   return found;
 }
+
+const lockPresentPipelines = prepared<{ ids: string[] }, Pipeline, Tx>((tx) => {
+  const { pipelines } = tx.tables;
+  return tx.lock(pipelines, and(inList(pipelines.id, "ids"), isNull(pipelines.deletedAt)), "exclusive");
+});
+
+const lockClusters = prepared<{ ids: string[] }, Tables["clusters"]["$inferSelect"], Tx>((tx) =>
+  tx.lock(tx.tables.clusters, inList(tx.tables.clusters.id, "ids"), "shared"),
+);
 
 export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {
   const { pipelines } = db.tables;
@@ -156,11 +165,15 @@ export async function takeBuildNumbers(
   pipelineId: string,
   amount: number,
 ): Promise<number | undefined> {
-  const { pipelines } = tx.tables;
-  const [updated] = await tx
-    .update(pipelines)
-    .set({ lastBuildNumber: sql`${pipelines.lastBuildNumber} + ${amount}` })
-    .where(and(eq(pipelines.id, pipelineId), isNull(pipelines.deletedAt)))
-    .returning({ last: pipelines.lastBuildNumber });
+  const [updated] = await raiseLastBuildNumber(tx, { id: pipelineId, amount });
   return updated && updated.last - amount + 1;
 }
+
+const raiseLastBuildNumber = prepared<{ id: string; amount: number }, { last: number }, Tx>((tx) => {
+  const { pipelines } = tx.tables;
+  return tx
+    .update(pipelines)
+    .set({ lastBuildNumber: sql`${pipelines.lastBuildNumber} + ${sql.placeholder("amount")}` })
+    .where(and(eq(pipelines.id, sql.placeholder("id")), isNull(pipelines.deletedAt)))
+    .returning({ last: pipelines.lastBuildNumber });
+});

@@ -1,7 +1,9 @@
 import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { inList } from "../db/in-list.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
@@ -132,7 +134,10 @@ export async function countUnfinishedJobs(tx: Tx, queueId: string): Promise<numb
 }
 
 /** The clusters' queues with these keys, and their default queues. */
-export async function listStepQueues(db: Db | Tx, clusterIds: string[], keys: string[]) {
+export const listStepQueues = prepared<
+  { clusterIds: string[]; keys: string[] },
+  Pick<Queue, "id" | "clusterId" | "key"> & { defaultQueueId: string | null }
+>((db) => {
   const { clusters, queues } = db.tables;
   return db
     .select({
@@ -145,11 +150,9 @@ export async function listStepQueues(db: Db | Tx, clusterIds: string[], keys: st
     .innerJoin(clusters, eq(clusters.id, queues.clusterId))
     .where(
       and(
-        inArray(queues.clusterId, clusterIds),
+        inList(queues.clusterId, "clusterIds"),
         isNull(queues.deletedAt),
-        keys.length > 0
-          ? or(inArray(queues.key, keys), eq(queues.id, clusters.defaultQueueId))
-          : eq(queues.id, clusters.defaultQueueId),
+        or(inList(queues.key, "keys"), eq(queues.id, clusters.defaultQueueId)),
       ),
     );
-}
+});

@@ -1,6 +1,8 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { inList } from "../db/in-list.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
@@ -30,9 +32,9 @@ export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.id, row.version]));
 }
 
-export async function listTriggersById(tx: Tx, ids: string[]): Promise<Trigger[]> {
-  return tx.select().from(tx.tables.triggers).where(inArray(tx.tables.triggers.id, ids));
-}
+export const listTriggersById = prepared<{ ids: string[] }, Trigger, Tx>((tx) =>
+  tx.select().from(tx.tables.triggers).where(inList(tx.tables.triggers.id, "ids")),
+);
 
 export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
   const { triggers } = db.tables;

@@ -60,11 +60,12 @@ async function decideAndBuild(
   ids: string[],
   results: Map<string, FilterResult>,
 ) {
-  const deliveries = await decideIfWaiting(tx, [...new Set(ids)], "build_created");
+  const deliveries = await decideIfWaiting(tx, { ids });
   if (deliveries.length === 0) return { counts: {}, changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
 
-  const triggers = await listTriggersById(tx, [...new Set(deliveries.map((delivery) => delivery.triggerId))]);
+  const triggerIds = [...new Set(deliveries.map(({ triggerId }) => triggerId))];
+  const triggers = await listTriggersById(tx, { ids: triggerIds });
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger, cipher)]));
   const requests: BuildRequest[] = [];
@@ -103,7 +104,10 @@ function reasonNotToRun(
   return outcome.verdict ? undefined : "filter_mismatch";
 }
 
-function requestBuild(delivery: Delivery, planOf: Map<string, ReturnType<typeof planBuild>>): BuildRequest {
+function requestBuild(
+  delivery: Pick<Delivery, "id" | "triggerId">,
+  planOf: Map<string, ReturnType<typeof planBuild>>,
+): BuildRequest {
   const plan = planOf.get(delivery.triggerId);
   if (!plan) throw new Error(`Delivery ${delivery.id} has no trigger.`);
   return { ...plan, deliveryId: delivery.id };

@@ -25,7 +25,7 @@ export async function rebuildDelivery(
   const now = clock.now();
   const { build, changed } = await db.transaction(async (tx) => {
     const present = await lockDelivery(tx, trigger.id, delivery.id);
-    const [plan] = (await listTriggersById(tx, [trigger.id])).map((row) => planBuild(row, cipher));
+    const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map((row) => planBuild(row, cipher));
     if (!present || !plan) throw notFound("delivery");
     if (present.status === null) throw new Refusal(422, "The delivery is still being processed");
     if (!(await hasPayload(tx, delivery.id)))

@@ -1,6 +1,8 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
+import { inList } from "../../db/in-list.ts";
+import { prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
@@ -57,14 +59,17 @@ export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promi
 }
 
 /** Leaves out decided deliveries and triggers without a filter. */
-export async function listFilteredDeliveries(db: Db, ids: string[]) {
+export const listFilteredDeliveries = prepared<
+  { ids: string[] },
+  { delivery: Delivery; filter: string | null }
+>((db) => {
   const { deliveries, triggers } = db.tables;
   return db
     .select({ delivery: deliveries, filter: triggers.filter })
     .from(deliveries)
     .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
-    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status), isNotNull(triggers.filter)));
-}
+    .where(and(inList(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
+});
 
 export async function findIdempotencyKey(
   db: Db | Tx,
@@ -110,15 +115,15 @@ export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: num
   return gone.length;
 }
 
-/** waiting → decided. Returns those that it decided. */
-export async function decideIfWaiting(tx: Tx, ids: string[], status: DeliveryStatus): Promise<Delivery[]> {
+/** waiting → build_created. Returns the deliveries that it decided. */
+export const decideIfWaiting = prepared<{ ids: string[] }, Pick<Delivery, "id" | "triggerId">, Tx>((tx) => {
   const { deliveries } = tx.tables;
   return tx
     .update(deliveries)
-    .set({ status })
-    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status)))
-    .returning();
-}
+    .set({ status: "build_created" })
+    .where(and(inList(deliveries.id, "ids"), isNull(deliveries.status)))
+    .returning({ id: deliveries.id, triggerId: deliveries.triggerId });
+});
 
 /** Call it with `decideIfWaiting`. */
 export async function setOutcome(

@@ -24,7 +24,7 @@ export async function evaluateFilters(
   ids: string[],
 ): Promise<Map<string, FilterResult>> {
   const results = new Map<string, FilterResult>();
-  const waiting = await listFilteredDeliveries(db, ids);
+  const waiting = await listFilteredDeliveries(db, { ids });
   for (const group of groupBySize(waiting)) {
     const payloads = await listEncodedPayloads(
       db,
