@@ -2,6 +2,7 @@ import "../../shared/runtime/node-version.ts";
 import { Command } from "commander";
 import { deliveriesBenchmark } from "./deliveries/command.ts";
 import { deviceBenchmark } from "./device/command.ts";
+import { growthBenchmark } from "./growth/command.ts";
 import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
 
@@ -13,7 +14,8 @@ const program = new Command("bench")
   .helpCommand(false)
   .addCommand(deliveriesBenchmark())
   .addCommand(deviceBenchmark())
-  .addCommand(queuesBenchmark());
+  .addCommand(queuesBenchmark())
+  .addCommand(growthBenchmark());
 
 try {
   await program.parseAsync();

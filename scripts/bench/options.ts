@@ -25,6 +25,11 @@ export function positive(text: string): number {
   return value;
 }
 
+/** Parses an option: whole numbers with commas between. */
+export function wholeNumbers(text: string): number[] {
+  return text.split(",").map(wholeNumber);
+}
+
 export function wholeNumber(text: string): number {
   const value = positive(text);
   if (!Number.isInteger(value)) throw new InvalidArgumentError("It must be a whole number.");

@@ -30,7 +30,10 @@ export async function startSignalbox(
     DEVICE_CODE_SECONDS: String(deviceCodeSeconds),
   });
   const { port, env } = installation;
-  const seed = await withServices(installation, createSeed);
+  const seed = await withServices(installation, async (services) => {
+    const { id } = await createOrganization(services, { slug: "bench", name: "Bench" });
+    return createSeed(services, id);
+  });
   const server = scratch.startScript("ingress", "ingress/main.ts", { env });
   await untilListening(port);
   return {
@@ -42,13 +45,14 @@ export async function startSignalbox(
   };
 }
 
-interface Seed {
+export interface Seed {
   applicationId: string;
   organizationId: string;
   userId: string;
 }
 
-async function createSeed(services: Services): Promise<Seed> {
+/** Registers the client, and makes the Operator a member, who approves. */
+export async function createSeed(services: Services, organizationId: string): Promise<Seed> {
   const { application } = await createApplication(services, {
     name: "Bench",
     clientId: client.id,
@@ -57,7 +61,6 @@ async function createSeed(services: Services): Promise<Seed> {
     refreshTokens: false,
     accessTokenMinutes: 60,
   });
-  const { id: organizationId } = await createOrganization(services, { slug: "bench", name: "Bench" });
   const userId = await services.db.transaction(async (tx) => {
     const operator = await findOperator(tx, organizationId);
     if (!operator) throw new Error("An organization without its Operator.");
@@ -69,7 +72,7 @@ async function createSeed(services: Services): Promise<Seed> {
 }
 
 /** Inserts the rows of `authorizeDevice` and `approve`. */
-async function makeCodes(
+export async function makeCodes(
   { db, clock, cipher }: Services,
   seed: Seed,
   { progress, count }: { progress: Progress; count: number },

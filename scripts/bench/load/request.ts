@@ -1,21 +1,25 @@
-export function postBytes(url: string, contentType: string, body: string): Buffer {
-  const { pathname, host } = new URL(url);
-  const head = [
-    `POST ${pathname} HTTP/1.1`,
+export interface PlainRequest {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export function requestBytes({ method, url, headers, body = "" }: PlainRequest): Buffer {
+  const { pathname, search, host } = new URL(url);
+  const lines = [
+    `${method} ${pathname}${search} HTTP/1.1`,
     `Host: ${host}`,
-    `Content-Type: ${contentType}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(method === "POST" ? [`Content-Length: ${Buffer.byteLength(body)}`] : []),
   ];
-  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+export function postBytes(url: string, contentType: string, body: string): Buffer {
+  return requestBytes({ method: "POST", url, headers: { "Content-Type": contentType }, body });
 }
 
 export function callBytes({ method, url }: { method: "GET" | "POST"; url: string }, token: string): Buffer {
-  const { pathname, search, host } = new URL(url);
-  const head = [
-    `${method} ${pathname}${search} HTTP/1.1`,
-    `Host: ${host}`,
-    `Authorization: Bearer ${token}`,
-    ...(method === "POST" ? ["Content-Length: 0"] : []),
-  ];
-  return Buffer.from(`${head.join("\r\n")}\r\n\r\n`);
+  return requestBytes({ method, url, headers: { Authorization: `Bearer ${token}` } });
 }
