@@ -12,14 +12,12 @@ import { startWorld, type World } from "./world.ts";
 export type Api = Awaited<ReturnType<typeof openApi>>;
 
 export interface Sent {
-  /** Default: the admin's; null: none. */
+  /** Default: the admin's. Null sends none. */
   token?: string | null;
-  /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, with no content type but the given one. */
+  /** Sent unchanged, with no content type of its own. */
   raw?: string | Buffer<ArrayBuffer>;
   headers?: Record<string, string>;
-  /** Default: the first ingress. */
   url?: string;
 }
 
@@ -45,7 +43,7 @@ export const ordinarySettings = {
   API_REQUESTS_PER_MINUTE: "100000",
 };
 
-/** An installation with the organization `acme`, an admin of it, and a caller of its REST API. */
+/** Starts an installation with an admin of `acme`. */
 export async function openApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const world = await startWorld(database, { ...ordinarySettings, ...settings });
   const acme = await setUpOrganization(world);
@@ -83,9 +81,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
     adminToken,
     tokenOf,
     send,
-    /** The path of the cluster's queues, below that of the organization. */
     queues,
-    /** The default parameters of paths. */
     present: {
       cluster: acme.cluster.id,
       queue: acme.queue.id,
@@ -118,12 +114,10 @@ export function pipelineBody(clusterId: string) {
 
 let made = 0;
 
-/** A unique name. */
 export function unique(prefix: string): string {
   return `${prefix}-${++made}`;
 }
 
-/** Builds of a pipeline, as a webhook would make them. */
 export async function build(
   { services, clock }: Pick<World, "services" | "clock">,
   pipelineId: string,
@@ -145,7 +139,6 @@ export function buildRequest(pipelineId: string): BuildRequest {
   };
 }
 
-/** The Link header without the cursors in it. */
 export function linkHeader({ headers }: { headers: Headers }): string | null {
   return headers.get("link")?.replaceAll(/&after=[\w-]{32}/g, "") ?? null;
 }

@@ -15,7 +15,7 @@ const program = "program" in found ? found.program : undefined;
 const missing = "missing" in found ? found.missing : false;
 if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
 
-/** Declares tests in Chromium. Without it they are skipped, or fail with TEST_REQUIRE=all. */
+/** Skips without Chromium, or fails with TEST_REQUIRE=all. */
 export function describeInBrowser(title: string, body: () => void): void {
   describe(title, { skip: missing }, () => {
     body();
@@ -25,7 +25,6 @@ export function describeInBrowser(title: string, body: () => void): void {
 
 let launching: Promise<Browser> | undefined;
 
-/** One browser per process, closed after its last file. */
 function launchBrowser(): Promise<Browser> {
   launching ??= chromium.launch(program ? { executablePath: program } : {});
   return launching;
@@ -33,13 +32,12 @@ function launchBrowser(): Promise<Browser> {
 
 after(async () => (await launching?.catch(() => undefined))?.close());
 
-/** A window that a failed test left open would keep its event stream. */
+/** Windows left open by a failed test keep their event streams. */
 async function closeWindows(): Promise<void> {
   const browser = await launching?.catch(() => undefined);
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 }
 
-/** Opens a window with its own cookies, signed in if a cookie is given. */
 export async function openWindow(
   url: string,
   options: BrowserContextOptions & { cookie?: string } = {},
@@ -52,7 +50,7 @@ export async function openWindow(
   return context.newPage();
 }
 
-/** Does something that leads to another page, and returns that page's response. */
+/** Returns the response of the page that `act` leads to. */
 export async function follow(page: Page, act: () => Promise<unknown>): Promise<Response> {
   const isPage = (response: Response) =>
     response.request().isNavigationRequest() && response.status() !== 303;
@@ -64,22 +62,19 @@ export async function follow(page: Page, act: () => Promise<unknown>): Promise<R
   return response;
 }
 
-/** Presses the button that sends a form. */
 export function press(page: Page, name: string): Promise<Response> {
   return follow(page, () => page.getByRole("main").getByRole("button", { name, exact: true }).click());
 }
 
-/** Follows the first link of this name. */
 export function click(page: Page, name: string | RegExp): Promise<Response> {
   return follow(page, () => page.getByRole("main").getByRole("link", { name }).first().click());
 }
 
-/** The heading of the page that is shown. */
 export function heading(page: Page): Promise<string> {
   return page.getByRole("heading", { level: 1 }).innerText();
 }
 
-/** The page's text without header and menu. */
+/** Returns the text without header and menu. */
 export async function mainText(page: Page): Promise<string> {
   return (await page.getByRole("main").innerText()).replace(/\s+/g, " ");
 }

@@ -3,7 +3,7 @@ import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { post } from "./http.ts";
 import type { World } from "./world.ts";
 
-/** All builds of a world, oldest first. */
+/** Oldest first. */
 export async function allBuilds({ services: { db } }: Pick<World, "services">) {
   const { builds } = db.tables;
   return db.select().from(builds).orderBy(builds.id);
@@ -26,7 +26,6 @@ export async function findDelivery({ services: { db } }: Pick<World, "services">
   return delivery;
 }
 
-/** Post a webhook and build it, as a worker would. */
 export async function buildWebhook(
   world: Pick<World, "services" | "url">,
   path: string,

@@ -1,9 +1,8 @@
 import type { Clock } from "../../shared/runtime/clock.ts";
 
-/** A running clock that a test can move. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
-  /** Stops the clock, so that a test can reach a boundary to the millisecond. */
+  /** Stops the clock for boundaries of a millisecond. */
   freeze(): void;
 }
 

@@ -8,7 +8,7 @@ import type { Dialect } from "../../shared/db/columns.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { runsOnPostgresToo } from "./run-mode.ts";
 
-/** A fresh, migrated database of one dialect for each call; `drop` when done. */
+/** Creates a migrated database per call. */
 export interface TestDatabase {
   dialect: Dialect;
   create(): Promise<{ url: string; drop: () => Promise<void> }>;
@@ -17,12 +17,9 @@ export interface TestDatabase {
 const postgresServer = process.env.TEST_DATABASE_URL;
 const postgresMissing = process.env.TEST_DATABASE_MISSING ?? "TEST_DATABASE_URL is not set";
 
-/**
- * Declares the tests for each database, both at the same time. For code whose rows, locks, order or
- * migrations depend on the database.
- */
+/** Runs the tests on both databases at once. */
 export function describeOnBothDatabases(title: string, body: (database: TestDatabase) => void): void {
-  // Concurrency is inherited: the two databases run at once, the tests of each do not.
+  // Concurrency is inherited: only the databases run in parallel.
   const concurrency = 1;
   const skip = postgresServer ? false : postgresMissing;
   describe(title, { concurrency: true }, () => {
@@ -31,7 +28,7 @@ export function describeOnBothDatabases(title: string, body: (database: TestData
   });
 }
 
-/** Declares the tests on SQLite, and on Postgres too in a full run. */
+/** Runs on SQLite, in a full run also on Postgres. */
 export function describeWithDatabase(title: string, body: (database: TestDatabase) => void): void {
   if (runsOnPostgresToo) describeOnBothDatabases(title, body);
   else describe(title, () => body(sqlite));
@@ -60,7 +57,7 @@ export const sqlite: TestDatabase = {
 
 let postgresTemplate: Promise<string> | undefined;
 let made = 0;
-/** Random, because process ids repeat on a server that outlives the run. */
+/** Random: process ids repeat on a long-lived server. */
 const ours = randomBytes(6).toString("hex");
 const nextName = () => `signalbox_${ours}_${++made}`;
 
@@ -82,7 +79,7 @@ async function makePostgresTemplate(): Promise<string> {
   return name;
 }
 
-/** Statements may take longer than in production, because a busy machine is no fault. */
+/** Allows slow statements on a busy machine. */
 function urlOf(name: string): string {
   const url = Object.assign(new URL(postgresServer ?? ""), { pathname: `/${name}` });
   for (const limit of ["query_timeout", "statement_timeout"]) url.searchParams.set(limit, "60000");

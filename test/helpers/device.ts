@@ -13,10 +13,10 @@ import type { World } from "./world.ts";
 
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** Parameters of a form; a list of pairs to repeat one, `undefined` to leave one out. */
+/** Pairs may repeat a name; `undefined` omits one. */
 export type FormParameters = Record<string, string | undefined> | [string, string][];
 
-/** Posts a form to an OAuth endpoint, and checks what holds for every answer. */
+/** Checks the headers of every OAuth answer too. */
 export async function postForm(
   url: string,
   parameters: FormParameters,
@@ -30,13 +30,13 @@ export async function postForm(
   return answer;
 }
 
-/** No cache keeps the answer (RFC 6749 §5.1). */
+/** RFC 6749 §5.1. */
 export function assertNotStored({ headers }: Answer): void {
   assert.equal(headers.get("cache-control"), "no-store");
   assert.equal(headers.get("pragma"), "no-cache");
 }
 
-/** Checks a refusal: the error code, a fixed description, nothing else (RFC 6749 §5.2). */
+/** RFC 6749 §5.2. */
 export async function assertOAuthError(
   answering: Promise<Answer>,
   status: number,
@@ -52,7 +52,6 @@ export async function assertOAuthError(
   return answer;
 }
 
-/** Checks a 429: the error code, a fixed description, Retry-After. */
 export async function assertLimited(answering: Promise<Answer>, error: string): Promise<void> {
   const { headers, body } = await assertOAuthError(answering, 429, error);
   assert.deepEqual(body, { error, error_description: "Too many attempts: wait as long as Retry-After says" });
@@ -64,7 +63,7 @@ export async function assertLimited(answering: Promise<Answer>, error: string): 
 
 export type TestClient = Awaited<ReturnType<typeof setUpClient>>;
 
-/** Registers an application, by default public and without refresh tokens or expiry. */
+/** Default: a public client without refresh tokens or expiry. */
 export async function setUpClient(
   { services }: Pick<World, "services">,
   options: Partial<NewApplication> = {},
@@ -79,18 +78,16 @@ export async function setUpClient(
   return {
     ...application,
     secret: secret ?? "",
-    /** Its credentials as form fields. */
     credentials: { client_id: application.clientId, client_secret: secret },
   };
 }
 
-/** The `Authorization` of HTTP Basic, each part form-encoded first (RFC 6749 §2.3.1). */
+/** RFC 6749 §2.3.1: each part is form-encoded first. */
 export function basic(id: string, secret: string): { Authorization: string } {
   const encoded = [id, secret].map((part) => new URLSearchParams({ _: part }).toString().slice(2)).join(":");
   return { Authorization: `Basic ${Buffer.from(encoded).toString("base64")}` };
 }
 
-/** A device asks for codes. */
 export function authorize(
   { url }: Pick<World, "url">,
   client: TestClient,
@@ -101,7 +98,6 @@ export function authorize(
   return postForm(`${url}/oauth/device_authorization`, parameters, headers);
 }
 
-/** A device that was given codes. */
 export async function startDevice(
   world: Pick<World, "url">,
   client: TestClient,
@@ -112,7 +108,6 @@ export async function startDevice(
   return { deviceCode: body.device_code, userCode: body.user_code };
 }
 
-/** A device asks whether the user has decided. */
 export function poll(
   { url }: Pick<World, "url">,
   client: TestClient,
@@ -138,7 +133,6 @@ export function refresh(
   return postForm(`${url}/oauth/token`, parameters);
 }
 
-/** Claims a user code, as the page does. */
 export async function enterCode(
   { services }: Pick<World, "services">,
   userId: string,
@@ -151,13 +145,11 @@ export async function enterCode(
   return found;
 }
 
-/** A user and the organization of the decision. */
 export interface Decider {
   id: string;
   user: { id: string };
 }
 
-/** Returns true if the approval was accepted. */
 export async function approveCode(
   world: Pick<World, "services">,
   { id: organizationId, user }: Decider,
@@ -167,7 +159,7 @@ export async function approveCode(
   return approveClaimed(world, { id: organizationId, user }, code);
 }
 
-/** Like `approveCode`, for a code that is already claimed. */
+/** Expects a claimed code. */
 export function approveClaimed(
   { services }: Pick<World, "services">,
   { id: organizationId, user }: Decider,
@@ -177,7 +169,6 @@ export function approveClaimed(
   return approve(services, { code, userId: user.id }, approval);
 }
 
-/** Returns true if the denial was accepted. */
 export async function denyCode(
   world: Pick<World, "services">,
   { user }: Decider,
@@ -187,7 +178,7 @@ export async function denyCode(
   return deny(world.services, code.id, user.id);
 }
 
-/** A whole sign-in: the body of the token response. */
+/** Returns the token response of a whole sign-in. */
 export async function signIn(
   world: Pick<World, "services" | "url">,
   client: TestClient,
@@ -201,12 +192,11 @@ export async function signIn(
   return body;
 }
 
-/** All grants of a world. */
 export async function allGrants({ services: { db } }: Pick<World, "services">) {
   return db.select().from(db.tables.grants);
 }
 
-/** Counts answers by status 200 or error code. */
+/** Counts answers by 200 or error code. */
 export function tally(answers: Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {

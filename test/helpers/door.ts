@@ -1,15 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy in front of a server, which a test can close. */
+/** A TCP proxy that a test can close. */
 export interface Door {
   url: string;
   openTo(url: string): Promise<void>;
-  /** Closes the port and every connection. */
   shut(): Promise<void>;
 }
 
-/** A port that is free and shut. */
 export async function makeDoor(): Promise<Door> {
   let target = { hostname: "", port: 0 };
   const open = new Set<Socket>();

@@ -9,7 +9,6 @@ export interface Answer {
   text: string;
 }
 
-/** Sends a request and parses a JSON body. */
 export async function request(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   const text = await response.text();
@@ -22,7 +21,6 @@ export async function request(url: string, init: RequestInit = {}): Promise<Answ
   };
 }
 
-/** POST a webhook. */
 export function post(
   url: string,
   body: string | Buffer<ArrayBuffer>,
@@ -35,13 +33,10 @@ export function get(url: string, token?: string): Promise<Answer> {
   return request(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
 }
 
-/** Less than the runner's own limit for a test, which would not say what is missing. */
+/** Below the runner's limit, whose message names no cause. */
 const patienceMs = 200_000;
 
-/**
- * Waits for another process or job. The limit only ends a test that hangs: no assertion depends on how
- * fast the machine is.
- */
+/** Waits for another process or job. The limit only ends a hanging test. */
 export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + patienceMs;
   while (Date.now() < deadline) {
@@ -52,7 +47,7 @@ export async function eventually<T>(what: string, look: () => Promise<T | undefi
   assert.fail(`${what} did not happen within ${patienceMs} ms`);
 }
 
-/** Repeats a request that is answered 503 because the database is busy, as Retry-After asks for. */
+/** Retries 503 as Retry-After says. */
 export async function untilNotBusy(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await send();

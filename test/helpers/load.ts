@@ -1,15 +1,15 @@
 import { post } from "./http.ts";
 
-/** What became of the webhooks of a bounded load: ids of those that were answered 201, and other statuses. */
+/** Counts answers; `accepted` lists the ids of 201s. */
 export interface Load {
   accepted: string[];
   others: number[];
-  /** Requests that broke off without an answer. */
+  /** Requests without an answer. */
   broken: number;
   stop(): Promise<void>;
 }
 
-/** Post webhooks from several senders at once until stopped, at most `most` of them. */
+/** Sends from several clients until stopped. */
 export function startLoad(urls: string[], options: { senders?: number; most?: number } = {}): Load {
   const { senders = 10, most = 5000 } = options;
   let isStopped = false;

@@ -14,26 +14,20 @@ import { type Door, makeDoor } from "./door.ts";
 import { setUpOrganization, type TestOrganization } from "./organization.ts";
 import { startWorld, type World } from "./world.ts";
 
-/** A server to sign in to. */
 export interface SignInWorld extends World {
-  /** Its public address. */
   door: Door;
   organization: TestOrganization;
-  /** Approves the code in this output. */
   approve(output: string): Promise<void>;
   deny(output: string): Promise<void>;
 }
 
-/** The same world with a home folder for one test. */
 export interface AtHome extends SignInWorld {
   home: string;
-  /** The file with the tokens. */
   file: string;
 }
 
 export const clientId = "signalbox-cli";
 
-/** An installation with a user, in the organization `acme`, and the application that devices sign in as. */
 export async function startSignInWorld(settings: Record<string, string> = {}): Promise<SignInWorld> {
   const door = await makeDoor();
   const world = await startWorld(sqlite, { PUBLIC_URL: door.url, ...settings });
@@ -69,7 +63,7 @@ export async function startSignInWorld(settings: Record<string, string> = {}): P
   };
 }
 
-/** An empty home folder. Opens the door again after the test. */
+/** Also opens the door after the test. */
 export function moveIn(world: SignInWorld, t: TestContext): AtHome {
   const home = mkdtempSync(join(tmpdir(), "signalbox-login-"));
   t.after(async () => {
@@ -79,26 +73,22 @@ export function moveIn(world: SignInWorld, t: TestContext): AtHome {
   return { ...world, home, file: join(home, ".config/signalbox/credentials.json") };
 }
 
-/** The user code that a person would read. */
 export function shownCode(output: string): string {
   return /^ +([A-Z]{4}-[A-Z]{4})$/m.exec(output)?.[1] ?? assert.fail(`there is no code in: ${output}`);
 }
 
-/** Runs while the command waits for its next poll; gets the output so far. */
+/** Runs before each poll with the output so far. */
 export type Step = (output: string) => unknown;
 
 export interface Outcome {
   code: number;
   stdout: string;
   stderr: string;
-  /** The pauses before the polls, in seconds. */
+  /** In seconds, one per poll. */
   paused: number[];
 }
 
-/**
- * Run the command in this process. Its pauses take no time: the clock is set forward instead, and a step of
- * `pauses` happens in each of them.
- */
+/** Runs the command in this process. Each pause advances the clock and runs a step of `pauses`. */
 export async function login(
   world: Pick<AtHome, "home"> & {
     clock: Pick<TestClock, "now" | "advance">;
@@ -130,7 +120,6 @@ export async function login(
   return { code, ...outcome };
 }
 
-/** The one sign-in that is kept. */
 export function kept({ file, door }: AtHome) {
   return JSON.parse(readFileSync(file, "utf8"))[`${door.url} ${clientId}`];
 }

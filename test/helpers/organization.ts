@@ -16,10 +16,9 @@ import type { World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;
 
-/** The password of everybody in tests. */
 export const password = "correct horse battery";
 
-/** An organization with a cluster, a default queue and the pipeline `web`. */
+/** Creates an organization with a cluster, a default queue and the pipeline `web`. */
 export async function setUpOrganization(
   { services }: Pick<World, "services">,
   slug = "acme",
@@ -44,7 +43,6 @@ export async function setUpOrganization(
     queue,
     pipeline,
     user,
-    /** Creates an access token of the user. */
     async token(...scopes: Scope[]) {
       const { token } = await createAccessToken(services, {
         email: user.email,
@@ -54,10 +52,9 @@ export async function setUpOrganization(
       });
       return token;
     },
-    /** Creates a trigger; `path` takes its webhooks. */
     async trigger(input: Partial<NewTrigger> = {}, pipeline = "web") {
       const of = await requirePipeline(services.db, organization.id, pipeline);
-      const present = await findOrganization(services.db, slug); // with its current features
+      const present = await findOrganization(services.db, slug);
       const actor = { ...operator, organization: present ?? organization };
       const created = await createTrigger(services, actor, of, {
         type: "webhook",
@@ -79,7 +76,6 @@ export async function setUpOrganization(
 
 let people = 0;
 
-/** One more user in an organization. */
 export function addPerson(
   { services }: Pick<World, "services">,
   { slug }: { slug: string },
@@ -89,7 +85,7 @@ export function addPerson(
   return addUser({ services }, slug, person, role);
 }
 
-/** The cost is stored in the hash: a low one keeps the tests fast. */
+/** The hash stores its cost: a low one keeps tests fast. */
 const passwordHash = cheapHash(password);
 
 function cheapHash(text: string): string {
@@ -98,7 +94,6 @@ function cheapHash(text: string): string {
   return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
 }
 
-/** A user with the password of everybody in tests, who is a member of an organization. */
 async function addUser(
   { services }: Pick<World, "services">,
   organization: string,

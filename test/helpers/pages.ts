@@ -12,7 +12,6 @@ import { startWorld, type World } from "./world.ts";
 
 export type Pages = Awaited<ReturnType<typeof startPages>>;
 
-/** The device authorization response. */
 export interface Codes {
   device_code: string;
   user_code: string;
@@ -20,8 +19,7 @@ export interface Codes {
 }
 
 /**
- * An installation with two people, Ada and Bob, who are members of acme; Ada is an admin of Globex too. And a
- * program, `Deploy CLI`, that signs in through the device flow.
+ * Ada and Bob are members of acme; Ada is an admin of Globex. `Deploy CLI` uses the device flow.
  */
 export async function startPages(database: TestDatabase, settings: Record<string, string> = {}) {
   const world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "10000", ...settings });
@@ -39,9 +37,8 @@ export async function startPages(database: TestDatabase, settings: Record<string
     ada: acme.user,
     bob,
     ...device(world),
-    /** The cookie of a new session; checking a password would be slow. */
+    /** Skips the slow password check. */
     cookieOf: (user: User) => cookieOf(world, user),
-    /** A visitor, signed in if a user is given. */
     async visitor(user?: User): Promise<Visitor> {
       return visitor(world.url, user && (await cookieOf(world, user)));
     },
@@ -50,7 +47,7 @@ export async function startPages(database: TestDatabase, settings: Record<string
 
 export type QueuePages = Awaited<ReturnType<typeof startQueuePages>>;
 
-/** The same installation with Ada as an admin of acme. */
+/** Makes Ada an admin of acme. */
 export async function startQueuePages(database: TestDatabase, settings: Record<string, string> = {}) {
   const pages = await startPages(database, settings);
   await updateMember(pages.services, { organization: "acme", email: pages.ada.email, role: "admin" });
@@ -70,7 +67,7 @@ export async function startQueuePages(database: TestDatabase, settings: Record<s
   };
 }
 
-/** Copies Ada with her password hash, because hashing is slow. */
+/** Reuses Ada's hash: hashing is slow. */
 async function addBob({ services: { db } }: World, ada: User): Promise<User> {
   const bob = { ...ada, id: newId(ada.createdAt), email: "bob@acme.example.com", name: "Bob" };
   await db.transaction((tx) => insertUser(tx, bob));
@@ -89,16 +86,14 @@ export function addApplication({ services }: World, input: Partial<NewApplicatio
 }
 
 async function cookieOf({ services }: World, user: User): Promise<string> {
-  const present = await findUser(services.db, user.email); // with the current password hash
+  const present = await findUser(services.db, user.email);
   return `signalbox=${await startSession(services, present ?? user, "")}`;
 }
 
-/** Acts as the program on the device. */
 function device({ url }: World) {
   const post = (path: string, fields: Record<string, string>, headers = {}): Promise<Answer> =>
     request(url + path, { method: "POST", body: new URLSearchParams(fields), headers });
   return {
-    /** Requests codes, by default for `read_user`. */
     async authorize(fields: Record<string, string> = {}, userAgent = "deploy-cli/2.3"): Promise<Codes> {
       const defaults = { client_id: "cli", scope: "read_user" };
       const answer = await post(
@@ -109,7 +104,6 @@ function device({ url }: World) {
       if (answer.status !== 200) throw new Error(answer.text);
       return answer.body;
     },
-    /** Polls the token endpoint. */
     async poll({ device_code }: Codes, clientId = "cli") {
       const grant = "urn:ietf:params:oauth:grant-type:device_code";
       const { body } = await post("/oauth/token", { client_id: clientId, grant_type: grant, device_code });

@@ -8,10 +8,8 @@ import { Redis } from "ioredis";
 import { eventually } from "./http.ts";
 import { secretKey, type World } from "./world.ts";
 
-/** A process of this project, which can be killed. */
 export interface Running {
   process: ChildProcess;
-  /** What it wrote so far. */
   output: () => string;
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -25,7 +23,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts a program under the project's Node; `limit` is an argument of ulimit, such as `-f 2000`. */
+/** `limit` is an argument of ulimit, such as `-f 2000`. */
 export function run(args: string[], settings: Record<string, string>, limit = ""): Running {
   const child = spawn(
     "sh",
@@ -54,7 +52,7 @@ export function run(args: string[], settings: Record<string, string>, limit = ""
   };
 }
 
-/** Start an ingress process and wait until it listens. */
+/** Resolves once the ingress listens. */
 export async function runIngress(
   settings: Record<string, string>,
   limit?: string,
@@ -71,7 +69,7 @@ export async function runIngress(
   return { ...running, url };
 }
 
-/** A second ingress of a world: a process on SQLite, where both write one file; on Postgres in this process. */
+/** A process on SQLite, where both write one file; on Postgres in this process. */
 export async function runSecondIngress(
   world: World,
   settings: Record<string, string> = {},
@@ -86,7 +84,7 @@ export async function runSecondIngress(
   return { url: running.url, close: () => running.kill("SIGTERM") };
 }
 
-/** Start a worker process and wait until it has begun. */
+/** Resolves once the worker has started. */
 export async function runWorker(settings: Record<string, string>): Promise<Running> {
   const running = run(["workers/main.ts"], settings);
   await eventually("the worker", async () => running.output().includes('"started"'));
@@ -98,7 +96,6 @@ export const redisServerMissing = redisServer
   ? false
   : "no redis-server to stop and freeze: TEST_REDIS_SERVER is not set";
 
-/** A private Redis that a test can stop, freeze and flush. */
 export async function startRedis() {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-redis-"));

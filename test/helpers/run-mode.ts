@@ -1,10 +1,10 @@
-/** True in `npm test` without arguments: see test/README.md, "Quick and full". */
+/** See test/README.md, "Quick and full". */
 const isQuick = process.env.TEST_QUICK === "1";
 
-/** Runs that a test repeats: few in the quick run, many in a full one. */
+/** Chooses the rounds of a repeated test. */
 export const repeat = (quick: number, full: number): number => (isQuick ? quick : full);
 
-/** Options of a test that is too slow for the quick run. */
+/** Skips a slow test in the quick run. */
 export const onlyInFullRun = isQuick ? { skip: "runs with npm test -- --all" } : {};
 
 export const runsOnPostgresToo = !isQuick;

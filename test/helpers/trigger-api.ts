@@ -7,14 +7,12 @@ import { post } from "./http.ts";
 
 export type TriggerApi = Awaited<ReturnType<typeof openTriggerApi>>;
 
-/** A trigger in the answer to its creation. */
 export interface MadeTrigger {
   id: string;
   url: string;
   endpoint_url: string;
 }
 
-/** The REST API with calls for triggers. */
 export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
   const filters = openFilterEvaluator();
@@ -28,7 +26,7 @@ export async function openTriggerApi(database: TestDatabase, settings: Record<st
   };
 }
 
-/** Triggers of an installation: of the pipeline `web` when none is named. */
+/** Default pipeline: `web`. */
 function triggersOf(api: Api, filters: FilterEvaluator) {
   const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
   const builder = openDeliveryBuilder(api.world.services, filters);
@@ -40,7 +38,6 @@ function triggersOf(api: Api, filters: FilterEvaluator) {
       assert.equal(answer.status, 201, answer.text);
       return answer.body;
     },
-    /** Posts a webhook to the trigger's path at an ingress. */
     post(
       { endpoint_url }: Pick<MadeTrigger, "endpoint_url">,
       body: string | Buffer<ArrayBuffer> = "{}",
@@ -49,7 +46,7 @@ function triggersOf(api: Api, filters: FilterEvaluator) {
     ) {
       return post(url + new URL(endpoint_url).pathname, body, headers);
     },
-    /** Posts a webhook, and returns the delivery's id. */
+    /** Returns the delivery's id. */
     async deliver(
       trigger: MadeTrigger,
       body?: string | Buffer<ArrayBuffer>,
@@ -59,7 +56,6 @@ function triggersOf(api: Api, filters: FilterEvaluator) {
       assert.equal(answer.status, 201, answer.text);
       return answer.body.id;
     },
-    /** Build deliveries, as a worker would. */
     async work(...ids: string[]): Promise<void> {
       await Promise.all(ids.map((id) => builder.add(id)));
     },

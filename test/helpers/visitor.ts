@@ -1,14 +1,12 @@
 import { type Answer, request } from "./http.ts";
 import { password } from "./organization.ts";
 
-/** Drives the pages over HTTP: follows no redirect and runs no script. For Chromium see browser.ts. */
+/** Drives pages over HTTP without redirects or scripts. */
 export interface Visitor {
-  /** The `Cookie` header. Can be set to another visitor's. */
   cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends a form, with the CSRF token of the last page unless the fields have one. */
+  /** Adds the last page's CSRF token unless `fields` has one. */
   post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends the sign-in form. */
   signIn(email: string): Promise<Answer>;
 }
 
@@ -39,14 +37,13 @@ export function visitor(url: string, cookie = ""): Visitor {
       csrfToken = undefined;
       const answer = await self.post("/sign-in", { email, password });
       csrfToken = undefined;
-      await self.get("/"); // the token of the new session
+      await self.get("/"); // the new session's token
       return answer;
     },
   };
   return self;
 }
 
-/** The CSRF token in the forms of a page. */
 export function csrfTokenIn(html: string): string | undefined {
   return /name="csrf_token" value="([^"]*)"/.exec(html)?.[1];
 }

@@ -7,17 +7,15 @@ import { startWorkers } from "../../workers/run.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import type { TestDatabase } from "./databases.ts";
 
-/** An installation of its own for a test: database, Redis keys, clock, and what it logged. */
+/** One test's installation. */
 export interface World {
   services: Services;
   config: Config;
   clock: TestClock;
-  /** Where its ingress listens. */
   url: string;
-  /** The lines logged so far. */
   logged: string[];
   startWorkers: () => Promise<void>;
-  /** Another process of the same installation: services and ingress of its own. */
+  /** Starts another process of this installation. */
   another: () => Promise<{ services: Services; url: string }>;
   close: () => Promise<void>;
 }
@@ -25,15 +23,15 @@ export interface World {
 export const secretKey = "a key for tests that is at least 32 characters";
 
 /**
- * The tests' Redis without a time-out for commands: on a busy machine 500 ms pass easily, and limits would
- * be counted in memory. ioredis takes options from the query; only a number is a time-out.
+ * Removes the command time-out: on a busy machine 500 ms pass easily, and limits fall back to
+ * memory. ioredis reads options from the query; only a number is a time-out.
  */
 export function patientRedisUrl(): string | undefined {
   const url = process.env.TEST_REDIS_URL;
   return url && `${url}${url.includes("?") ? "&" : "?"}commandTimeout=none`;
 }
 
-/** Start an installation. Settings are environment variables, as they are outside. */
+/** `settings` are environment variables. */
 export async function startWorld(
   database: TestDatabase,
   settings: Record<string, string> = {},
@@ -54,7 +52,7 @@ export async function startWorld(
   };
 
   const open = async () => {
-    // A free port, unless the test has picked one because its public address has to be the real one.
+    // A test picks the port if its public address must be real.
     const config = { ...readConfig(environment), port: Number(settings.PORT ?? 0) };
     const log = createLog(
       { level: config.logLevel, process: "test" },
