@@ -12,22 +12,21 @@ import { makeScratchFolder } from "./servers/scratch-folder.ts";
 import { selectTests } from "./servers/select-tests.ts";
 
 /**
- * `npm test [-- --all | folder | file | pattern | --test-option …]`: starts the servers once, passes their
- * addresses in environment variables, runs the tests and stops the servers, also on failure or a signal.
- * See test/README.md.
+ * `npm test [-- --all | folder | file | pattern | --test-option …]` starts the servers, runs the
+ * tests and stops the servers, also on failure or a signal. See test/README.md.
  */
 const testOptions = [
   "--test-reporter=spec",
   "--test-concurrency=4",
   "--test-timeout=300000",
-  // A test that timed out leaves connections open; its file would never end.
+  // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
 ];
 
 const opened = new AsyncDisposableStack();
 let finishing: Promise<never> | undefined;
 
-/** Releases everything, then exits. The first to call decides the exit code. */
+/** The first call decides the exit code. */
 function finish(exitCode: number): Promise<never> {
   finishing ??= opened
     .disposeAsync()
@@ -36,7 +35,6 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
-/** Files share this many processes. */
 const processes = 8;
 const compileCache = "node_modules/.cache/compile";
 
@@ -55,7 +53,7 @@ try {
         ...process.env,
         ...servers,
         TEST_QUICK: isQuick ? "1" : undefined,
-        // The first process compiles what all files import: a sixth of the time.
+        // Compiles shared imports once.
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
       },
     ),
@@ -65,7 +63,7 @@ try {
   await finish(1);
 }
 
-/** Sets, for each server, its address or the reason why it is missing. */
+/** Sets each server's address, or the reason why it is missing. */
 async function acquireServers(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   const redis = await acquireRedis(env, opened);
   if (finishing) return finishing; // interrupted
@@ -110,12 +108,12 @@ function browserEnvironment(found: FoundChromium): NodeJS.ProcessEnv {
   return { TEST_CHROMIUM: found.program, TEST_CHROMIUM_MISSING: undefined };
 }
 
-/** Never prints the whole address: it may contain a password. */
+/** Hides the address: it may contain a password. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "a socket";
 }
 
-/** Runs the files in their own process group and ends whatever they leave behind. */
+/** Ends the whole process group. */
 async function runTests(options: string[], files: string[], env: NodeJS.ProcessEnv): Promise<number> {
   let started: ChildProcess | undefined;
   opened.defer(() => started && endGroup(started));

@@ -1,10 +1,9 @@
 import { Unusable } from "./acquired.ts";
 import { findProgram, isExecutable } from "./programs.ts";
 
-/** The browser that tests look at pages with, or why there is none. */
 export type FoundChromium = { program: string } | { missing: string };
 
-/** The Chromium of TEST_CHROMIUM, else one from the PATH. */
+/** Prefers TEST_CHROMIUM to the PATH. */
 export function findChromium(env: NodeJS.ProcessEnv): FoundChromium {
   if (env.TEST_CHROMIUM) return useGiven(env.TEST_CHROMIUM);
   const program = findProgram(["chromium", "chromium-browser", "google-chrome"]);

@@ -8,18 +8,18 @@ const startMs = 30_000;
 export interface Container {
   image: string;
   port: number;
-  /** What its log says when it can be used. */
+  /** The log line of a usable server. */
   ready: RegExp;
   environment?: Record<string, string>;
 }
 
-/** `host:port` on this machine, or why there is no such container. */
+/** `address` is `host:port`. */
 export type StartedContainer = { address: string } | { failure: string };
 
 /**
- * Runs an image with testcontainers until `opened` is disposed of. Stops it itself, because Ryuk may be off.
- * TEST_CONTAINERS=off skips the engine; a wrong DOCKER_HOST would not, since testcontainers then tries the usual
- * socket.
+ * Runs an image until `opened` is disposed of, without Ryuk, which may be off.
+ * TEST_CONTAINERS=off skips the engine; a wrong DOCKER_HOST does not, because testcontainers
+ * tries the usual socket.
  */
 export async function startContainer(
   container: Container,
@@ -28,7 +28,7 @@ export async function startContainer(
 ): Promise<StartedContainer> {
   if (env.TEST_CONTAINERS === "off") return { failure: "TEST_CONTAINERS=off" };
 
-  // Loaded only now: it takes most of a second.
+  // Loads late: it takes most of a second.
   const testcontainers = await import("testcontainers");
   const engine = await within(engineMs, testcontainers.getContainerRuntimeClient()).catch(() => undefined);
   if (!engine) return { failure: "no Docker engine answers" };
@@ -53,7 +53,7 @@ async function start(
   opened: AsyncDisposableStack,
 ): Promise<string> {
   let starting: ReturnType<InstanceType<typeof GenericContainer>["start"]> | undefined;
-  // If interrupted during the start, wait for it and then stop it.
+  // An interrupted start must finish before the stop.
   opened.defer(async () => {
     const started = await starting?.catch(() => undefined);
     await started?.stop({ timeout: 0 });

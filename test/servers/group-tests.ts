@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The cost of loading a file, and of using a browser or processes, in bytes of test code. */
+/** Cost of a file, a browser or processes, in bytes of test code. */
 const bytesOfAFile = 3000;
 const bytesOf: [helper: string, bytes: number][] = [
   ["/helpers/browser.ts", 30_000],
@@ -10,10 +10,9 @@ const bytesOf: [helper: string, bytes: number][] = [
 ];
 
 /**
- * Groups files into processes, because loading what all files import takes longer than many files run. Each
- * group is a file that imports its share.
- * @param folder for the group files; the runner ignores node_modules
- * @returns the group files, or the given ones if they are few
+ * Groups files into processes: loading shared imports takes longer than many files run. @param
+ * folder for the group files; the runner ignores node_modules @returns the group files, or the
+ * given ones if they are few
  */
 export function groupTests(files: string[], count: number, folder: string): string[] {
   if (files.length <= count) return files;
@@ -25,7 +24,7 @@ export function groupTests(files: string[], count: number, folder: string): stri
     smallest.size += size;
   }
 
-  groups.sort((a, b) => b.size - a.size); // the longest must not begin last
+  groups.sort((a, b) => b.size - a.size); // the longest start first
   return groups.map((group, index) => {
     const file = join(folder, `group-${index + 1}.test.mts`);
     const imports = group.files
@@ -36,7 +35,6 @@ export function groupTests(files: string[], count: number, folder: string): stri
   });
 }
 
-/** An estimate of a file's duration. */
 function weigh(file: string): number {
   const text = readFileSync(file, "utf8");
   const waiting = bytesOf.map(([helper, bytes]) => (text.includes(helper) ? bytes : 0));

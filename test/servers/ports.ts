@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 
 const tries = 3;
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/** Another program may take the port meanwhile. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -13,7 +13,7 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Starts something on a free port; when another program was quicker to take it, on another one. */
+/** Retries when another program takes the port. */
 export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {

@@ -16,10 +16,7 @@ const ready = /ready to accept connections/;
 const folders = ["/usr/lib/postgresql/*/bin", "/{opt/homebrew,usr/local}/opt/postgresql*/bin"];
 const superuser = "postgres";
 
-/**
- * The Postgres of TEST_DATABASE_URL, else one in a container of TEST_POSTGRES_IMAGE, else a private one of
- * this machine's programs, which starts as quickly as a container. Tests create their databases in it.
- */
+/** Tries TEST_DATABASE_URL, a container of TEST_POSTGRES_IMAGE, then a private server. */
 export async function acquirePostgres(
   env: NodeJS.ProcessEnv,
   opened: AsyncDisposableStack,
@@ -56,7 +53,7 @@ async function startInContainer(
   const started = await startContainer({ image, port: 5432, ready, environment }, env, opened);
   if ("failure" in started) return { missing: started.failure };
 
-  // The usual image says "ready" once too early, of the server that it sets itself up with.
+  // The image says "ready" once too early, during its set-up.
   const url = `postgres://${superuser}@${started.address}/postgres`;
   const deadline = Date.now() + containerMs;
   for (;;) {
@@ -71,7 +68,6 @@ async function startInContainer(
   }
 }
 
-/** Not durable, local, deleted with its folder. */
 async function startPrivate(opened: AsyncDisposableStack): Promise<Acquired> {
   const initdb = findProgram(
     ["initdb"],
@@ -108,14 +104,14 @@ function server(bin: string, dir: string, port: number): Program {
     synchronous_commit: "off",
     shared_buffers: "32MB",
     max_connections: 400,
-    lc_messages: "C", // `ready` is English
+    lc_messages: "C",
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // SIGQUIT stops at once, with open connections.
+  // SIGQUIT does not wait for open connections.
   return { command: `${bin}/postgres`, args: ["-D", dir, ...args], stopSignal: "SIGQUIT" };
 }
 
-/** Postgres refuses to be run by root: its package made a user for it, who then gets the folder. */
+/** Postgres refuses root: its package's user gets the folder. */
 function userToRunAs(dir: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ["-u", "-g"].map((flag) => {
@@ -133,7 +129,7 @@ async function select1(url: string): Promise<void> {
     connectionTimeoutMillis: answerMs,
     query_timeout: answerMs,
   });
-  client.on("error", () => {}); // connect() and query() reject with the same
+  client.on("error", () => {}); // connect() and query() reject alike
   try {
     await client.connect();
     await client.query("select 1");

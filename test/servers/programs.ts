@@ -11,19 +11,18 @@ const keptLines = 5;
 export interface Program {
   command: string;
   args: string[];
-  /** Ends it. Default: SIGTERM. */
+  /** Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
   options?: { cwd?: string; env?: NodeJS.ProcessEnv; uid?: number; gid?: number };
 }
 
-/** The first of these programs that a folder of the PATH, or of `folders`, has. */
+/** Searches the PATH, then `folders`. */
 export function findProgram(names: string[], folders: string[] = []): string | undefined {
   const path = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
   const places = names.flatMap((name) => [...path, ...folders].map((folder) => join(folder, name)));
   return places.find(isExecutable);
 }
 
-/** True for an executable file. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
@@ -33,13 +32,13 @@ export function isExecutable(file: string): boolean {
   }
 }
 
-/** Runs a program to its end. Throws what it said last when it fails. */
+/** @throws Error with the last output */
 export async function runProgram(program: Program, opened: AsyncDisposableStack): Promise<void> {
   const { code, lastLines } = await launch(program, opened).ended;
   if (code !== 0) throw new Error(`${program.command} failed: ${lastLines}`);
 }
 
-/** Starts a server and waits until it prints that it is `ready`. It ends when `opened` is disposed of. */
+/** Resolves when the output matches `ready`. */
 export async function startServer(program: Program, ready: RegExp, opened: AsyncDisposableStack) {
   const isReady = Promise.withResolvers<void>();
   const onLine = (line: string) => ready.test(line) && isReady.resolve();
@@ -53,8 +52,8 @@ export async function startServer(program: Program, ready: RegExp, opened: Async
 }
 
 /**
- * Runs in its own process group, so that Ctrl-C reaches only us and the tests end before their servers. The
- * closer is registered before the start, so that no process is left behind.
+ * Its own process group keeps Ctrl-C from ending servers before tests. The closer comes first, so
+ * no process is left behind.
  */
 function launch(program: Program, opened: AsyncDisposableStack, onLine: (line: string) => void = () => {}) {
   let started: ChildProcess | undefined;
@@ -72,13 +71,13 @@ function launch(program: Program, opened: AsyncDisposableStack, onLine: (line: s
     });
   }
   const ended = once(child, "close").then(([code]) => ({ code, lastLines: lines.join("\n") }));
-  ended.catch(() => {}); // the caller handles it
+  ended.catch(() => {});
   return { child, ended };
 }
 
-/** Ends a process, by force if it takes too long, and then whatever else is left of its group. */
+/** Kills a slow process, then the rest of its group. */
 export async function endGroup(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-  if (child.pid === undefined) return; // never started
+  if (child.pid === undefined) return;
   const { pid } = child;
   if (child.exitCode === null && child.signalCode === null) {
     const exited = once(child, "exit");
@@ -93,7 +92,5 @@ export async function endGroup(child: ChildProcess, signal: NodeJS.Signals = "SI
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
-  } catch {
-    // the group has already ended
-  }
+  } catch {}
 }

@@ -22,7 +22,7 @@ describe("the Redis that the tests are given", { skip: missing }, () => {
 
     const server = await redis.info("server");
 
-    const isFirstProcess = /process_id:1\r/.test(server); // it is so in a container, and nowhere else
+    const isFirstProcess = /process_id:1\r/.test(server); // only in a container
     const hasOwnPort = server.includes(`tcp_port:${new URL(url).port}\r`);
     if (from === "testcontainers") assert.ok(isFirstProcess && !hasOwnPort, "not in a container");
     if (from === "private") assert.ok(!isFirstProcess && hasOwnPort, "not a private server");

@@ -8,7 +8,7 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 const answerMs = 3_000;
 const ready = /Ready to accept connections/;
 
-/** The Redis of TEST_REDIS_URL, else one in a container, else a private one from the PATH. */
+/** Tries TEST_REDIS_URL, a container, then the PATH. */
 export async function acquireRedis(env: NodeJS.ProcessEnv, opened: AsyncDisposableStack): Promise<Acquired> {
   if (env.TEST_REDIS_URL) return useGiven(env.TEST_REDIS_URL);
 
@@ -22,7 +22,7 @@ export async function acquireRedis(env: NodeJS.ProcessEnv, opened: AsyncDisposab
   return { ...own, because: container.missing };
 }
 
-/** The Redis program of this machine, for tests that stop and freeze a Redis of their own. */
+/** For tests that stop and freeze their own Redis. */
 export function findRedisServer(env: NodeJS.ProcessEnv): string | undefined {
   return env.TEST_REDIS_SERVER || findProgram(["redis-server", "valkey-server"]);
 }
@@ -50,7 +50,7 @@ async function startInContainer(env: NodeJS.ProcessEnv, opened: AsyncDisposableS
   }
 }
 
-/** Without persistence, and with Redis's default of never evicting. */
+/** Keeps Redis's default: never evict. */
 async function startPrivate(env: NodeJS.ProcessEnv, opened: AsyncDisposableStack): Promise<Acquired> {
   const command = findRedisServer(env);
   if (!command) return { missing: "there is no redis-server or valkey-server on the PATH" };
@@ -82,7 +82,7 @@ async function ping(url: string): Promise<void> {
     await redis.connect();
     await redis.ping();
   } catch (error) {
-    throw cause ?? error; // connect() itself says only that the connection is closed
+    throw cause ?? error; // connect() names no cause
   } finally {
     redis.disconnect();
   }

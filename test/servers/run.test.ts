@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 
-/** Runs test/run.ts with an empty PATH; it never gets to the tests. */
+/** An empty PATH stops test/run.ts before the tests. */
 function npmTest(args: string[], env: NodeJS.ProcessEnv) {
   return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...args], {
     env: { PATH: "/nowhere", TEST_CONTAINERS: "off", ...env },

@@ -6,17 +6,13 @@ const testFiles = "**/*.test.ts";
 const isLong = (file: string) => file.endsWith(".long.test.ts");
 
 export interface Selection {
-  /** Options of Node's test runner. */
   options: string[];
   files: string[];
-  /** True for the quick run: no long tests, and Postgres only where it matters. */
+  /** Omits long tests; runs Postgres only where it matters. */
   isQuick: boolean;
 }
 
-/**
- * Reads the command line. Without arguments it selects the quick run; with `--all`, or a folder, file or
- * pattern, everything there.
- */
+/** Without arguments: the quick run; otherwise everything selected. */
 export function selectTests(args: string[]): Selection {
   const options = args.filter((arg) => arg.startsWith("-") && arg !== "--all");
   const paths = args.filter((arg) => !arg.startsWith("-"));
