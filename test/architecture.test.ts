@@ -9,13 +9,13 @@ const sources = new Map(files.map((file) => [file, readFileSync(file, "utf8")]))
 
 interface Import {
   file: string;
-  /** A file as a path from the root, a package by name. */
+  /** A path from the root, or a package name. */
   from: string;
-  /** The values that are imported; types are left out. */
+  /** Excludes types. */
   values: string[];
 }
 
-/** Every import and re-export of the code, those of types alone included. */
+/** Includes type-only imports. */
 const imports: Import[] = [...sources].flatMap(([file, source]) =>
   [...source.matchAll(/^(?:import|export)\b([^;]*?\bfrom )?\s*"([^"]+)"/gm)].map(
     ([, clause = "", name = ""]) => ({
@@ -37,7 +37,7 @@ const offending = (rule: (each: Import) => boolean) =>
 const isOf = (packages: string[]) => (from: string) =>
   packages.some((name) => from === name || from.startsWith(`${name}/`));
 
-/** The capabilities in `shared/`, and those that each may import. */
+/** Lists the imports that each capability may have. */
 const capabilities: Record<string, string[]> = {
   accounts: [],
   oauth: ["accounts"],
@@ -49,12 +49,12 @@ const capabilities: Record<string, string[]> = {
   dispatch: ["builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
-/** Shrink these two lists, never extend them. */
+/** Shrink these lists, never extend them. */
 const knownCircles = ["scripts/bench/"];
 const foundations = ["crypto", "runtime", "db", "redis", "jobs"];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];
 const isCapability = (path: string) => Object.hasOwn(capabilities, folderIn(path) ?? "");
-/** Foundations, and the files directly in `shared/`. */
+/** Includes files directly in `shared/`. */
 const isFoundation = (path: string) =>
   foundations.includes(folderIn(path) ?? "") || /^shared\/[^/]+\.ts$/.test(path);
 const isStore = (path: string) => /^shared\/.*\/(?:[a-z-]+-)?store\.ts$/.test(path);
@@ -192,7 +192,7 @@ describe("the code", () => {
   });
 });
 
-/** Groups of files that import each other, directly or not: the strongly connected components (Tarjan). */
+/** Finds strongly connected components (Tarjan). */
 function circles(): string[] {
   const targets = Map.groupBy(
     imports.filter(({ from }) => sources.has(from)),
@@ -202,7 +202,7 @@ function circles(): string[] {
   const order = new Map<string, number>();
   const stack: string[] = [];
 
-  /** Returns the earliest file on the stack that this one reaches. */
+  /** Returns the earliest reachable file on the stack. */
   const visit = (file: string): number => {
     const own = order.size;
     order.set(file, own);

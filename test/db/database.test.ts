@@ -30,7 +30,7 @@ const landed = {
   "postgres/0004_lists": "a4ada9599f47aa25",
 };
 
-/** Repeats a transaction that found no free connection in time, as a caller repeats a request after a 503. */
+/** Retries when no connection was free, as a caller retries a 503. */
 async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -294,7 +294,7 @@ describe("migrations", () => {
         }),
       ),
     );
-    // A new migration adds a line here; a changed line is a migration that installations already ran otherwise.
+    // Add lines, never change one: installations have run it.
     assert.deepEqual(hashes, landed);
   });
 });

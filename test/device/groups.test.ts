@@ -48,7 +48,6 @@ describeOnBothDatabases("device codes and exchanges that arrive together", (data
     const isMeant = eq(deviceCodes.deviceCodeHash, hashToken(deviceCode));
     return (await world.services.db.select().from(deviceCodes).where(isMeant))[0];
   };
-  /** Number of write transactions so far. */
   const countCommits = async () => {
     const { values } = await world.services.metrics.writeLockSeconds.get();
     return values.find(({ metricName }) => metricName?.endsWith("_count"))?.value ?? 0;
@@ -65,7 +64,7 @@ describeOnBothDatabases("device codes and exchanges that arrive together", (data
     ]);
 
     const commits = (await countCommits()) - before;
-    // On Postgres the polls read their codes on several connections, and do not arrive in one turn.
+    // On Postgres the polls use several connections and arrive apart.
     assert.ok(commits <= (database.dialect === "sqlite" ? 2 : 10), `${commits} commits`);
     assert.equal(new Set(codes.map(({ userCode }) => userCode)).size, count);
     for (const [index, answer] of tokens.entries()) {

@@ -34,7 +34,7 @@ describeWithDatabase("the pace of polls", (database) => {
   after(() => world.close());
 
   const start = () => startDevice(world, client);
-  /** Poll after each of these pauses; the answers in order, `pending` for authorization_pending. */
+  /** Returns the answers; `pending` means authorization_pending. */
   const pollAfter = async (deviceCode: string, ...pausesMs: number[]) => {
     const answers: string[] = [];
     for (const pause of pausesMs) {

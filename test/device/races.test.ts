@@ -23,13 +23,13 @@ import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/
 import { runSecondIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-/** Repeats, because a race is not lost every time. */
+/** A race needs several tries. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
 describeOnBothDatabases("at the same moment, in two processes", (database) => {
   let world: World;
   let other: Awaited<ReturnType<typeof runSecondIngress>>;
-  /** A second process of the installation, with the test's clock. */
+  /** Shares the test's clock. */
   let here: { services: Services; url: string };
   let acme: TestOrganization;
   let client: TestClient;

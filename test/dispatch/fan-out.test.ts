@@ -20,7 +20,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     api.send("POST", `${api.queues}/${id}/${verb}_dispatch`);
   const fanOut = (id: string) => fanOutDispatchPause(api.world.services, id);
 
-  /** A pipeline with one step on each of some new queues, and builds of it. */
+  /** Creates builds with one step on each new queue. */
   async function waiting(queues: number, builds: number) {
     const made = [];
     for (let at = 0; at < queues; at++) made.push((await api.newQueue()) as { id: string; key: string });
@@ -41,7 +41,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     };
   }
 
-  /** In what the waiting jobs and the builds differ from their queues. */
+  /** Compares waiting jobs and builds with their queues. */
   async function differences(of: Waiting): Promise<string[]> {
     const { queues, builds, jobs } = await rowsOf(of);
     const pausedAt = new Map(queues.map((queue) => [queue.id, queue.dispatchPausedAt?.getTime()]));
@@ -66,7 +66,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     ];
   }
 
-  /** The sweep, its jobs run at once. */
+  /** Runs the jobs of the sweep at once. */
   async function sweep() {
     const { services } = api.world;
     const runAtOnce: Services["jobs"]["send"] = async (_, data) => {
@@ -237,7 +237,7 @@ describeOnBothDatabases("the workers after a pause", (database) => {
     await eventually("the pause", async () => (await carried()).every((held) => held === id));
     await eventually("the news", async () => heard > 0);
 
-    // Builds that come while it is paused, and a fan-out that Redis lost: the sweep finds both.
+    // The sweep must find builds of a paused queue and a lost fan-out.
     await api.build(pipeline.id, 2);
     await jobs.send(sweepJob, {});
     await eventually("the new builds", async () => (await carried()).every((held) => held === id));

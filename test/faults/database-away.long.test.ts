@@ -10,7 +10,7 @@ import { setUpOrganization } from "../helpers/organization.ts";
 import { runIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-/** Deliveries and payloads are there in pairs, and just those that were answered 201. */
+/** Expects one payload per delivery, and only accepted deliveries. */
 async function assertWholeAndKnown(world: World, accepted: string[]): Promise<void> {
   const { db } = world.services;
   const deliveries = (await db.select().from(db.tables.deliveries)).map((row) => row.id);
@@ -30,7 +30,7 @@ describe("a SQLite database locked by another process", () => {
     locker.exec("BEGIN IMMEDIATE");
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(world.url + path, "{}")));
     const waiting = post(world.url + path, "{}");
-    await post(`${world.url}/deliver/x`, "{}"); // a round trip: the one above is waiting by now
+    await post(`${world.url}/deliver/x`, "{}"); // the request above waits by now
     locker.exec("COMMIT");
     const waited = await waiting;
     locker.close();
@@ -53,7 +53,7 @@ describe("a full disk", () => {
   it("answers 503, writes nothing, and keeps what was accepted before", async () => {
     const world = await startWorld(sqlite);
     const { path } = await (await setUpOrganization(world)).trigger();
-    // No file of this process may grow beyond 3 MB, which is what a full disk looks like to SQLite.
+    // SQLite sees a full disk at 3 MB.
     const ingress = await runIngress(
       {
         DATABASE_URL: world.config.databaseUrl,

@@ -8,7 +8,7 @@ import { setUpOrganization } from "../helpers/organization.ts";
 import { redisServerMissing, runIngress, runWorker, startRedis } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-/** Every delivery that was answered 201 has exactly one build; no build is of a delivery that nobody knows. */
+/** Expects one build per accepted delivery and no other build. */
 async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> {
   await eventually(`${accepted.length} builds`, async () => (await countBuilds(world)) >= accepted.length);
   const builtIds = (await allBuilds(world)).map((build) => build.deliveryId);

@@ -43,7 +43,7 @@ describe("while Redis is away", { skip: redisServerMissing }, () => {
       await away();
       await eventually("the degraded state", isDegraded);
       const whenAway = load.accepted.length;
-      await sleep(10_000); // long enough for every time-out and retry to come by
+      await sleep(10_000); // longer than every time-out and retry
       await eventually("500 deliveries without Redis", async () => load.accepted.length > whenAway + 500);
       await load.stop();
       await back();

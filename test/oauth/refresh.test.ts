@@ -40,7 +40,6 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
 
   const use = (token: string, more?: Record<string, string | undefined>) =>
     refresh(world, client, token, more);
-  /** A new pair of tokens. */
   const pair = async (token: string, more?: Record<string, string>) => {
     const { status, body, text } = await use(token, more);
     assert.equal(status, 200, text);

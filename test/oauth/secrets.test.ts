@@ -24,7 +24,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 describeWithDatabase("after everything that can happen to a sign-in", (database) => {
   let world: World;
   let acme: TestOrganization;
-  /** Each with what it is of, for who reads a failure. */
+  /** Names identify secrets in failures. */
   const secrets: [name: string, secret: string][] = [];
 
   before(async () => {
@@ -78,7 +78,7 @@ describeWithDatabase("after everything that can happen to a sign-in", (database)
     await refresh(world, client, first.refresh_token);
   }
 
-  /** Secrets in the wrong place. */
+  /** Sends secrets in wrong places. */
   async function goWrong(): Promise<void> {
     const client = await setUpClient(world, { confidential: true });
     learn("other client secret", client.secret);

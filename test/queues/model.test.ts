@@ -9,14 +9,12 @@ import { repeat } from "../helpers/run-mode.ts";
 const maxQueues = 3;
 const small = "LINUX_AMD64_2X4";
 
-/** What a queue should be by now. */
 interface Expected {
   id: string;
   key: string;
   description: string | null;
   shape: string | undefined;
   affinity: string;
-  /** Undefined: it is not paused. */
   pause: { note: string | null } | undefined;
 }
 
@@ -50,7 +48,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ does: fc.constant("delete" as const), at }),
 );
 
-/** Applies a command to the model, and returns the expected answer. */
+/** Returns the expected answer. */
 function apply(queues: Expected[], given: Command): { status: number; message?: string } {
   if (given.does === "create") {
     if (queues.some(({ key }) => key === given.key))
@@ -117,7 +115,6 @@ describeOnBothDatabases("any sequence of changes to the queues of a cluster", (d
     return api.send("PATCH", `${path}/${id}`, { body });
   }
 
-  /** A queue of the API in the model's form. */
   // biome-ignore lint/suspicious/noExplicitAny: a body, compared with what is expected of it
   const seen = (body: any) => ({
     id: body.id,

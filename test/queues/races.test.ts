@@ -25,7 +25,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     await api.close();
   });
 
-  /** The same request many times at once, to both processes in turn. */
+  /** Alternates between both processes. */
   const together = (times: number, method: string, path: string, body?: (index: number) => unknown) =>
     Promise.all(
       Array.from({ length: times }, (_, index) => {
@@ -103,7 +103,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.equal(row?.queueCount, 1);
   });
 
-  /** Sends two conflicting requests at once, several times, each first in turn. */
+  /** Runs several rounds; each request starts first in turn. */
   async function onlyOne(
     rounds: number,
     set: () => Promise<[one: () => Promise<Answer>, other: () => Promise<Answer>]>,

@@ -137,7 +137,7 @@ describe("a sliding window in Redis", { skip }, () => {
     await redis.call("CLIENT", "PAUSE", "0");
     const deadline = performance.now() + refused.resetMs + 50;
     let admitted = 0;
-    // The last try begins after the reset, however slow the one before was.
+    // Forces one try after the reset, even if the last was slow.
     for (let begun = 0; admitted === 0 && begun < deadline; ) {
       begun = performance.now();
       admitted += Number((await windows.admit(short)).admitted);

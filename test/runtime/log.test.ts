@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { openSync } from "node:fs";
 import { describe, it } from "node:test";
 
-/** Starts a process that logs a number of lines and exits. */
 const program = `
   import { openLog } from "./shared/runtime/log.ts";
   const { log, close } = openLog({ level: "info", process: "test" });

@@ -1,6 +1,6 @@
 import { handleRequests } from "../../shared/runtime/thread.ts";
 
-/** A thread that does what it is told: "throw", "exit", "spin", "spin 40 ms", or else answer with what it was told. */
+/** Handles "throw", "exit", "spin" and "spin 40 ms"; echoes other input. */
 handleRequests(({ body }: { body: Uint8Array }) => {
   const told = Buffer.from(body).toString();
   if (told === "throw") throw new Error("thrown in the thread");

@@ -4,7 +4,7 @@ import { DeadlineExceeded, openThread } from "../../shared/runtime/thread.ts";
 
 const module = new URL("./odd-thread.ts", import.meta.url);
 
-/** A thread with an `ask` that never rejects. */
+/** `ask` never rejects here. */
 function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {}) {
   const thread = openThread<{ body: Uint8Array }, string>(at, deadlineMs === undefined ? {} : { deadlineMs });
   const ask = (text: string) =>

@@ -33,20 +33,18 @@ describeWithDatabase("the operator's command for applications", (database) => {
     });
     return { stdout, stderr, code };
   }
-  /** The JSON object that a command prints. */
   const app = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(args);
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  /** The sentence that a refused command prints. */
   const refused = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(args);
     assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
     assert.match(stderr, /^[^\n]+\n$/);
     return stderr.trim();
   };
-  /** Asks for a device code; returns 200 or the error. */
+  /** Returns 200 or the OAuth error. */
   const answerTo = async (client_id: string, client_secret?: string) => {
     const parameters = { client_id, client_secret, scope: "read_user" };
     const { status, body } = await postForm(`${world.url}/oauth/device_authorization`, parameters);

@@ -46,13 +46,11 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     });
     return { stdout, stderr, code };
   }
-  /** The JSON object that a command prints. */
   const admin = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(args, "");
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  /** The sentence that a refused command prints. */
   const refused = async (args: string[], input = "") => {
     const { stdout, stderr, code } = await run(args, input);
     assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);

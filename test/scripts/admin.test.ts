@@ -34,13 +34,11 @@ describeWithDatabase("the operator's command", (database) => {
 
   const inHere = (args: string[], input?: string) =>
     run({ DATABASE_URL: world.config.databaseUrl, REDIS_URL: process.env.TEST_REDIS_URL ?? "" }, args, input);
-  /** The JSON object that a command prints. */
   const admin = async (...args: string[]) => {
     const { stdout, stderr, code } = await inHere(args);
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  /** The sentence that a refused command prints. */
   const refused = async (...args: string[]) => {
     const { stdout, stderr, code } = await inHere(args);
     assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);

@@ -17,7 +17,7 @@ interface Asked {
   headers: IncomingHttpHeaders;
 }
 
-/** A foreign server with answers by path; the last of several repeats. */
+/** Repeats the last answer of each path. */
 async function startServer(t: TestContext, answers: (url: string) => Record<string, Reply[]>) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
@@ -68,7 +68,7 @@ const codes = {
 };
 const pending: Reply = [400, { error: "authorization_pending" }];
 
-/** The required members of RFC 8414 and RFC 8628. */
+/** RFC 8414, RFC 8628: required members. */
 const least = (url: string) => ({
   [discovery]: [
     [200, { issuer: url, token_endpoint: `${url}/t`, device_authorization_endpoint: `${url}/d` }],

@@ -6,8 +6,8 @@ import { pollUntilApproved } from "../../scripts/login/poll.ts";
 const at = "https://ci.example.com";
 
 /**
- * Poll a server that gives these answers one after the other, or else says that nobody has decided; the codes
- * live for 100 seconds at an interval of 5.
+ * Answers authorization_pending after the given answers. Codes live 100 seconds; the interval is
+ * 5.
  */
 async function poll(...answers: (string | [code: string, retryAfterSeconds: number])[]) {
   let nowMs = 0;

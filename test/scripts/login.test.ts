@@ -40,7 +40,6 @@ after(async () => {
   await shortLived.close();
 });
 
-/** A home in which somebody has signed in. */
 async function signedIn(t: TestContext): Promise<AtHome> {
   const here = moveIn(world, t);
   const { code, stderr } = await login(here, [], { pauses: [here.approve] });
@@ -98,8 +97,8 @@ describe("npm run login", () => {
     const { code, stdout } = await login(here, args, { pauses: [here.approve] });
 
     assert.equal(code, 0);
-    assert.match(stdout, /^You are signed in to http[^ ]+\.$/m); // it may not ask who that is
-    assert.match(stdout, /^Scopes {8}read_builds$/m); // a member cannot hold the other one
+    assert.match(stdout, /^You are signed in to http[^ ]+\.$/m); // no scope to read the user
+    assert.match(stdout, /^Scopes {8}read_builds$/m); // members cannot hold the other scope
     assert.equal(kept(here).scope, "read_builds");
   });
 

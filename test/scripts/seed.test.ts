@@ -14,7 +14,7 @@ describe("the demo", () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-seed-"));
   before(() => {
     mkdirSync(join(folder, "data"));
-    process.chdir(folder); // its secrets are kept beneath the working directory
+    process.chdir(folder); // keeps secrets in the working directory
   });
   after(() => {
     process.chdir(root);

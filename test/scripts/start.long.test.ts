@@ -27,7 +27,7 @@ const redisUrl = process.env.TEST_REDIS_URL;
 const skip = !hasRedis && !redisUrl && "there is no redis-server on the PATH, and TEST_REDIS_URL is not set";
 
 describe("npm start", { skip }, () => {
-  // The project's folder again, with data of its own.
+  // Uses the project's code with its own data.
   const folder = mkdtempSync(join(tmpdir(), "signalbox-start-"));
   const env = {
     PATH: path,
@@ -133,7 +133,7 @@ describe("npm start", { skip }, () => {
     return assert.fail(`${expected} was not printed: ${text}`);
   }
 
-  /** The worker builds a moment after the webhook was accepted. */
+  /** The worker builds after the webhook's answer. */
   async function shellUntil(script: string, isDone: (text: string) => boolean): Promise<string> {
     for (let tries = 0; tries < 100; tries++) {
       const text = await shell(script);
@@ -143,7 +143,7 @@ describe("npm start", { skip }, () => {
   }
 });
 
-/** tsx's compiler processes end a little after their parent. */
+/** tsx's compiler processes outlive their parent briefly. */
 async function untilGroupIsGone(id: number): Promise<void> {
   await eventually("the end of every process", async () => {
     try {

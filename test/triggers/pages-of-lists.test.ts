@@ -11,7 +11,7 @@ interface Page {
 
 describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
   let api: TriggerApi;
-  /** A list with ten items, and how another one comes. */
+  /** `add` creates another item. */
   const lists: Record<"triggers" | "deliveries", { path: string; ids: string[] }> = {
     triggers: { path: "", ids: [] },
     deliveries: { path: "", ids: [] },

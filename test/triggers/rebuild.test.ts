@@ -48,7 +48,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     api.world.services.db.transaction(async (tx) => {
       await tx.update(tx.tables.pipelines).set({ steps }).where(eq(tx.tables.pipelines.slug, slug));
     });
-  /** What a step of the build reads as its webhook's payload. */
+  /** Reads the payload as a step does. */
   const payloadOf = async ({ id }: Built) => {
     const { services, url } = api.world;
     const { jobs } = services.db.tables;

@@ -17,7 +17,6 @@ const credentials = ["header-credential-number-one"];
 
 describeWithDatabase("the secrets of triggers", (database) => {
   let api: TriggerApi;
-  /** All that was answered. */
   const answered: string[] = [];
   const tokens: string[] = [];
 
@@ -28,7 +27,7 @@ describeWithDatabase("the secrets of triggers", (database) => {
   };
   const verifiedBy = (at: 0 | 1) => ({ strategy: "hmac", secret: signingSecrets[at] });
 
-  /** Every change and refusal of a trigger. Nothing is built, because builds show their variables. */
+  /** Builds nothing, because builds show their variables. */
   before(async () => {
     api = await openTriggerApi(database, { LOG_LEVEL: "debug" });
     const body = {
@@ -120,7 +119,7 @@ describeWithDatabase("the secrets of triggers", (database) => {
   });
 });
 
-/** All bytes of a SQLite database and its journal, which has been written into it. */
+/** Moves the journal into the file first. */
 function bytesOfFiles(url: string): string {
   const file = url.slice("file:".length);
   const db = new Sqlite(file);
@@ -130,7 +129,7 @@ function bytesOfFiles(url: string): string {
   return files.join("\n");
 }
 
-/** All rows of all tables as Postgres writes them, with its bytes as text too. */
+/** Decodes byte columns as text. */
 async function textOfAllColumns(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();

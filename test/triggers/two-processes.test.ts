@@ -24,7 +24,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     await api.close();
   });
 
-  /** The same call many times at once, to both processes in turn. */
+  /** Alternates between both processes. */
   const together = (times: number, call: (url: string) => Promise<Answer>) =>
     Promise.all(
       Array.from({ length: times }, (_, at) => untilNotBusy(() => call(at % 2 ? second.url : api.world.url))),
@@ -38,7 +38,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     const made = await api.newTrigger(body, slug);
     return { ...made, path: `${api.triggersAt(slug)}/${made.id}` };
   };
-  /** Posts a webhook to both processes, the second one first. */
+  /** Posts to the second process first. */
   const bothAnswer = async (trigger: MadeTrigger, headers: Record<string, string> = {}) => [
     (await api.post(trigger, "{}", headers, second.url)).status,
     (await api.post(trigger, "{}", headers)).status,

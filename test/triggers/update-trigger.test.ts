@@ -29,7 +29,6 @@ describeWithDatabase("an existing trigger", (database) => {
     return answer.body;
   };
   const signed = async (by: string, body = "{}") => ({ "X-Hub-Signature-256": await sign(by, body) });
-  /** What the next build of a trigger is like. */
   const nextBuild = async (trigger: MadeTrigger) => {
     const id = await api.deliver(trigger, "{}", await signed(secret));
     await api.work(id);

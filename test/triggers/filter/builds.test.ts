@@ -55,7 +55,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
 
     assert.deepEqual(await Promise.all(ids.map(outcomeOf)), [
       ["build_created", null, true],
-      // The header that the second half asks for did not come.
+      // the filter's header was missing
       ["not_run", "filter_evaluation_failed", false],
       ["build_created", null, true],
       ["not_run", "filter_evaluation_failed", false],

@@ -1,7 +1,6 @@
 import type { FilterInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { StoredHeader } from "../../../shared/vocabulary.ts";
 
-/** A filter's input for an ordinary delivery. */
 export function filterInput(
   expression: string,
   { payload = {}, text, headers = [] }: { payload?: unknown; text?: string; headers?: StoredHeader[] } = {},

@@ -8,7 +8,6 @@ import { filterInput } from "./filter-input.ts";
 const megabyte = 1024 * 1024;
 const tooLate = /^Evaluating the filter took longer than 10 seconds$/;
 
-/** Valid expressions, their payload, and their allowed results. */
 const hostile: [name: string, expression: string, text: string, ends: (true | false | RegExp)[]][] = [
   ...[
     "(a+)+$",

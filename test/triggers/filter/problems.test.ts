@@ -8,9 +8,8 @@ const noMethod = (name: string) =>
 const noFunction = (name: string) =>
   `Filters have no function ${name}(), only has, size, matches, string, double`;
 
-/** An expression, what is wrong with it, and where: line and column. */
 const problems: [expression: string, sentence: string, line: number, column: number][] = [
-  // What cannot be read
+  // Syntax
   ["1 +", "The expression ends too early", 1, 4],
   ["// only a comment", "The expression ends too early", 1, 18],
   ["(true", "Expected ), got the end", 1, 6],
@@ -46,7 +45,7 @@ const problems: [expression: string, sentence: string, line: number, column: num
   ["cel.bind(x, 1, x == 1)", "Unknown variable cel: the only one is webhook", 1, 1],
   ["optional.of(1).hasValue()", "Unknown variable optional: the only one is webhook", 1, 1],
   ["webhook.payload.a.orValue(true)", noMethod("orValue"), 1, 1],
-  // Functions that are not on the list
+  // Unknown functions
   ["nope(1)", noFunction("nope"), 1, 1],
   ["type(1) == type(2)", noFunction("type"), 1, 1],
   ["timestamp(webhook.created_at) == timestamp(0)", noFunction("timestamp"), 1, 1],
@@ -58,7 +57,7 @@ const problems: [expression: string, sentence: string, line: number, column: num
   ["[webhook.id].join('a') == ''", noMethod("join"), 1, 1],
   ["webhook.id.substring(1) == ''", noMethod("substring"), 1, 1],
   ["webhook.payload.toString() == ''", noMethod("toString"), 1, 1],
-  // What must not be written
+  // Forbidden syntax
   ["{'a': 1} == webhook.payload", "Maps cannot be written in filters", 1, 1],
   ["b'a' == b'a'", "Bytes and unsigned numbers are not available", 1, 1],
   ["1u == 1", "Bytes and unsigned numbers are not available", 1, 1],

@@ -7,7 +7,7 @@ import { contains } from "../../../shared/triggers/filter/functions.ts";
 import { repeat } from "../../helpers/run-mode.ts";
 import { filterInput } from "./filter-input.ts";
 
-/** Pieces of expressions, put together at random: most are nonsense, some are not. */
+/** Most combinations are nonsense. */
 const pieces = fc
   .array(
     fc.constantFrom(

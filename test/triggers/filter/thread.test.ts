@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { filterInput } from "./filter-input.ts";
 
-/** About a minute of work: time grows with text and pattern, both at their limits. */
+/** Takes about a minute: text and pattern are at their limits. */
 const slow = filterInput("webhook.payload.s.matches('(\\\\pL|\\\\pN){900}\\\\pN')", {
   payload: { s: "aé".repeat(1_300_000) },
 });

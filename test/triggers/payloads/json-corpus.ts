@@ -138,7 +138,7 @@ const texts: (string | Buffer)[] = [
     Buffer.from("[1]", "utf16le"),
     Buffer.from("\ufeff[1]", "utf16le"),
   ],
-  // Not UTF-8: lone bytes, overlong forms, surrogates, cut characters, beyond U+10FFFF.
+  // Invalid UTF-8: lone bytes, overlong forms, surrogates, cut characters, beyond U+10FFFF.
   ...[inString(0x80), inString(0xff), inString(0xc3), inString(0xc0, 0xaf), inString(0xe0, 0x80, 0xaf)],
   ...[
     inString(0xed, 0xa0, 0x80),
@@ -165,5 +165,5 @@ const texts: (string | Buffer)[] = [
     `[${nested(3)},`.repeat(depth),
   ]),
 ];
-/** Valid JSON and what nearly is. */
+/** Valid and almost valid JSON. */
 export const jsonCorpus = texts.map((text) => Buffer.from(text as string));

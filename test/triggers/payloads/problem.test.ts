@@ -10,7 +10,7 @@ import { jsonCorpus } from "./json-corpus.ts";
 const maxDepth = 6;
 const megabyte = 1024 * 1024;
 
-/** The problem by other means than the scan. Of invalid JSON that is also too deep, either problem will do. */
+/** Uses JSON.parse instead of the scan. Invalid and too deep JSON may report either problem. */
 function expectedProblems(body: Buffer): (PayloadProblem | undefined)[] {
   const text = body.toString("utf8");
   const deep = isTooDeep(text);
@@ -43,7 +43,7 @@ async function assertJudgedRight(body: Buffer): Promise<void> {
     );
 }
 
-/** Scans valid UTF-8 in slices of one byte and more. */
+/** Expects valid UTF-8. */
 function scanInSlices(body: Buffer, sliceBytes: number): PayloadProblem | undefined {
   const scan = new JsonScan(body, maxDepth);
   while (!scan.isAtEnd) {
@@ -53,7 +53,7 @@ function scanInSlices(body: Buffer, sliceBytes: number): PayloadProblem | undefi
   return scan.isComplete ? undefined : "invalid_json";
 }
 
-/** Random numbers below a limit, the same for the same seed (mulberry32). */
+/** mulberry32: one seed repeats one sequence. */
 function randomNumbers(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -66,7 +66,6 @@ function randomNumbers(seed: number): (limit: number) => number {
 
 const telling = Buffer.from('{}[]:,"\\/ \n\t0123456789-+.eEtrufalsn\u00e9\u0000\u001f\u007fG', "latin1");
 
-/** Changes, inserts, removes or repeats bytes, or brings in some of another body. */
 function mutate(body: Buffer, other: Buffer, random: (limit: number) => number): Buffer {
   const start = random(body.length + 1);
   const end = Math.min(body.length, start + random(random(4) === 0 ? 40 : 3));

@@ -26,7 +26,7 @@ describeOnBothDatabases("payloads of 4 KB and more", (database) => {
     assert.ok(row);
     return row;
   };
-  /** As versions without a codec stored it. */
+  /** Stores like versions without a codec. */
   const storeAsReceived = async (id: string, text: string) => {
     const body = Buffer.from(text);
     await api.world.services.db.transaction(async (tx) => {
