@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import { secondMs } from "../durations.ts";
 import type { Application } from "../oauth/application-store.ts";
@@ -6,7 +7,7 @@ import type { Services } from "../runtime/services.ts";
 import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
 import { stateAt } from "./device-code.ts";
 import { commitRedemptions, type Redeemed, type Redemption } from "./redeem.ts";
-import { findPolledCode, type PolledCode } from "./store.ts";
+import { findPolledCodes, type PolledCode } from "./store.ts";
 
 /** A group keeps the write lock from other processes for a few milliseconds. */
 const maxGroupItems = 100;
@@ -14,11 +15,19 @@ const maxGroupItems = 100;
 /** Issues codes to devices and answers their polls, in groups. Each web process has one. */
 export class DeviceFlow {
   readonly #services: Services;
+  readonly #reads: Batcher<string, PolledCode | undefined>;
   readonly #newCodes: Batcher<CodeRequest, NewCodes>;
   readonly #redemptions: Batcher<Redemption, Redeemed>;
 
   constructor(services: Services) {
     this.#services = services;
+    // One read for the polls of a turn: on Postgres a sixth of the CPU time, on SQLite half.
+    this.#reads = createBatcher<string, PolledCode | undefined>({
+      flush: (hashes) => findPolledCodes(services.db, hashes),
+      gather: () => nextTurn(),
+      maxItems: maxGroupItems,
+      overlaps: true,
+    });
     this.#newCodes = createBatcher<CodeRequest, NewCodes>({
       flush: (requests) => commitNewCodes(services, requests),
       maxItems: maxGroupItems,
@@ -38,7 +47,7 @@ export class DeviceFlow {
   async poll(application: Application, deviceCode: string): Promise<Redeemed> {
     if (!application.deviceFlow) return "device_flow_off";
     if (!isWellFormedToken("deviceCode", deviceCode)) return "bad_device_code";
-    const code = await findPolledCode(this.#services.db, hashToken(deviceCode));
+    const code = await this.#reads.add(hashToken(deviceCode));
     if (code?.applicationId !== application.id) return "bad_device_code";
 
     const now = this.#services.clock.now();

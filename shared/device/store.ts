@@ -50,19 +50,22 @@ const undecided = {
 } as const;
 
 /** What a poll has to know of a code. The rest of the row would double the cost of reading it. */
-export type PolledCode = Pick<DeviceCode, "id" | "applicationId" | "state" | "expiresAt">;
+export type PolledCode = Pick<DeviceCode, "id" | "deviceCodeHash" | "applicationId" | "state" | "expiresAt">;
 
-const polledCodeByHash = prepared<{ deviceCodeHash: string }, PolledCode>((db) => {
+const polledCodes = prepared<{ hashes: string[] }, PolledCode>((db) => {
   const { deviceCodes } = db.tables;
-  const { id, applicationId, state, expiresAt } = deviceCodes;
+  const { id, deviceCodeHash, applicationId, state, expiresAt } = deviceCodes;
   return db
-    .select({ id, applicationId, state, expiresAt })
+    .select({ id, deviceCodeHash, applicationId, state, expiresAt })
     .from(deviceCodes)
-    .where(eq(deviceCodes.deviceCodeHash, sql.placeholder("deviceCodeHash")));
+    .where(isOneOf(deviceCodeHash, "hashes"));
 });
 
-export async function findPolledCode(db: Db, deviceCodeHash: string): Promise<PolledCode | undefined> {
-  return (await polledCodeByHash(db, { deviceCodeHash }))[0];
+/** Returns the code of each hash, in order. */
+export async function findPolledCodes(db: Db, hashes: string[]): Promise<(PolledCode | undefined)[]> {
+  const found = await polledCodes(db, { hashes });
+  const byHash = new Map(found.map((code) => [code.deviceCodeHash, code]));
+  return hashes.map((hash) => byHash.get(hash));
 }
 
 export type RedeemedCode = Pick<
