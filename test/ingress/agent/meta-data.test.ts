@@ -23,7 +23,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
   });
   after(() => world.close());
 
-  /** A build of a webhook with this payload, and a token that may read, or read and write, its meta-data. */
+  /** Creates a webhook's build and a meta-data token. */
   async function setUpBuild(
     payload: string | Buffer<ArrayBuffer> = "{}",
     headers: Record<string, string> = {},
@@ -52,7 +52,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
     return { build, job, reader, writer };
   }
 
-  /** A pipeline has at most ten triggers, and these tests make more builds than that. */
+  /** These tests need more than ten triggers. */
   async function deleteTriggers() {
     const { db, clock } = world.services;
     await db.transaction(async (tx) => {

@@ -8,7 +8,7 @@ import { freshDelivery } from "./every-operation.ts";
 
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
-/** JSON texts, because some cannot be made from values. */
+/** JSON text: some cannot be made from values. */
 const leaf = fc.constantFrom(
   ...["null", "true", "0", "-1", "1.5", "1e308", "1e400", "[]", "{}"],
   ...[
@@ -60,7 +60,7 @@ const { value, object } = fc.letrec<{ value: string; object: string; list: strin
     .map((members) => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",")}}`),
   list: fc.array(tie("value"), { maxLength: 3 }).map((values) => `[${values.join(",")}]`),
 }));
-/** A trigger with an odd value in a known member. */
+/** Puts an odd value in a known member. */
 const membersOf = (...names: string[]) =>
   fc
     .dictionary(fc.constantFrom(...names), value, { maxKeys: 2 })

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** What these tests read of an OpenAPI document. */
 export interface ApiDocument {
   paths: Record<string, Record<string, DescribedOperation>>;
   components: { schemas: Record<string, unknown>; headers: Record<string, unknown> };
@@ -15,7 +14,7 @@ interface DescribedOperation {
   responses: Record<string, { headers: Record<string, unknown> }>;
 }
 
-/** The part for which a client is generated: queues, triggers and deliveries with their schemas. */
+/** Selects queues, triggers and deliveries with their schemas. */
 export function clientDocument(document: ApiDocument) {
   const paths = Object.fromEntries(
     Object.entries(document.paths).filter(([path]) => /\/(queues|triggers)/.test(path)),
@@ -27,7 +26,6 @@ export function clientDocument(document: ApiDocument) {
   return { openapi: "3.1.0", info, paths, components: { schemas, headers } };
 }
 
-/** A hash of the document that types were generated from. */
 export function fingerprint(document: ApiDocument): string {
   return createHash("sha256")
     .update(JSON.stringify(clientDocument(document)))

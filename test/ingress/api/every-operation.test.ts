@@ -20,7 +20,7 @@ import {
   tags,
 } from "./every-operation.ts";
 
-/** Operations are only listed here. */
+/** Nothing runs a filter. */
 const noFilters = {} as FilterEvaluator;
 
 const unauthenticated = {
@@ -39,10 +39,9 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** All operations read bodies with the same code: the quick run tries two. */
+/** All operations share one body reader: the quick run tries two. */
 const bodySamples = ["createQueue", "pauseDispatch"];
 
-/** The protocol does not depend on the database. */
 describe("every operation on clusters, queues, pipelines, builds and triggers", () => {
   let api: Api;
   let declared: Map<string, Operation>;

@@ -5,22 +5,21 @@ import { post } from "../../helpers/http.ts";
 
 type Parameters = Partial<Api["present"]>;
 
-/** The groups of operations that the table has in full. */
+/** The table covers these groups completely. */
 export const tags = ["Clusters", "Queues", "Pipelines", "Builds", "Pipeline triggers (public preview)"];
 
-/** One operation, with a call that succeeds. */
 export interface Example {
-  /** Its name in the OpenAPI document; `ByPatch` is added where PUT and PATCH mean the same. */
+  /** `ByPatch` is added where PUT and PATCH mean the same. */
   id: string;
   method: string;
-  /** Below that of the organization. */
+  /** Relative to the organization. */
   path: string;
   scope: Scope;
   needsAdmin: boolean;
   status: 200 | 201 | 204;
   body?: (api: Api) => object;
   takesNoBodyToo?: boolean;
-  /** Makes what the path names, where the call uses it up. */
+  /** Creates a resource that the call uses up. */
   prepare?: (api: Api) => Promise<Parameters>;
 }
 
@@ -41,7 +40,7 @@ const freshTrigger = async ({ send, newPipeline }: Api) => {
   return { slug, trigger: made.body.id as string, endpoint: made.body.endpoint_url as string };
 };
 
-/** A trigger with a delivery that is built and kept. */
+/** Creates a built delivery with its payload. */
 export async function freshDelivery(api: Api) {
   const { endpoint, ...at } = await freshTrigger(api);
   const { id } = (await post(api.world.url + new URL(endpoint).pathname, '{"a":1}')).body;
@@ -108,7 +107,6 @@ const rows: Row[] = [
   ["rebuildDelivery", "POST", `${delivery}/rebuild`, "write_builds", "member", 201],
 ];
 
-/** Every operation on clusters, queues, pipelines, builds, triggers and deliveries. */
 export const everyOperation: Example[] = rows.map(([id, method, path, scope, role, status, call]) => ({
   id,
   method,
@@ -119,7 +117,6 @@ export const everyOperation: Example[] = rows.map(([id, method, path, scope, rol
   ...call,
 }));
 
-/** The Allow header of each path. */
 export const allowed: Record<string, string> = {
   "/clusters": "GET, HEAD, POST",
   [cluster]: "GET, HEAD, PUT, PATCH, DELETE",
@@ -142,12 +139,11 @@ export const allowed: Record<string, string> = {
   [`${delivery}/rebuild`]: "POST",
 };
 
-/** The path of a call, after making what the call uses up. */
 export async function pathOf(api: Api, { path, prepare }: Example): Promise<string> {
   return fill(api, path, await prepare?.(api));
 }
 
-/** The path with these parameters; by default those of the organization acme. */
+/** Defaults to the resources of acme. */
 export function fill({ present }: Api, path: string, given: Parameters = {}): string {
   const all = { ...present, ...given };
   return path.replace(/:([a-z]+)/g, (_, name: keyof typeof all) => all[name]);

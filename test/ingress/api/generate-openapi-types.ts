@@ -9,12 +9,12 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
-/** Operations are only listed here. */
+/** Nothing runs a filter. */
 const noFilters = {} as FilterEvaluator;
 
 /**
- * Makes openapi-types.d.ts anew: `node --import tsx test/ingress/api/generate-openapi-types.ts`. The generator needs an
- * older TypeScript than ours, so it runs in a folder of its own.
+ * Run with `node --import tsx test/ingress/api/generate-openapi-types.ts`. A separate folder
+ * holds the older TypeScript that the generator needs.
  */
 const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" });
 const document = describeApi(

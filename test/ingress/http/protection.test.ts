@@ -93,7 +93,7 @@ describe("the ingress on the open internet", () => {
     );
   });
 
-  /** Writes each part after the answer to the one before; returns all that was answered. */
+  /** Sends each part after the previous answer; returns all output. */
   const exchange = async (...parts: string[]) => {
     const socket = await open();
     const answered = text(socket);

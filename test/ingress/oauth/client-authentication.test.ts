@@ -19,7 +19,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 const endpoints = ["device_authorization", "token", "revoke", "introspect"] as const;
 type Endpoint = (typeof endpoints)[number];
 
-/** Well formed for every endpoint: only the client is missing. */
+/** Valid everywhere, except for the missing client. */
 const rest = { scope: "read_user", grant_type: deviceGrantType, token: issueToken("access") };
 
 describeWithDatabase("client authentication", (database) => {
@@ -39,14 +39,13 @@ describeWithDatabase("client authentication", (database) => {
 
   const send = (endpoint: Endpoint, parameters: FormParameters, headers?: Record<string, string>) =>
     postForm(`${world.url}/oauth/${endpoint}`, parameters, headers);
-  /** Refused before all other checks; `challenged` if the header was used. */
+  /** `challenged` expects WWW-Authenticate. */
   const unauthenticated = async (answering: Promise<Answer>, challenged: boolean) => {
     const { headers } = await assertOAuthError(answering, 401, "invalid_client");
     const challenge = headers.get("www-authenticate");
     if (challenged) assert.match(challenge ?? "", /^Basic realm="[^"]+"$/);
     else assert.equal(challenge, null);
   };
-  /** The answer of each endpoint to an authenticated client. */
   const authenticated = async (endpoint: Endpoint, answering: Promise<Answer>) => {
     const { status, body, text } = await answering;
     const expected = { device_authorization: 200, token: 400, revoke: 200, introspect: 200 }[endpoint];

@@ -44,7 +44,7 @@ describeWithDatabase("the OAuth endpoints without a part of the database", (data
     await connection.query(statement);
     await connection.end();
   }
-  /** Runs `act` while a table is renamed away. */
+  /** Renames the table away during `act`. */
   async function without(table: string, act: () => Promise<unknown>): Promise<void> {
     await change(`alter table ${table} rename to away`);
     await act();

@@ -33,7 +33,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
   const ask = (more?: Record<string, string | undefined>, headers?: Record<string, string>) =>
     authorize(world, client, more, headers);
   const refused = (scope: string | undefined) => assertOAuthError(ask({ scope }), 400, "invalid_scope");
-  /** What a user who enters the code sees of the request. */
+  /** Returns the request that the user sees. */
   const requested = async (more: Record<string, string>, headers?: Record<string, string>) => {
     const { body } = await ask(more, headers);
     return (await enterCode(world, acme.user.id, body.user_code)).code;

@@ -120,7 +120,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
       await assertLimited(byHeader, "slow_down");
       await assertLimited(attempt("nope2", here), "slow_down");
       const { clientId } = await setUpClient(world, { confidential: true });
-      await invalidClient(attempt(clientId, here)); // one that exists has a count of its own
+      await invalidClient(attempt(clientId, here)); // existing clients count separately
     });
 
     it("do not block public clients or clients with a correct secret", async () => {

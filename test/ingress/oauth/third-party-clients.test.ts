@@ -37,7 +37,7 @@ describeWithDatabase("clients that others have written", (database) => {
 
   const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
 
-  // They wait in real time, so all at once.
+  // Real-time waits run in parallel.
   describe("openid-client", { concurrency: true }, () => {
     type Algorithm = "oidc" | "oauth2";
     const discover = (client: TestClient, how: openid.ClientAuth, algorithm: Algorithm) =>
@@ -46,7 +46,7 @@ describeWithDatabase("clients that others have written", (database) => {
         algorithm,
       });
 
-    /** Polls until the user has approved, which they do after the first answer. */
+    /** The user approves after the first poll. */
     async function signInAfterFirstPoll(client: TestClient, how: openid.ClientAuth, algorithm: Algorithm) {
       const config = await discover(client, how, algorithm);
       const codes = await openid.initiateDeviceAuthorization(config, { scope: "read_user read_builds" });
@@ -224,7 +224,7 @@ describeWithDatabase("clients that others have written", (database) => {
   });
 });
 
-/** Notes the error of every poll of a client, undefined when it gets tokens; `around` sees each come and go. */
+/** Records each poll's error, undefined for tokens; `around` wraps each poll. */
 function observePolls(
   config: openid.Configuration,
   around: { before?: () => Promise<unknown>; after: (error: string | undefined) => Promise<unknown> },

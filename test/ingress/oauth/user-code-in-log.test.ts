@@ -11,7 +11,7 @@ describe("GET /oauth/device/:code", () => {
     for (const path of ["/oauth/device", "//oauth/device", "/OAuth/Device", "/oauth//device"])
       await get(`${world.url}${path}/BCDF-GHJK`);
 
-    assert.equal(world.logged.filter((line) => line.includes('"request"')).length, 4 + 1); // one goes to sign in
+    assert.equal(world.logged.filter((line) => line.includes('"request"')).length, 4 + 1); // redirects to sign-in
     assert.ok(!world.logged.join().includes("BCDF"));
     await world.close();
   });

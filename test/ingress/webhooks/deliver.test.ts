@@ -36,7 +36,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   const countDeliveries = async () =>
     (await world.services.db.select().from(world.services.db.tables.deliveries)).length;
 
-  /** Checks status, message and request id, and that no delivery was stored. */
+  /** Also expects that no delivery was stored. */
   async function assertRefused(answering: Promise<Answer>, status: number, message: string): Promise<Answer> {
     const before = await countDeliveries();
     const answer = await answering;

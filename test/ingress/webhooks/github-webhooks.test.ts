@@ -16,7 +16,7 @@ const events = createRequire(import.meta.url)("@octokit/webhooks-examples") as {
 }[];
 const secret = "It's a Secret to Everybody";
 
-/** Every published example payload of a GitHub event, with unusual indentation. */
+/** Uses unusual indentation for every published payload. */
 const everyDelivery = events.flatMap(({ name, examples }) =>
   examples.map((payload, index) => ({
     event: name,

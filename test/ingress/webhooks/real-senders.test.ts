@@ -12,7 +12,7 @@ const linear = new LinearWebhookClient(secret);
 const hub = "X-Hub-Signature-256";
 const linearHeader = "Linear-Signature";
 
-/** Whether the issue tracker's own library takes it. */
+/** Verifies with the issue tracker's library. */
 function isLinearSigned(sent: Buffer, signature: string): boolean {
   try {
     return linear.verify(sent, signature);
@@ -21,7 +21,7 @@ function isLinearSigned(sent: Buffer, signature: string): boolean {
   }
 }
 
-/** The bare hex of the issue tracker: its library verifies and does not sign. */
+/** Signs here: the issue tracker's library only verifies. */
 async function linearSign(sent: Buffer): Promise<string> {
   const signature = (await sign(secret, sent.toString())).slice("sha256=".length);
   assert.ok(isLinearSigned(sent, signature));
@@ -43,13 +43,13 @@ describeWithDatabase("signatures that others made", (database) => {
   });
   after(() => world.close());
   beforeEach(() => {
-    // With the time of sending: the issue tracker's library takes no signature that is older than a minute.
+    // The issue tracker's library refuses signatures older than a minute.
     body = Buffer.from(`{"é": [1, 2.0], "webhookTimestamp":${Date.now()}}\n`);
   });
 
   const send = async (to: typeof github, sent: Buffer, headers: Record<string, string>) =>
     (await post(world.url + to.path, Buffer.from(sent), headers)).status;
-  /** For each byte, two copies with its lowest or highest bit flipped. */
+  /** Flips the lowest or highest bit of each byte. */
   const changesOf = (bytes: Buffer) =>
     [...bytes.keys()].flatMap((at) =>
       [1, 128].map((bit) => {
@@ -111,7 +111,7 @@ describeWithDatabase("signatures that others made", (database) => {
     });
   });
 
-  /** Text with one character changed, for each of them; cut at both ends; and longer at both. */
+  /** Changes each character, and cuts and extends both ends. */
   function changesOfText(text: string): string[] {
     const other = (character: string) => (character === "0" ? "1" : "0");
     const changed = [...text].map(

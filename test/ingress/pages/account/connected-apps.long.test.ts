@@ -24,7 +24,6 @@ describeInBrowser("connected apps", () => {
   });
   after(() => pages.close());
 
-  /** Signs the program in without pages. */
   const connect = async (user: User, fields: Record<string, string>) => {
     const codes = await pages.authorize(fields);
     const person = await pages.visitor(user);

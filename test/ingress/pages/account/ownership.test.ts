@@ -94,7 +94,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
     const { grantId } = await connect();
     assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
     assert.equal((await ada.get(`/user/connected-apps/${grantId}`)).status, 404);
-    // Sent again, a revocation has what it wanted.
+    // Revocation is idempotent.
     assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
     const unused = newId(pages.clock.now());
     for (const id of [unused, unused.toUpperCase(), "1", "..%2f..", "%00"])

@@ -35,7 +35,7 @@ const foreign = [
   "",
 ];
 
-/** Addresses that are kept, and their canonical form. */
+/** Maps accepted addresses to their canonical form. */
 const ours: Record<string, string> = {
   "/user/password": "/user/password",
   "/oauth/device/BCDF-GHJK?a=1&b=%26": "/oauth/device/BCDF-GHJK?a=1&b=%26",

@@ -53,7 +53,7 @@ describeInBrowser("signing in and out", () => {
     await signIn(page, pages.bob.email, "wrong");
     assert.match(await page.getByRole("alert").innerText(), /The email address or password is wrong/);
     assert.equal(await page.getByLabel("Email address").inputValue(), pages.bob.email);
-    await signIn(page, pages.bob.email); // a success does not start the count again
+    await signIn(page, pages.bob.email); // success does not reset the count
     assert.match(await heading(page), /Hello, Bob/);
     await signOut(page);
     await page.goto("/sign-in");
@@ -67,7 +67,7 @@ describeInBrowser("signing in and out", () => {
     assert.equal(await heading(page), "Too many attempts");
     assert.match(await mainText(page), new RegExp(`Please wait ${seconds} seconds`));
     await page.goto("/sign-in");
-    await signIn(page, pages.ada.email); // others are not locked out
+    await signIn(page, pages.ada.email); // other users may sign in
     assert.match(await heading(page), /Hello, Ada/);
     await page.context().close();
   });

@@ -63,7 +63,7 @@ describe("a payload, indented", () => {
   });
 });
 
-/** The text without the whitespace that is outside of strings. */
+/** Keeps whitespace inside strings. */
 function withoutSpace(json: string): string {
   let isInString = false;
   let isEscaped = false;

@@ -127,7 +127,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.equal((await post(pages.url + path, "a=b", { "content-type": "text/plain" })).status, 415);
     const bob = await pages.visitor(pages.bob);
     const shown = await eventually("the counts", async () => {
-      const { text } = await bob.get(at); // written down every few seconds
+      const { text } = await bob.get(at); // stored every few seconds
       return text.includes("Not sent as JSON") ? text : undefined;
     });
 
@@ -217,7 +217,7 @@ describeInBrowser("a delivery by hand", () => {
 
     await click(page, "Send a test delivery");
     await press(page, "Send");
-    await page.getByText("built", { exact: true }).waitFor(); // by itself
+    await page.getByText("built", { exact: true }).waitFor(); // without a reload
     await click(page, "#1");
     assert.match(await heading(page), /Build #1/);
     assert.match(await mainText(page), /octo-org\/octo-repo/);

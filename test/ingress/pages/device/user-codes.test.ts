@@ -25,7 +25,7 @@ describeWithDatabase("entering a user code", (database) => {
     person.post(`/oauth/device/${user_code}/review`, { organization: pages.acme.id, ...form });
   const deviceCodes = () => pages.services.db.select().from(pages.services.db.tables.deviceCodes);
 
-  /** Codes that all get the same answer. */
+  /** Every code gets one answer. */
   const useless = async (): Promise<Record<string, string>> => {
     const [denied, used, claimed, expired] = await Promise.all([1, 2, 3, 4].map(() => pages.authorize()));
     if (!denied || !used || !claimed || !expired) throw new Error("no codes");
@@ -186,7 +186,7 @@ describeWithDatabase("guessing user codes", (database) => {
       assert.equal((await enter(ada, "BCDF-GHJK")).status, 422);
       assert.equal((await enter(ada, "BCDF-GHJL")).status, 422);
       assert.equal((await enter(ada, await right())).status, 303);
-      assert.equal((await enter(ada, "BCDF")).status, 422); // not a code at all counts too
+      assert.equal((await enter(ada, "BCDF")).status, 422); // malformed codes count too
 
       for (const code of ["BCDF-GHJM", await right()]) {
         const refused = await enter(ada, code);
@@ -198,7 +198,7 @@ describeWithDatabase("guessing user codes", (database) => {
       assert.equal((await enter(bob, await right())).status, 303);
       assert.equal((await enter(bob, "BCDF-GHJN")).status, 422);
       assert.equal((await enter(bob, "BCDF-GHJP")).status, 422);
-      assert.equal((await enter(bob, await right())).status, 429); // five from this address
+      assert.equal((await enter(bob, await right())).status, 429); // five per address
     });
   });
 });

@@ -21,10 +21,8 @@ import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
 const deviceAgent = "deploy-cli/2.3.1 (linux; x64) node/24.21.0";
 
-/** What is there to be looked at: user codes, and ids. */
 export type Exhibits = Awaited<ReturnType<typeof exhibit>>;
 
-/** A page to look at, and how to get there. */
 export interface Look<On = Exhibits> {
   name: string;
   as: "ada" | "bob" | "nobody";
@@ -84,7 +82,7 @@ const hostedShape = async (page: Page, { cluster }: Exhibits) => {
   await press(page, "Create queue");
 };
 
-/** Every page of the service with something on it, and in the states that it can be in. */
+/** Covers every page in each of its states. */
 export const everyPage: Look[] = [
   { name: "the start page", as: "nobody", visit: at("/?notice=signed_out") },
   { name: "sign-in", as: "nobody", visit: at("/sign-in?to=/oauth/device") },
@@ -176,7 +174,7 @@ export const everyPage: Look[] = [
   ...triggerLooks,
 ];
 
-/** Make what the pages then show. */
+/** Creates the content of all pages. */
 export async function exhibit(pages: Pages) {
   return {
     ...(await requests(pages)),
@@ -187,7 +185,7 @@ export async function exhibit(pages: Pages) {
   };
 }
 
-/** User codes in the states that Ada's requests can be in. */
+/** Creates a user code in each state. */
 async function requests(pages: Pages) {
   const person = await pages.visitor(pages.ada);
   const claimed = async (decision?: Record<string, string>) => {
@@ -213,7 +211,7 @@ async function requests(pages: Pages) {
   };
 }
 
-/** Another application that was used, with refresh tokens; the id of its grant. */
+/** Returns the grant of an application with refresh tokens. */
 async function connectedApp(pages: Pages): Promise<string> {
   await addApplication(pages, { name: "Terraform provider", clientId: "terraform", refreshTokens: true });
   const person = await pages.visitor(pages.ada);
@@ -228,7 +226,7 @@ async function connectedApp(pages: Pages): Promise<string> {
   return newest?.grant.id ?? "";
 }
 
-/** A cluster, queues, pipelines and builds of Globex, of which Ada is an admin. */
+/** Ada is an admin of Globex. */
 async function furnish(pages: Pages) {
   const { services, ada } = pages;
   await updateOrganization(services, "globex", { features: { custom_agent_images: true } });
@@ -275,7 +273,7 @@ async function furnish(pages: Pages) {
   };
 }
 
-/** A build with words that fit into no column, and a command of several lines. */
+/** Creates words wider than a column and a command of several lines. */
 async function longWords(pages: Pages, cluster: Cluster): Promise<void> {
   const key = "machines-with-large-disks-and-many-graphics-cards-in-the-basement-of-house-9";
   const actor = {
@@ -293,7 +291,7 @@ async function longWords(pages: Pages, cluster: Cluster): Promise<void> {
   });
 }
 
-/** Three builds that webhooks made. */
+/** Creates three builds of webhooks. */
 async function buildsOf(
   pages: Pages,
   actor: Actor,

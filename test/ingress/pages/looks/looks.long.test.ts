@@ -61,7 +61,7 @@ describeInBrowser("in light, in dark and on a phone, everybody can read", () => 
   }
 });
 
-/** axe-core is evaluated from outside: the pages' own policy lets no script in. */
+/** Evaluates axe-core from outside: the CSP blocks page scripts. */
 async function seriousFaults(page: Page, options: axe.RunOptions): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(

@@ -11,7 +11,7 @@ import type { Look } from "./every-page.ts";
 const of = (pipeline: string) => `/organizations/globex/pipelines/${pipeline}/triggers`;
 const site = of("site");
 
-/** The addresses of triggers of each type. */
+/** Trigger addresses by type. */
 type Exhibits = { triggers: Record<"webhook" | "github" | "linear", string> };
 
 const fillIn = async (page: Page) => {
@@ -47,7 +47,6 @@ const replacing = async (page: Page, { triggers }: Exhibits) => {
   await page.getByLabel("Replace all").check();
 };
 
-/** The pages on which triggers are managed. */
 export const triggerLooks: Look<Exhibits>[] = [
   { name: "triggers", as: "ada", visit: (page) => page.goto(site) },
   { name: "triggers, none yet", as: "ada", visit: (page) => page.goto(of("quiet")) },
@@ -82,7 +81,7 @@ export const triggerLooks: Look<Exhibits>[] = [
   })),
 ];
 
-/** Triggers of each type and state, a pipeline that has none, and one that has all it can have. */
+/** Creates each type and state, an empty pipeline and a full one. */
 export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"]> {
   const { services, ada, url } = pages;
   await updateOrganization(services, "globex", { features: { webhook_filtering: true } });

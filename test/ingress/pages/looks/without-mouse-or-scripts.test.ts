@@ -52,7 +52,7 @@ describeInBrowser("the pages", () => {
     const codes = await pages.authorize({ scope: "read_user" });
     await page.goto("/oauth/device");
 
-    await page.locator("#field-email:focus").waitFor(); // the page puts it there
+    await page.locator("#field-email:focus").waitFor(); // autofocus
     await keyboard.type(pages.ada.email);
     await keyboard.press("Tab");
     await keyboard.type(password);
@@ -61,7 +61,7 @@ describeInBrowser("the pages", () => {
     await keyboard.type(codes.user_code);
     await follow(page, () => keyboard.press("Enter"));
     assert.equal(await heading(page), "Authorize Deploy CLI?");
-    await tabTo(page, "Globex Corporation"); // the first of the two
+    await tabTo(page, "Globex Corporation"); // first of two
     await keyboard.press("ArrowDown");
     await tabTo(page, "Authorize");
     await follow(page, () => keyboard.press("Enter"));
@@ -101,7 +101,7 @@ describeInBrowser("the pages", () => {
   });
 });
 
-/** Press Tab until what has the focus is called so. */
+/** Tabs to the element of this name. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let pressed = 0; pressed < maxTabs; pressed++) {
     await page.keyboard.press("Tab");

@@ -27,7 +27,7 @@ describeWithDatabase("the pages of an organization", (database) => {
   });
   after(() => pages.close());
 
-  /** All addresses of an organization's pages; those for admins take a form or show one. */
+  /** Admin addresses show or take a form. */
   const addresses = (of: TestOrganization) => {
     const at = `/organizations/${of.slug}`;
     const cluster = `${at}/clusters/${of.cluster.id}`;

@@ -32,7 +32,6 @@ describeInBrowser("who manages triggers in a browser", () => {
   };
   const deliver = async (url: string) => (await post(pages.url + new URL(url).pathname, "{}")).status;
   const urlOn = (page: Page) => page.getByLabel("URL", { exact: true }).inputValue();
-  /** Fills in the required fields and sends the form. */
   const create = async (page: Page, label: string) => {
     await page.getByLabel("Webhook", { exact: false }).first().check();
     await page.getByLabel("Description").fill(label);
@@ -62,7 +61,7 @@ describeInBrowser("who manages triggers in a browser", () => {
     await page.goBack();
     assert.equal(await heading(page), "New trigger of Web");
     const forward = await page.goForward().catch((error: Error) => error.message);
-    assert.match(String(forward), /ERR_CACHE_MISS/); // there is nothing to show without sending the form again
+    assert.match(String(forward), /ERR_CACHE_MISS/); // the browser must not send the form again
     await page.waitForURL("chrome-error://**");
     assert.equal(await isUrlShown(page), false);
     assert.deepEqual((await pages.present()).map(({ label }) => label).sort(), ["Nightly", "Weekly"]);
@@ -200,7 +199,7 @@ describeInBrowser("who manages triggers in a browser", () => {
   });
 });
 
-/** Press Tab until what has the focus is called so, or begins so. */
+/** Tabs to the element whose name starts so. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let pressed = 0; pressed < maxTabs; pressed++) {
     await page.keyboard.press("Tab");

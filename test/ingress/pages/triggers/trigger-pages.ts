@@ -9,10 +9,8 @@ import { startQueuePages } from "../../../helpers/pages.ts";
 type Fields = Record<string, string>;
 export type TriggerPages = Awaited<ReturnType<typeof startTriggerPages>>;
 
-/** Where the triggers of acme's pipeline are. */
 export const triggersPath = "/organizations/acme/pipelines/web/triggers";
 
-/** What the form of a new trigger is sent with. */
 export const form = {
   type: "webhook",
   label: "Nightly",
@@ -22,7 +20,7 @@ export const form = {
   enabled: "1",
 };
 
-/** The pages for Bob, a member and no admin of acme. */
+/** Bob is a member, not an admin, of acme. */
 export async function startTriggerPages(database: TestDatabase) {
   const pages = await startQueuePages(database);
   const { services, actor, acme, clock } = pages;
@@ -30,24 +28,23 @@ export async function startTriggerPages(database: TestDatabase) {
   const pipelineId = acme.pipeline.id;
   return {
     ...pages,
-    /** Bob, without a browser. */
+    /** Bob's visitor. */
     member,
-    /** The triggers that the pipeline has. */
     present: () => listTriggersOfPipeline(services.db, pipelineId),
     find: async (id: string) =>
       (await findTrigger(services.db, pipelineId, id)) ?? assert.fail("There is no such trigger."),
-    /** Deletes all: a pipeline may have ten. */
+    /** Frees the ten places of a pipeline. */
     clear: () =>
       services.db.transaction((tx) =>
         deleteTriggersOfPipeline(tx, pipelineId, { now: clock.now(), userId: actor.userId }),
       ),
-    /** A new form with its id and these fields. */
+    /** Returns fields with a new form's id. */
     newForm: async (fields: Fields = {}): Promise<Fields & { id: string }> => ({
       ...form,
       id: hiddenId(await member.get(`${triggersPath}/new`)),
       ...fields,
     }),
-    /** Where the triggers of a pipeline of its own are. */
+    /** Creates a pipeline and returns its triggers' path. */
     async ofOwn(slug: string) {
       const steps = [{ command: "make" }];
       await createPipeline(services, actor, { clusterId: acme.cluster.id, name: slug, slug, steps });
@@ -56,7 +53,7 @@ export async function startTriggerPages(database: TestDatabase) {
   };
 }
 
-/** A page's HTML with entities decoded. */
+/** Decodes HTML entities. */
 export function read({ text }: Pick<Answer, "text">): string {
   return text
     .replaceAll("&#39;", "'")
@@ -65,17 +62,15 @@ export function read({ text }: Pick<Answer, "text">): string {
     .replaceAll("&amp;", "&");
 }
 
-/** The id that a form makes something under. */
 export function hiddenId({ text }: Answer): string {
   return /name="id" value="([^"]+)"/.exec(text)?.[1] ?? "";
 }
 
-/** The endpoint URL on a page, or "". */
+/** Returns "" if the page shows no URL. */
 export function shownUrl({ text }: Answer): string {
   return /<textarea id="endpoint-url"[^>]*>([^<]*)</.exec(text)?.[1] ?? "";
 }
 
-/** Checks that the form came back with this error. */
 export function assertRefused(answer: Answer, reason: string): void {
   assert.equal(answer.status, 422, reason);
   const shown = /id="form-error">(.*?)<\/p>/s.exec(read(answer))?.[1];

@@ -9,7 +9,7 @@ import { password } from "../../../helpers/organization.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-/** Breaks out of text, of a title, and of an attribute in both kinds of quotes. Each place has a number. */
+/** Breaks out of text, titles and quoted attributes. The number identifies the place. */
 const attack = (place: number) =>
   `${place}'"></title><script>alert(${place})</script><img src=x onerror=alert(1)>&amp;`;
 const escaped = (place: number) => `${place}'&quot;>&lt;/title>&lt;script>alert(${place})&lt;/script>`;
@@ -40,7 +40,7 @@ describeWithDatabase("untrusted text on pages", (database) => {
   after(() => pages.close());
 
   const agent = { "user-agent": attack(browserAgent) };
-  /** The page shows what stands in these places, and nowhere as markup. */
+  /** Expects these places as text, none as markup. */
   const assertShown = (text: string, places: number[], what: string) => {
     assert.doesNotMatch(
       text,

@@ -19,7 +19,7 @@ describeWithDatabase("GET /events", (database) => {
 
   const addressIn = (html: string) =>
     /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? assert.fail("not live");
-  /** Open the stream of a page as a browser does; `next` waits for what comes. */
+  /** `next` waits for an event. */
   const open = async (path = pages.paths.queue) => {
     const ada = await pages.visitor(pages.ada);
     const address = addressIn((await ada.get(path)).text);
@@ -109,7 +109,7 @@ describeWithDatabase("GET /events", (database) => {
 
 describe("when the server stops", () => {
   it("ends open streams and unused connections before the deadline", async () => {
-    // Waiting for the deadline would take longer than a test may.
+    // The test may not wait for the deadline.
     const pages = await startQueuePages(sqlite, { SHUTDOWN_SECONDS: "600" });
     const ada = await pages.visitor(pages.ada);
     const html = (await ada.get(pages.paths.queue)).text;
@@ -118,7 +118,7 @@ describe("when the server stops", () => {
       Array.from({ length: 20 }, () => fetch(pages.url + address, { headers: { cookie: ada.cookie } })),
     );
     const ended = Promise.all(streams.map((stream) => stream.text()));
-    const unused = connect(Number(new URL(pages.url).port), "127.0.0.1"); // as browsers do ahead of need
+    const unused = connect(Number(new URL(pages.url).port), "127.0.0.1"); // browsers preconnect
     await Promise.all([once(unused, "connect"), (await pages.visitor()).get("/healthz")]);
 
     await pages.close();

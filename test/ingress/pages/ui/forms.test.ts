@@ -15,7 +15,7 @@ describeWithDatabase("a form", (database) => {
   });
   after(() => pages.close());
 
-  /** Every address that takes forms, with what would be sent to it. */
+  /** Lists form addresses with valid fields. */
   const everyForm = (): [path: string, fields: Record<string, string>][] => {
     const id = pages.acme.id;
     return [

@@ -12,7 +12,7 @@ import { sqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 
-/** Longer than a page waits before it fetches itself. */
+/** Exceeds the page's delay before it fetches itself. */
 const lookMs = 1200;
 
 describeInBrowser("a page that is open", () => {
