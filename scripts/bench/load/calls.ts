@@ -6,16 +6,20 @@ import { callBytes } from "./request.ts";
 /** Ends the run if a server hangs. */
 const patienceMs = 10_000;
 
-/** Sends one call after the other. Finishes the last round. */
-export async function callInTurn({ calls, token, seconds }: Calls): Promise<LoadResult[]> {
+/** Finishes the last round of calls. */
+export async function callInTurn({ calls, token, seconds, connections }: Calls): Promise<LoadResult[]> {
   const [first] = calls;
   if (!first) return [];
-  const connection = await KeptConnection.open(new URL(first.url));
-  const giveUp = setTimeout(() => connection.close(), seconds * 1000 + patienceMs);
+  const { url } = first;
+  const all = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(new URL(url))));
+  const close = () => {
+    for (const connection of all) connection.close();
+  };
+  const giveUp = setTimeout(close, seconds * 1000 + patienceMs);
   const measured = calls.map((call) => ({ request: callBytes(call, token), answers: new Answers() }));
 
   const endAt = performance.now() + seconds * 1000;
-  try {
+  const keepCalling = async (connection: KeptConnection) => {
     while (performance.now() < endAt) {
       for (const { request, answers } of measured) {
         const sentAt = performance.now();
@@ -23,9 +27,12 @@ export async function callInTurn({ calls, token, seconds }: Calls): Promise<Load
         answers.add(status, performance.now() - sentAt);
       }
     }
+  };
+  try {
+    await Promise.all(all.map(keepCalling));
   } finally {
     clearTimeout(giveUp);
-    connection.close();
+    close();
   }
   return measured.map(({ answers }) => answers.result(0));
 }

@@ -32,11 +32,12 @@ export interface FormPace extends Omit<FormLoad, "until"> {
   perSecond: number;
 }
 
-/** On one connection. Each must answer 200. */
+/** One after the other on each connection. Each must answer 200. */
 export interface Calls {
   calls: { method: "GET" | "POST"; url: string }[];
   token: string;
   seconds: number;
+  connections: number;
 }
 
 export interface LoadResult {

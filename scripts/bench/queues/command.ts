@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import { jobsPerTransaction } from "../../../shared/dispatch/fan-out.ts";
 import { formatComparison } from "../comparison.ts";
+import { findPostgres } from "../databases.ts";
 import { describeMachine } from "../machine.ts";
-import { positive, wholeNumber } from "../options.ts";
-import { columns } from "./contestants.ts";
+import { addLengths, shortenIfQuick } from "../options.ts";
+import { watchOtherLoad } from "../other-load.ts";
+import { columnsOf, useFewRows } from "./contestants.ts";
 import { measureFanOut } from "./fan-out.ts";
 import { measureDispatch, measureLists } from "./requests.ts";
 import { withTrack } from "./track.ts";
@@ -12,6 +14,7 @@ interface Options {
   seconds: number;
   rounds: number;
   postgres?: string;
+  quick?: boolean;
 }
 
 /** Shorter than a large fan-out. */
@@ -27,11 +30,10 @@ const description = [
 ].join("\n\n");
 
 export function queuesBenchmark(): Command {
-  return new Command("queues")
+  const command = new Command("queues")
     .summary("queues listed, paused and resumed, with few and with many of them")
-    .description(description)
-    .option("--seconds <number>", "how long a turn of requests takes", positive, 1)
-    .option("--rounds <number>", "how many turns each has", wholeNumber, 3)
+    .description(description);
+  return addLengths(command, { seconds: 1, rounds: 3 })
     .option(
       "--postgres <url>",
       "measure on this Postgres afterwards, where databases can be made: two minutes more",
@@ -39,11 +41,14 @@ export function queuesBenchmark(): Command {
     .action(run);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(given: Options): Promise<void> {
+  const options = shortenIfQuick(given);
+  if (options.quick) useFewRows();
+  const otherLoad = watchOtherLoad(Object.values(await findPostgres(options.postgres)));
   process.stdout.write(`${describeMachine()}\n`);
   process.stdout.write(`\nSQLite\n${await measure(options, undefined)}\n`);
   if (options.postgres) process.stdout.write(`\nPostgres\n${await measure(options, options.postgres)}\n`);
-  process.stdout.write(`\n${legend(options)}\n`);
+  process.stdout.write(`\n${legend(options)}\n${otherLoad.report()}\n`);
 }
 
 function measure(options: Options, postgres: string | undefined): Promise<string> {
@@ -52,15 +57,15 @@ function measure(options: Options, postgres: string | undefined): Promise<string
     const dispatch = await measureDispatch(track, options);
     const fanOut = await measureFanOut(track, {
       rounds: Math.min(options.rounds, maxFanOutRounds),
-      besideSeconds,
+      besideSeconds: Math.min(besideSeconds, options.seconds * besideSeconds),
     });
-    return formatComparison(columns, "large", [...lists, ...dispatch, ...fanOut]);
+    return formatComparison(columnsOf(), "large", [...lists, ...dispatch, ...fanOut]);
   });
 }
 
 function legend({ seconds, rounds }: Options): string {
   return (
-    `Medians of ${rounds} rounds: ${seconds} s a turn of requests, one at a time; the fan-out in ` +
+    `Medians of ${rounds} rounds: ${seconds} s a turn of requests, one at a time, then on 20 connections; the fan-out in ` +
     `${Math.min(rounds, maxFanOutRounds)}, beside 100 webhooks a second,\nat most ${jobsPerTransaction} jobs and their builds ` +
     "in a transaction. ÷ is large as a ratio to small, within each round, then\nthe median; in brackets what it should be."
   );

@@ -2,11 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, desc, eq, isNotNull, isNull } from "drizzle-orm";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
+import { perRequest } from "../both-loads.ts";
 import { type Line, lineOf } from "../comparison.ts";
+import { withCpuTimes } from "../cpu.ts";
 import { untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { interleave } from "../rounds.ts";
-import { BenchmarkFailed } from "../scratch.ts";
+import { BenchmarkFailed, pidsOf } from "../scratch.ts";
 import { withServices } from "../signalbox.ts";
 import { type SizeName, sizes } from "./contestants.ts";
 import type { Server, Track } from "./track.ts";
@@ -23,15 +25,19 @@ export async function measureFanOut(
 ): Promise<Line<SizeName>[]> {
   step("Starting the workers");
   await redis.prepare("everysec");
-  for (const { name, installation } of servers)
-    scratch.startScript(`worker-${name}`, "workers/main.ts", { args: ["dispatch"], env: installation.env });
+  for (const { name, installation, pids } of servers) {
+    const start = { args: ["dispatch"], env: installation.env };
+    Object.assign(pids, pidsOf({ worker: scratch.startScript(`worker-${name}`, "workers/main.ts", start) }));
+  }
   await Promise.all(servers.map(({ installation: { env } }) => untilListening(Number(env.METRICS_PORT))));
 
   const turn = (server: Server) =>
     withServices(server.installation, async (services) => {
       const posted = generator.pace({ url: server.deliveryUrl, ...deliveries, seconds: besideSeconds });
-      const [fannedOut, { p50, p99 }] = await Promise.all([pauseAndResume(server, services), posted]);
-      return { ...fannedOut, p50, p99 };
+      const fannedOut = withCpuTimes(server.pids, () => pauseAndResume(server, services));
+      const [{ result, cpu }, { p50, p99 }] = await Promise.all([fannedOut, posted]);
+      const { worker = Number.NaN } = perRequest(cpu, 2 * sizes[server.name].jobs);
+      return { ...result, worker, p50, p99 };
     });
   const results = await interleave(servers, { rounds, what: "Fan-out, round" }, turn);
   const longest = (name: SizeName) => Math.max(...results.map((round) => round[name]?.locks.maxMs ?? 0));
@@ -45,6 +51,7 @@ export async function measureFanOut(
       rounds: [{ small: longest("small"), large: longest("large") }],
     },
     lineOf("fan-out of a resumption: seconds", results, ({ resumedMs }) => resumedMs / 1000),
+    lineOf("  both: worker, CPU µs a job", results, ({ worker }) => worker),
     lineOf("webhooks beside both: p50 ms", results, ({ p50 }) => p50),
     lineOf("  p99 ms", results, ({ p99 }) => p99),
   ];

@@ -1,11 +1,12 @@
 import { readConfig } from "../../../shared/runtime/config.ts";
 import { api } from "../../../shared/urls.ts";
-import { createDatabase } from "../databases.ts";
+import type { Pids } from "../cpu.ts";
+import { createDatabase, findPostgres } from "../databases.ts";
 import { type Generator, startGenerator } from "../load/load.ts";
 import { freePort, untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
-import { type Scratch, withScratch } from "../scratch.ts";
+import { pidsOf, type Scratch, withScratch } from "../scratch.ts";
 import { type Installation, install, withServices } from "../signalbox.ts";
 import { type SizeName, sizes } from "./contestants.ts";
 import { fill, type Seed } from "./rows.ts";
@@ -16,6 +17,8 @@ export interface Server extends Seed {
   /** Of the cluster's queues. */
   queuesUrl: string;
   queueUrl: string;
+  /** Their CPU time counts. */
+  pids: Pids;
 }
 
 export interface Track {
@@ -55,7 +58,7 @@ async function startServer(
   });
   const seed = await withServices(installation, (services) => fill(services, sizes[name]));
   const { METRICS_PORT: _, ...env } = installation.env;
-  scratch.startScript(`ingress-${name}`, "ingress/main.ts", { env });
+  const server = scratch.startScript(`ingress-${name}`, "ingress/main.ts", { env });
   await untilListening(installation.port);
 
   const { organization: org, clusterId: cluster, queueId: queue } = seed;
@@ -63,6 +66,7 @@ async function startServer(
   return {
     name,
     installation,
+    pids: { ...pidsOf({ server, Redis: redis }), ...(await findPostgres(postgres)) },
     queuesUrl: `${api.cluster(config, org, cluster)}/queues`,
     queueUrl: api.queue(config, { org, cluster, queue }),
     ...seed,
