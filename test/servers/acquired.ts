@@ -16,7 +16,7 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Includes the causes inside an AggregateError. */
+/** Reports the first error of an AggregateError. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const text = error instanceof Error ? error.message || error.name : String(error);

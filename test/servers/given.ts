@@ -1,6 +1,6 @@
 /**
- * Reads the address or failure that test/run.ts sets. @throws Error when it is missing and
- * TEST_REQUIRE=all
+ * Reads the address or failure that test/run.ts sets.
+ * @throws Error when it is missing and TEST_REQUIRE=all
  */
 export function given(prefix: "TEST_REDIS" | "TEST_DATABASE"): { url: string; missing: string | false } {
   const url = process.env[`${prefix}_URL`];

@@ -10,9 +10,9 @@ const bytesOf: [helper: string, bytes: number][] = [
 ];
 
 /**
- * Groups files into processes: loading shared imports takes longer than many files run. @param
- * folder for the group files; the runner ignores node_modules @returns the group files, or the
- * given ones if they are few
+ * Groups files into processes: loading shared imports takes longer than many files run.
+ * @param folder for the group files; the runner ignores node_modules
+ * @returns the group files, or the given ones if they are few
  */
 export function groupTests(files: string[], count: number, folder: string): string[] {
   if (files.length <= count) return files;

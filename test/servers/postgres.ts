@@ -104,7 +104,7 @@ function server(bin: string, dir: string, port: number): Program {
     synchronous_commit: "off",
     shared_buffers: "32MB",
     max_connections: 400,
-    lc_messages: "C",
+    lc_messages: "C", // `ready` is English
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   // SIGQUIT does not wait for open connections.

@@ -11,7 +11,6 @@ interface Page {
 
 describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
   let api: TriggerApi;
-  /** `add` creates another item. */
   const lists: Record<"triggers" | "deliveries", { path: string; ids: string[] }> = {
     triggers: { path: "", ids: [] },
     deliveries: { path: "", ids: [] },
