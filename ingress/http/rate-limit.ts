@@ -1,8 +1,9 @@
 import type { H3Event } from "h3";
+import { secondMs } from "../../shared/durations.ts";
 import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { setHeaders } from "./respond.ts";
+import { nodeResponse } from "./node.ts";
 
 /**
  * Runs a check and limits its failures, which return undefined. Takes the slots before the check: counting
@@ -57,20 +58,24 @@ export async function admitShown(
   limit: RateLimit,
 ): Promise<RateLimitState> {
   const state = await services.rateLimiter.admit(limit);
-  const { name, windowMs } = limit;
-  // A bucket lives a little longer than the window.
-  const reset = seconds(state.admitted ? Math.min(state.resetMs, windowMs) : state.resetMs);
-  setHeaders(event, {
-    "RateLimit-Limit": String(state.limit),
-    "RateLimit-Remaining": String(state.remaining),
-    "RateLimit-Reset": String(reset),
-    "RateLimit-Scope": name,
-    "RateLimit-Policy": `"${name}";q=${state.limit};w=${windowMs / 1000}`,
-    RateLimit: `"${name}";r=${state.remaining};t=${reset}`,
-  });
+  stageRateLimit(event, limit, state);
   return state;
 }
 
+function stageRateLimit(event: H3Event, { name, windowMs }: RateLimit, state: RateLimitState): void {
+  const response = nodeResponse(event);
+  const limit = String(state.limit);
+  const remaining = String(state.remaining);
+  // A bucket lives a little longer than the window.
+  const reset = String(seconds(state.admitted ? Math.min(state.resetMs, windowMs) : state.resetMs));
+  response.stage("RateLimit-Limit", limit);
+  response.stage("RateLimit-Remaining", remaining);
+  response.stage("RateLimit-Reset", reset);
+  response.stage("RateLimit-Scope", name);
+  response.stage("RateLimit-Policy", `"${name}";q=${limit};w=${windowMs / secondMs}`);
+  response.stage("RateLimit", `"${name}";r=${remaining};t=${reset}`);
+}
+
 export function seconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
+  return Math.max(1, Math.ceil(ms / secondMs));
 }

@@ -111,10 +111,14 @@ function rowByRow(writer: Client.Database): Tx["insertMany"] {
     const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
     const marks = columns.map(() => "?").join(", ");
     const statement = writer.prepare(`insert into "${getTableName(table)}" (${names}) values (${marks})`);
+    const values: unknown[] = columns.map(() => null);
     return (row: Record<string, unknown>) => {
-      statement.run(
-        columns.map(([key, column]) => (row[key] == null ? null : column.mapToDriverValue(row[key]))),
-      );
+      for (let index = 0; index < columns.length; index++) {
+        const [key, column] = columns[index] as (typeof columns)[number];
+        const value = row[key];
+        values[index] = value == null ? null : column.mapToDriverValue(value);
+      }
+      statement.run(values);
     };
   };
 

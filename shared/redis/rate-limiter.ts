@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { createBatcher } from "../runtime/batcher.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -40,6 +38,12 @@ interface WithScript {
   slidingWindow(key: string, limit: number, bucketMs: number, change: number): Promise<Reply>;
 }
 
+/** Calls of one turn of the event loop on one window. */
+interface Calls {
+  window: RateLimit;
+  waiting: ((state: RateLimitState | Promise<RateLimitState>) => void)[];
+}
+
 function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): RateLimitState {
   const takenAfterwards = Math.max(0, taken - 1 - index);
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
@@ -57,41 +61,43 @@ export function createRateLimiter(options: {
   redis.defineCommand("slidingWindow", { numberOfKeys: 1, lua: script });
   const scripted = redis as unknown as WithScript;
 
-  const keyOf = ({ name, subject }: RateLimit) => keys.window(name, subject);
-  const change = (window: RateLimit, by: number) =>
+  const change = ({ name, subject, limit, windowMs }: RateLimit, by: number) =>
     breaker.attempt(() =>
-      scripted.slidingWindow(keyOf(window), window.limit, window.windowMs / bucketsPerWindow, by),
+      scripted.slidingWindow(keys.window(name, subject), limit, windowMs / bucketsPerWindow, by),
     );
 
   /** Makes one trip to Redis. */
-  const admitTogether = async (window: RateLimit, calls: number): Promise<RateLimitState[]> => {
-    const reply = await change(window, calls);
-    const states = Array.from({ length: calls }, (_, index) => {
-      if (reply) return stateOf(reply, index, window.limit);
-      onFallback();
-      return fallback.admit(window);
-    });
-    return Promise.all(states);
+  const admitTogether = async ({ window, waiting }: Calls) => {
+    const reply = await change(window, waiting.length);
+    for (let index = 0; index < waiting.length; index++) {
+      if (!reply) onFallback();
+      waiting[index]?.(reply ? stateOf(reply, index, window.limit) : fallback.admit(window));
+    }
   };
 
-  const flush = async (windows: RateLimit[]) => {
-    const states: RateLimitState[] = [];
-    // A caller with an older limit must not decide for others.
-    const groups = Map.groupBy(windows.keys(), (index) => {
-      const window = windows[index] as RateLimit;
-      return `${keyOf(window)} ${window.limit}`;
-    });
-    const admit = async (indexes: number[]) => {
-      const admitted = await admitTogether(windows[indexes[0] as number] as RateLimit, indexes.length);
-      for (const [position, index] of indexes.entries()) states[index] = admitted[position] as RateLimitState;
-    };
-    await Promise.all([...groups.values()].map(admit));
-    return states;
+  let gathering = new Map<string, Calls>();
+  const flush = () => {
+    const gathered = gathering;
+    gathering = new Map();
+    for (const calls of gathered.values()) void admitTogether(calls);
   };
-  const batcher = createBatcher({ flush, gather: () => nextTurn(), overlaps: true });
+
+  const callsOn = (window: RateLimit): Calls => {
+    // A caller with an older limit must not decide for others.
+    const key = `${window.name}:${window.subject} ${window.limit}`;
+    const known = gathering.get(key);
+    if (known) return known;
+    if (gathering.size === 0) setImmediate(flush);
+    const calls: Calls = { window, waiting: [] };
+    gathering.set(key, calls);
+    return calls;
+  };
 
   return {
-    admit: batcher.add,
+    admit: (window) =>
+      new Promise((resolve) => {
+        callsOn(window).waiting.push(resolve);
+      }),
     async peek(window) {
       const reply = await change(window, 0);
       if (!reply) return fallback.peek(window);

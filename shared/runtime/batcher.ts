@@ -48,7 +48,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
 
   const flushAll = async (batch: Waiting<Item, Result>[]) => {
     const results = await flush(batch.map((entry) => entry.item));
-    for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+    for (let index = 0; index < batch.length; index++) batch[index]?.resolve(results[index] as Result);
   };
 
   const fail = (entries: Waiting<Item, Result>[], error: unknown) => {
@@ -115,11 +115,13 @@ function batchSize<Item>(
 ): number {
   if (maxWeight === undefined || weigh === undefined) return Math.min(waiting.length, maxItems);
   let weight = 0;
-  const end = waiting.findIndex(({ item }, index) => {
+  let size = 0;
+  for (const { item } of waiting) {
     weight += weigh(item);
-    return index > 0 && (index >= maxItems || weight > maxWeight);
-  });
-  return end === -1 ? waiting.length : end;
+    if (size > 0 && (size >= maxItems || weight > maxWeight)) break;
+    size++;
+  }
+  return size;
 }
 
 export interface PeriodicFlush<Item> {

@@ -7,9 +7,9 @@ import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
 
-export async function findTriggerByToken(db: Db, tokenHash: string) {
+const selectByToken = prepared((db: Db) => {
   const { triggers, pipelines, organizations } = db.tables;
-  const [found] = await db
+  return db
     .select({
       trigger: triggers,
       organizationId: organizations.id,
@@ -18,17 +18,25 @@ export async function findTriggerByToken(db: Db, tokenHash: string) {
     .from(triggers)
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .innerJoin(organizations, eq(organizations.id, pipelines.organizationId))
-    .where(and(eq(triggers.tokenHash, tokenHash), isNull(triggers.deletedAt)));
+    .where(and(eq(triggers.tokenHash, sql.placeholder("tokenHash")), isNull(triggers.deletedAt)));
+});
+
+export async function findTriggerByToken(db: Db, tokenHash: string) {
+  const [found] = await selectByToken(db, { tokenHash });
   return found;
 }
 
-/** Leaves out disabled and deleted triggers. */
-export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<string, number>> {
+const selectEnabledVersions = prepared((tx: Tx) => {
   const { triggers } = tx.tables;
-  const rows = await tx
+  return tx
     .select({ id: triggers.id, version: triggers.version })
     .from(triggers)
-    .where(and(inArray(triggers.id, ids), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
+    .where(and(inList(triggers.id, "ids"), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
+});
+
+/** Leaves out disabled and deleted triggers. */
+export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<string, number>> {
+  const rows = await selectEnabledVersions(tx, { ids });
   return new Map(rows.map((row) => [row.id, row.version]));
 }
 

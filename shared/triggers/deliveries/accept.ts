@@ -93,7 +93,9 @@ async function writeArrivals(
     const arrival = arrivals[index] as EncodedArrival;
     const id = ids[index] as string;
     const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
-    const acceptance: Acceptance = isCurrent ? await claimKey(tx, arrival, id, now) : { outcome: "stale" };
+    let acceptance: Acceptance = isCurrent ? { outcome: "accepted", id } : { outcome: "stale" };
+    if (isCurrent && arrival.idempotencyKey !== undefined)
+      acceptance = await claimKey(tx, { arrival, key: arrival.idempotencyKey, id, now });
     acceptances[index] = acceptance;
     if (acceptance.outcome !== "accepted") continue;
     deliveries.push(newDelivery(arrival, id, now));
@@ -120,9 +122,10 @@ function orderByKey(arrivals: EncodedArrival[]): number[] {
   return order.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : a - b));
 }
 
-async function claimKey(tx: Tx, arrival: EncodedArrival, id: string, now: Date): Promise<Acceptance> {
-  const { idempotencyKey: key, trigger } = arrival;
-  if (key === undefined) return { outcome: "accepted", id };
+async function claimKey(
+  tx: Tx,
+  { arrival: { trigger }, key, id, now }: { arrival: EncodedArrival; key: string; id: string; now: Date },
+): Promise<Acceptance> {
   const claim = { triggerId: trigger.id, key, deliveryId: id, createdAt: now };
   if (await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) return { outcome: "accepted", id };
   const first = await findIdempotencyKey(tx, trigger.id, key);
