@@ -98,39 +98,29 @@ class Posting {
 
   async #check(hint: EnabledTrigger, contentType: string): Promise<HTTPResponse> {
     const { services } = this.#door;
-    let trigger = await this.#verify(hint);
+    const event = this.#event;
+    let trigger = hint;
+    try {
+      this.#requireSignature(trigger);
+    } catch (error) {
+      trigger = await this.#readRowOfHint(trigger, error);
+    }
 
-    const idempotencyKey = readIdempotencyKey(this.#event.req.headers);
+    const idempotencyKey = readIdempotencyKey(event.req.headers);
     const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
     if (first) {
       if (trigger.isHint) await this.#readRow();
-      return replayed(this.#event, first);
+      return replayed(event, first);
     }
-    trigger = await this.#limit(trigger);
+    try {
+      await limitDeliveries(services, event, trigger);
+    } catch (error) {
+      trigger = await this.#readRowOfHint(trigger, error);
+      await limitDeliveries(services, event, trigger);
+    }
     const problem = await findPayloadProblem(this.#body, services.config.maxPayloadDepth);
     if (problem) throw new DeliveryRefusal(problem);
     return await this.#accept(trigger, contentType, idempotencyKey);
-  }
-
-  async #verify(trigger: EnabledTrigger): Promise<EnabledTrigger> {
-    try {
-      this.#requireSignature(trigger);
-      return trigger;
-    } catch (error) {
-      return await this.#readRowOfHint(trigger, error);
-    }
-  }
-
-  async #limit(trigger: EnabledTrigger): Promise<EnabledTrigger> {
-    const { services } = this.#door;
-    try {
-      await limitDeliveries(services, this.#event, trigger);
-      return trigger;
-    } catch (error) {
-      const row = await this.#readRowOfHint(trigger, error);
-      await limitDeliveries(services, this.#event, row);
-      return row;
-    }
   }
 
   async #readRowOfHint(trigger: EnabledTrigger, error: unknown): Promise<EnabledTrigger> {
