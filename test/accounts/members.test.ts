@@ -18,7 +18,7 @@ describeWithDatabase("a member who is removed", (database) => {
   });
   after(() => world.close());
 
-  it("has no working token after joining again, not even one made during the removal", async () => {
+  it("has no working token after joining again, even one made during the removal", async () => {
     const { services } = world;
     const membership = { email: acme.user.email, organization: "acme", role: "member" as const };
     const create = () =>

@@ -63,7 +63,7 @@ describeOnBothDatabases("jobs of a queue", (database) => {
     assert.ok(one && two && one.id < two.id);
   });
 
-  it("are not assigned while the queue is paused or deleted, and are again after a resume", async () => {
+  it("are not assigned while the queue is paused or deleted, only after a resume", async () => {
     const id = await busyQueue(2);
     await dispatch(id, "pause");
     for (const services of [api.world.services, second])
@@ -73,7 +73,7 @@ describeOnBothDatabases("jobs of a queue", (database) => {
     assert.equal(await assignNextJob(second, api.acme.cluster.id), undefined);
   });
 
-  it("are never assigned after the answer to a pause, whatever races with it", async () => {
+  it("are never assigned after the answer to a pause, even in a race", async () => {
     const id = await busyQueue(400);
     for (let round = 0; round < 8; round++) {
       let isOver = false;

@@ -122,7 +122,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
         });
       }
 
-      it("are followed to the end by their positions", async () => {
+      it("return every build once when a caller follows the links", async () => {
         const filter = {
           states: ["running" as const],
           ...(scope === "pipeline" && { pipelineId: acme.pipeline.id }),
@@ -152,7 +152,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
     assert.deepEqual(rows, []);
   });
 
-  it("refuse with 503, naming the filter, what takes too long", async () => {
+  it("answer 503 and name the filter when a search takes too long", async () => {
     await assert.rejects(
       list({ commits: ["abc"], includePaused: false }, {}, { deadlineMs: -1 }),
       (error) => {
@@ -164,7 +164,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
     );
   });
 
-  it("stop when the caller has left", async () => {
+  it("stop when the caller disconnects", async () => {
     const gone = new Error("gone");
     let calls = 0;
     const checkCaller = () => {

@@ -182,7 +182,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await found("created_from=2001-01-01T00:00:00%2B02:00&per_page=100")).length, 47);
     });
 
-    it("leave out builds that only paused queues hold, with include_paused=false", async () => {
+    it("omit builds that wait only for paused queues, with include_paused=false", async () => {
       const { db } = world.services;
       const pause = async (at: Date | null) => {
         await db.transaction(async (tx) => {
@@ -270,10 +270,10 @@ describeWithDatabase("GET builds and pipelines", (database) => {
     });
   });
 
-  describe("who may call", () => {
+  describe("access", () => {
     const unauthenticated = { message: "Authentication required. Please supply a valid API Access Token" };
 
-    it("answers 401 without credentials, and names the error for a token that does not work", async () => {
+    it("answers 401 without credentials, and error=invalid_token for an invalid token", async () => {
       const none = await get(`${world.url}/v2/organizations/acme/builds`);
       assert.deepEqual([none.status, none.body], [401, unauthenticated]);
       assert.equal(none.headers.get("www-authenticate"), 'Bearer realm="service"');
@@ -332,7 +332,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/pipelines", narrow)).status, 200);
     });
 
-    it("answers 404 for another organization than the token's, before it checks scopes", async () => {
+    it("answers 404 for another organization before it checks scopes", async () => {
       const narrow = await acme.token("read_user");
       for (const slug of ["other", "nope", "ACME", "%00", "%zz", "acme%"]) {
         for (const bearer of [token, narrow]) {
@@ -343,7 +343,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await acmeGet("/pipelines/web/builds/1", await other.token("read_builds"))).status, 404);
     });
 
-    it("refuses an expired token, and a revoked one from the next request on", async () => {
+    it("refuses an expired token and a revoked token", async () => {
       const doomed = await acme.token("read_builds");
       assert.equal((await acmeGet("/builds", doomed)).status, 200);
       const all = await listAccessTokens(world.services.db, acme.id);
@@ -366,7 +366,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
     });
   });
 
-  describe("the protocol around it", () => {
+  describe("the HTTP protocol", () => {
     it("answers HEAD as GET without a body", async () => {
       const response = await fetch(`${world.url}/v2/organizations/acme/builds`, {
         method: "HEAD",
@@ -404,7 +404,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.match(page.text, /^<!doctype html>.*Page not found/s);
     });
 
-    it("greets at /v2/ without authentication, and lets browsers read what they need", async () => {
+    it("answers /v2/ without authentication, with CORS headers", async () => {
       const { status, body, headers } = await get(`${world.url}/v2/`);
       assert.deepEqual([status, typeof body.message, typeof body.timestamp], [200, "string", "number"]);
       assert.match(headers.get("access-control-expose-headers") ?? "", /Link.*RateLimit-Reset/);

@@ -30,7 +30,7 @@ describeWithDatabase("clusters", (database) => {
     assert.deepEqual([status, body], [422, { message: `Validation failed: ${reasons.join(", ")}` }]);
   };
 
-  it("POST makes one without a default queue", async () => {
+  it("POST creates a cluster without a default queue", async () => {
     const name = unique("Cluster");
     const { status, body } = await create({
       name,
@@ -60,7 +60,7 @@ describeWithDatabase("clusters", (database) => {
     assert.deepEqual(await read(id), body);
   });
 
-  it("GET names the Operator as creator of what the admin command made", async () => {
+  it("GET names the Operator as creator of the admin command's clusters", async () => {
     const { created_by, default_queue_id, default_queue_url } = await read(api.acme.cluster.id);
     assert.deepEqual([created_by.name, created_by.email], ["Operator", "operator@acme.invalid"]);
     assert.equal(default_queue_id, api.acme.queue.id);
@@ -129,7 +129,7 @@ describeWithDatabase("clusters", (database) => {
   });
 
   for (const method of ["PUT", "PATCH"]) {
-    it(`${method} changes what is given and leaves the rest`, async () => {
+    it(`${method} changes only the given members`, async () => {
       const made = await api.newCluster({ description: "d", emoji: "e", color: "c" });
       const none = await update(made.id, {}, method);
       const some = await update(made.id, { description: "new", emoji: null, color: "" }, method);
@@ -153,7 +153,7 @@ describeWithDatabase("clusters", (database) => {
     assert.deepEqual([unset.body.default_queue_id, unset.body.default_queue_url], [null, null]);
   });
 
-  it("PATCH refuses to unset a default queue that the steps of pipelines need", async () => {
+  it("PATCH keeps a default queue that pipeline steps need", async () => {
     const { id } = await api.newCluster();
     const queue = await api.newQueue({}, id);
     await update(id, { default_queue_id: queue.id });
@@ -210,7 +210,7 @@ describeWithDatabase("clusters", (database) => {
     assert.equal((await remove()).status, 204);
   });
 
-  it("GET lists them, oldest first, with links", async () => {
+  it("GET lists clusters, oldest first, with links", async () => {
     const all = (await api.send("GET", "/clusters?per_page=100")).body;
     const second = await api.send("GET", "/clusters?per_page=2&page=2");
 

@@ -17,7 +17,7 @@ describe("tokens", () => {
     assert.equal(new Set(Array.from({ length: 1000 }, () => issueToken("job"))).size, 1000);
   });
 
-  it("are recognised by kind, and reject any changed character", () => {
+  it("are recognised by kind; a changed character makes them invalid", () => {
     const token = issueToken("trigger");
     assert.ok(isWellFormedToken("trigger", token));
     assert.ok(!isWellFormedToken("access", token));
@@ -122,7 +122,7 @@ describe("the log", () => {
 });
 
 describeWithDatabase("a database of another SECRET_KEY", (database) => {
-  it("is refused at start in one sentence, and accepted with the former key as SECRET_KEY_PREVIOUS", async () => {
+  it("is refused at start, and accepted with SECRET_KEY_PREVIOUS", async () => {
     const world = await startWorld(database);
     await checkSecretKey(world.services);
     await checkSecretKey(world.services);

@@ -80,7 +80,7 @@ describeOnBothDatabases("the database", (database) => {
     assert.equal(await read("whole"), "x");
   });
 
-  it("shows a transaction's writes to others only after the commit", async () => {
+  it("hides a transaction's writes until the commit", async () => {
     let seenOutside: string | undefined = "not read";
     const outside = open(url);
     await db.transaction(async (tx) => {
@@ -157,7 +157,7 @@ describeOnBothDatabases("the database", (database) => {
     assert.equal(await read("after"), "x");
   });
 
-  it("runs a prepared query anew each time, in transactions too, but not beside one", async () => {
+  it("runs a prepared query again in and outside transactions, but not beside one", async () => {
     const readValue = prepared<{ name: string }, { value: string }>((on) => {
       const { settings } = on.tables;
       return on
@@ -216,7 +216,7 @@ describeOnBothDatabases("the database", (database) => {
 });
 
 describeOnBothDatabases("migrating", (database) => {
-  it("by several processes at once succeeds in all of them, and changes nothing the second time", async () => {
+  it("succeeds in several processes at once, and changes nothing the second time", async () => {
     const { url, drop } = await database.create();
     const fresh = database.dialect === "sqlite" ? url.replace("test.db", "fresh.db") : url;
     if (database.dialect === "postgres") {
@@ -237,7 +237,7 @@ describeOnBothDatabases("migrating", (database) => {
 });
 
 describe("the SQLite file", () => {
-  it("is durable, and gives space back to the file system", async () => {
+  it("is durable, and returns space to the file system", async () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-file-"));
     const file = join(folder, "a.db");
     await migrate(`file:${file}`);
@@ -269,7 +269,7 @@ describe("migrations", () => {
       when: number;
     }[];
 
-  it("have the same names in both dialects, and rise in time", () => {
+  it("have the same names in both dialects, in order of time", () => {
     const [sqlite, postgres] = [journal("sqlite"), journal("postgres")];
     assert.deepEqual(
       sqlite.map((entry) => entry.tag),
@@ -285,7 +285,7 @@ describe("migrations", () => {
     }
   });
 
-  it("never change once they have landed", () => {
+  it("never change after release", () => {
     const hashes = Object.fromEntries(
       ["sqlite", "postgres"].flatMap((dialect) =>
         journal(dialect).map(({ tag }) => {
@@ -300,7 +300,7 @@ describe("migrations", () => {
 });
 
 describe("a group commit", () => {
-  it("commits together what arrives together, and answers each item with its own result", async () => {
+  it("commits simultaneous items together, and returns each item's own result", async () => {
     const groups: number[][] = [];
     const group = createBatcher<number, number>({
       flush: async (items) => {
@@ -325,7 +325,7 @@ describe("a group commit", () => {
     );
   });
 
-  it("keeps groups below the weight, and takes a heavier item alone", async () => {
+  it("limits a group's weight, and commits a heavier item alone", async () => {
     const groups: number[][] = [];
     const group = createBatcher<number, number>({
       flush: async (items) => {
@@ -340,7 +340,7 @@ describe("a group commit", () => {
     assert.deepEqual(groups, [[4, 4], [4], [50], [4]]);
   });
 
-  it("fails every waiting item when the database goes away, also while it retries items one by one", async () => {
+  it("fails every waiting item when the database fails, also during retries", async () => {
     let tries = 0;
     const group = createBatcher<number, number>({
       flush: async (items) => {

@@ -32,7 +32,7 @@ import {
 import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
 
-describe("a user code as people type it", () => {
+describe("a typed user code", () => {
   it("is accepted in any case and with any separators", () => {
     for (const text of [
       "BCDF-GHJK",
@@ -88,7 +88,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     assert.equal(await sees(other.id, typed), undefined);
   });
 
-  it("lets the same user enter the code again, and nobody else", async () => {
+  it("lets only the same user enter the code again", async () => {
     const { typed } = await start();
 
     assert.ok(await claims(acme.user.id, typed));
@@ -141,7 +141,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     assert.equal((await sees(acme.user.id, used.typed))?.state, "used");
   });
 
-  it("refuses approval in an organization that the user is no member of", async () => {
+  it("refuses approval in an organization without membership", async () => {
     const beta = await setUpOrganization(world, "beta");
     const { deviceCode, userCode } = await start();
     const { code } = await enterCode(world, acme.user.id, userCode);
@@ -153,7 +153,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
   });
 
-  it("lists the scopes that each organization would grant and drop, and refuses one that would grant none", async () => {
+  it("lists granted and dropped scopes per organization, and refuses an empty grant", async () => {
     const gamma = await setUpOrganization(world, "gamma");
     await addMember(world.services, { organization: "gamma", email: acme.user.email, role: "admin" });
     const asked = ["write_clusters", "write_teams"];
@@ -176,7 +176,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     assert.equal((await poll(world, client, deviceCode)).body.scope, asked.join(" "));
   });
 
-  it("can be denied where nothing can be approved", async () => {
+  it("can be denied even if it cannot be approved", async () => {
     const { deviceCode, userCode } = await start("write_clusters");
 
     assert.ok(await denyCode(world, acme, userCode));

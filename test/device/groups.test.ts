@@ -74,7 +74,7 @@ describeOnBothDatabases("device codes and exchanges that arrive together", (data
     }
   });
 
-  it("fail alone: the neighbours of a redemption that fails get their tokens", async () => {
+  it("fail alone: others in the group get their tokens", async () => {
     const deviceCodes = await manyApproved(7);
     const damaged = deviceCodes[3] as string;
     await world.services.db.transaction((tx) =>
@@ -96,7 +96,7 @@ describeOnBothDatabases("device codes and exchanges that arrive together", (data
     assert.equal((await rowOf(damaged))?.state, "approved", "nothing of the failed redemption is kept");
   });
 
-  it("give the tokens of a code to one of the polls in a group", async () => {
+  it("give a code's tokens to one poll of a group", async () => {
     const [deviceCode = "", other = ""] = await manyApproved(2);
 
     const answers = await Promise.all(

@@ -122,7 +122,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(deviceCode, 0), ["pending"]);
   });
 
-  it("never slows down nor locks out a client that tries HTTP Basic first on every poll", async () => {
+  it("never slows down or locks out a client that tries HTTP Basic first", async () => {
     const { deviceCode, userCode } = await start();
     const form = { grant_type: deviceGrantType, device_code: deviceCode };
     const pollInBothWays = async () => {
@@ -150,7 +150,7 @@ describeWithDatabase("the pace of polls", (database) => {
     assert.deepEqual(await pollAfter(deviceCode, 89_999), ["slow_down"]); // (5 + 19 × 5) s less 10 %
   });
 
-  it("does not depend on the job that expires codes", async () => {
+  it("does not depend on the background job that expires codes", async () => {
     const { deviceCode } = await start();
     await pollAfter(deviceCode, 0);
     await expireDeviceCodes(world.services);

@@ -26,7 +26,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 /** A race needs several tries. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
-describeOnBothDatabases("at the same moment, in two processes", (database) => {
+describeOnBothDatabases("simultaneous device requests in two processes", (database) => {
   let world: World;
   let other: Awaited<ReturnType<typeof runSecondIngress>>;
   /** Shares the test's clock. */
@@ -60,7 +60,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
     return device;
   };
 
-  it("keeps one pace of polls for all processes", async () => {
+  it("shares the poll interval between processes", async () => {
     for (const _ of rounds) {
       const { deviceCode } = await startDevice(world, client);
 
@@ -158,7 +158,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
   });
 
   describe("deciding", () => {
-    it("lets exactly one of approval and denial win, and polls agree with it", async () => {
+    it("accepts either approval or denial, and polls agree", async () => {
       for (const _ of rounds) {
         const { deviceCode, userCode } = await startDevice(world, client);
         const { code } = await enterCode(world, acme.user.id, userCode);
@@ -204,7 +204,7 @@ describeOnBothDatabases("at the same moment, in two processes", (database) => {
       }
     });
 
-    it("lets no approval stand that a release came before", async () => {
+    it("refuses an approval after a release", async () => {
       for (const _ of rounds) {
         const { deviceCode, userCode } = await startDevice(world, client);
         const { code } = await enterCode(world, acme.user.id, userCode);

@@ -46,7 +46,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
   const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
 
   describe("200", () => {
-    it("answers without expiry and refresh token where the application has neither", async () => {
+    it("omits expiry and refresh token if the application has neither", async () => {
       const body = await signIn(world, client, acme, "read_user read_builds");
 
       assert.deepEqual(Object.keys(body), ["access_token", "token_type", "scope"]);
@@ -56,7 +56,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       world.clock.advance(-100 * 365 * 24 * hourMs);
     });
 
-    it("answers with expires_in where a token expiry is set, and the token ends to the millisecond", async () => {
+    it("answers expires_in, and the token expires to the millisecond", async () => {
       const expiring = await setUpClient(world, { accessTokenMinutes: 2 * 60 });
 
       const body = await signIn(world, expiring, acme);
@@ -69,7 +69,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       assert.equal(await statusOf(body.access_token), 401);
     });
 
-    it("answers with an expiry of a hundred years, the longest that can be set, as a whole number", async () => {
+    it("answers the maximum expiry, a hundred years, as a whole number", async () => {
       const lasting = await setUpClient(world, { accessTokenMinutes: 876_000 * 60 });
 
       const body = await signIn(world, lasting, acme);
@@ -78,7 +78,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       assert.equal(await statusOf(body.access_token), 200);
     });
 
-    it("answers with a refresh token and an hour of expiry where the application has refresh tokens", async () => {
+    it("answers a refresh token and an hour of expiry if the application refreshes", async () => {
       const refreshing = await setUpClient(world, { refreshTokens: true });
       const short = await setUpClient(world, { refreshTokens: true, accessTokenMinutes: 5 });
 
@@ -114,7 +114,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       assert.deepEqual([status, body.scope], [200, "read_user"]);
     });
 
-    it("grants an admin all 44 scopes, and a member those that a member can hold", async () => {
+    it("grants all 44 scopes to an admin, and the member scopes to a member", async () => {
       const admin = await newMember("admin");
       const all = scopes.join(" ");
 
@@ -134,7 +134,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       assert.equal(body.scopes.join(" "), ofMember.scope);
     });
 
-    it("puts the application among those that the user has authorized, with who approved it", async () => {
+    it("adds the application to the user's authorized applications", async () => {
       const user = await newMember();
 
       await signIn(world, client, { id: acme.id, user }, "read_user");
@@ -152,7 +152,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
     });
   });
 
-  describe("what has changed since the approval", () => {
+  describe("changes since the approval", () => {
     it("answers 401 invalid_client while the application is disabled, and the tokens afterwards", async () => {
       const { deviceCode } = await approved();
 
@@ -186,7 +186,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       await refused(deviceCode, "access_denied");
     });
 
-    it("grants the scopes that the user may still hold, and denies if none is left", async () => {
+    it("grants the scopes that the user still may have, and denies if none is left", async () => {
       const user = await newMember("admin");
       const some = await approved("write_clusters read_clusters", { id: acme.id, user });
       const none = await approved("write_clusters write_teams", { id: acme.id, user });
@@ -207,7 +207,7 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
     });
   });
 
-  describe("whose access ends", () => {
+  describe("a user who loses access", () => {
     it("loses grants and tokens with the membership, in that organization only", async () => {
       const user = await newMember();
       const beta = await setUpOrganization(world, "beta");

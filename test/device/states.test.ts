@@ -123,7 +123,7 @@ describeOnBothDatabases("the states of a device code", (database) => {
     assert.equal((await allGrants(world)).length, before + 1);
   });
 
-  it("used: polls answer invalid_grant, and what was granted stays", async () => {
+  it("used: polls answer invalid_grant, and the grant stays", async () => {
     const { deviceCode, userCode } = await start();
     await approveCode(world, acme, userCode);
     const { body } = await poll(world, client, deviceCode);
@@ -143,7 +143,7 @@ describeOnBothDatabases("the states of a device code", (database) => {
   });
 
   describe("the code of another client", () => {
-    it("answers invalid_grant and changes nothing, whatever its state", async () => {
+    it("answers invalid_grant and changes nothing in any state", async () => {
       const other = await setUpClient(world);
       const pending = await start();
       const approved = await start();

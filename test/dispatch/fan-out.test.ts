@@ -8,7 +8,7 @@ import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
-describeOnBothDatabases("what waits on a queue that is paused and resumed", (database) => {
+describeOnBothDatabases("a job that waits on a paused queue", (database) => {
   let api: Api;
 
   before(async () => {
@@ -164,7 +164,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     assert.deepEqual(await differences(of), []);
   });
 
-  it("agrees with its queues after requeueing, when everything happens at once", async () => {
+  it("matches its queues after requeueing and simultaneous changes", async () => {
     const of = await waiting(2, 12);
     const [one = "", two = ""] = of.ids;
     const verbs = ["pause", "resume"] as const;
@@ -182,7 +182,7 @@ describeOnBothDatabases("what waits on a queue that is paused and resumed", (dat
     }
   });
 
-  it("is changed 200 jobs at a time", async () => {
+  it("is changed in batches of 200 jobs", async () => {
     const of = await waiting(1, 450);
     const [id = ""] = of.ids;
     const { services } = api.world;

@@ -55,7 +55,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.deepEqual(await read(made.id), made);
   });
 
-  it("dispatch_paused_note wins over note", async () => {
+  it("prefers dispatch_paused_note to note", async () => {
     assert.equal(await noteOf({ dispatch_paused_note: "a" }), "a");
     assert.equal(await noteOf({ note: "b" }), "b");
     assert.equal(await noteOf({ note: "b", dispatch_paused_note: "a" }), "a");
@@ -107,7 +107,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.equal((await read(id)).dispatch_paused, false);
   });
 
-  it("checks only the name that wins, and reports its problem once", async () => {
+  it("checks only the preferred name, and reports its problem once", async () => {
     for (const note of [7, {}, "n".repeat(2001), "\u0000"]) {
       assert.equal(await noteOf({ dispatch_paused_note: "a", note }), "a");
       assert.equal(await noteOf({ dispatch_paused_note: null, note }), null);
@@ -117,7 +117,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     assert.deepEqual([refused.status, refused.body], [422, { message: "Note must be a string" }]);
   });
 
-  it("refuses a second pause and keeps user, time and note of the first", async () => {
+  it("keeps user, time and note of the first pause when a queue is paused twice", async () => {
     const { id } = await api.newQueue();
     const first = await pause(id, { body: { note: "first" } });
     const colleague = await api.tokenOf(await addPerson(api.world, api.acme, "admin"));

@@ -20,7 +20,7 @@ async function assertWholeAndKnown(world: World, accepted: string[]): Promise<vo
 }
 
 describe("a SQLite database locked by another process", () => {
-  it("answers 503 with Retry-After and writes nothing; a short lock only delays the answer", async () => {
+  it("answers 503 with Retry-After and writes nothing; a short lock delays the answer", async () => {
     const world = await startWorld(sqlite, { DATABASE_TIMEOUT_MS: "300" });
     const { path } = await (await setUpOrganization(world)).trigger();
     const first = await post(world.url + path, "{}");
@@ -50,7 +50,7 @@ describe("a SQLite database locked by another process", () => {
 });
 
 describe("a full disk", () => {
-  it("answers 503, writes nothing, and keeps what was accepted before", async () => {
+  it("answers 503, writes nothing, and keeps accepted deliveries", async () => {
     const world = await startWorld(sqlite);
     const { path } = await (await setUpOrganization(world)).trigger();
     // SQLite sees a full disk at 3 MB.

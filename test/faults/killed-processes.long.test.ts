@@ -18,7 +18,7 @@ async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> 
 }
 
 describeOnBothDatabases("every 201 has exactly one build", (database) => {
-  it("after the worker is killed in the middle of its work and Redis is flushed", {
+  it("after a worker is killed and Redis is flushed", {
     skip: redisServerMissing,
   }, async () => {
     const redis = await startRedis();

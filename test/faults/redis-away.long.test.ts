@@ -9,7 +9,7 @@ import { setUpOrganization, type TestOrganization } from "../helpers/organizatio
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describe("while Redis is away", { skip: redisServerMissing }, () => {
+describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
   let redis: Awaited<ReturnType<typeof startRedis>>;
   let world: World;
   let acme: TestOrganization;
@@ -34,7 +34,7 @@ describe("while Redis is away", { skip: redisServerMissing }, () => {
     ["stopped", () => redis.stop(), () => redis.start()],
     ["frozen", async () => void redis.freeze(), async () => void redis.thaw()],
   ] as const) {
-    it(`webhooks are still answered 201, and their builds follow: ${how}`, async () => {
+    it(`answers webhooks 201 and creates their builds later: ${how}`, async () => {
       const { path } = await acme.trigger();
       const before = await countBuilds(world);
       const load = startLoad([world.url + path], { most: 1_000_000 });
@@ -59,7 +59,7 @@ describe("while Redis is away", { skip: redisServerMissing }, () => {
     });
   }
 
-  it("limits still hold, counted in this process", async () => {
+  it("counts rate limits in this process", async () => {
     const small = await setUpOrganization(world, "small", 20);
     const { path } = await small.trigger();
     await redis.stop();
@@ -74,7 +74,7 @@ describe("while Redis is away", { skip: redisServerMissing }, () => {
     assert.match(metric, /signalbox_limits_from_memory_total \d\d/);
   });
 
-  it("the API still answers", async () => {
+  it("answers API requests", async () => {
     const token = await acme.token("read_builds");
     await redis.stop();
     const { status, headers } = await get(`${world.url}/v2/organizations/acme/builds`, token);

@@ -34,7 +34,7 @@ describe("jobs that build deliveries", () => {
     return jobs.map(({ data }) => data.deliveryIds as string[]);
   };
 
-  it("become one when they are sent in quick succession", async () => {
+  it("are combined when they are sent in quick succession", async () => {
     const [first, ...others] = newIds(new Date(), 4) as [string, ...string[]];
 
     const alone = await send([first]);
@@ -44,7 +44,7 @@ describe("jobs that build deliveries", () => {
     assert.deepEqual((await sentIds()).toSorted(), [[first], others].toSorted());
   });
 
-  it("carry at most 500 ids, and all of them", async () => {
+  it("carry all ids, at most 500 each", async () => {
     const groups = [1, 2, 3].map(() => newIds(new Date(), 200));
 
     await Promise.all(groups.map(send));

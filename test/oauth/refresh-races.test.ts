@@ -20,7 +20,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 /** A race needs several tries. */
 const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
 
-describeOnBothDatabases("refreshing at the same moment, in two processes", (database) => {
+describeOnBothDatabases("simultaneous refreshes in two processes", (database) => {
   let world: World;
   let other: Awaited<ReturnType<typeof runSecondIngress>>;
   /** Shares the test's clock. */
@@ -49,7 +49,7 @@ describeOnBothDatabases("refreshing at the same moment, in two processes", (data
     (await allGrants(world)).filter((grant) => grant.userId === userId).length;
   const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
 
-  it("gives every one of many parallel clients a pair that works, within one grant", async () => {
+  it("gives each parallel client a working pair of one grant", async () => {
     const user = await newMember();
     for (const round of rounds) {
       const first = await signIn(world, client, { id: acme.id, user });

@@ -52,7 +52,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
   const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
 
   describe("200", () => {
-    it("answers with a whole new pair; the access token before goes on until it expires", async () => {
+    it("answers a new pair; the old access token works until it expires", async () => {
       const { status, body } = await use(first.refresh_token);
 
       assert.equal(status, 200);
@@ -67,7 +67,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       assert.deepEqual([await statusOf(first.access_token), await statusOf(access_token)], [401, 401]);
     });
 
-    it("stays one grant, however often it is refreshed", async () => {
+    it("keeps one grant after many refreshes", async () => {
       const before = await grantsOf(acme.user.id);
 
       let { refresh_token } = first;
@@ -79,7 +79,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       assert.equal(await grantsOf(acme.user.id), before);
     });
 
-    it("narrows the scope of the access token on request, and can give it all again later", async () => {
+    it("narrows the access token's scope on request, and restores it later", async () => {
       const narrow = await pair(first.refresh_token, { scope: "read_user read_user" });
       assert.equal(narrow.scope, "read_user");
       const { body } = await get(`${world.url}/v2/access-token`, narrow.access_token);
@@ -90,7 +90,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
   });
 
   describe("400 invalid_scope", () => {
-    it("answers to scopes that were not granted or do not exist, and leaves the token as it was", async () => {
+    it("refuses scopes that are unknown or not granted, and keeps the token", async () => {
       for (const scope of ["read_user write_builds", "write_builds", "nope", "READ_USER", "\0", " ", "   "])
         await refused(first.refresh_token, "invalid_scope", { scope });
 
@@ -98,8 +98,8 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
     });
   });
 
-  describe("a rotated token that is used again", () => {
-    it("answers with fresh pairs of the same grant within 30 seconds: clients that run in parallel", async () => {
+  describe("reuse of a rotated token", () => {
+    it("answers new pairs of one grant within 30 seconds, for parallel clients", async () => {
       const before = await grantsOf(acme.user.id);
       const second = await pair(first.refresh_token);
 
@@ -114,7 +114,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       assert.equal(await grantsOf(acme.user.id), before);
     });
 
-    it("does not begin the 30 seconds anew with each use", async () => {
+    it("does not extend the 30 seconds with each use", async () => {
       await pair(first.refresh_token);
       world.clock.advance(20 * secondMs);
       await pair(first.refresh_token);
@@ -123,7 +123,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       await refused(first.refresh_token);
     });
 
-    it("revokes the grant with every token of it a millisecond later", async () => {
+    it("revokes the grant and all its tokens a millisecond later", async () => {
       const before = await grantsOf(acme.user.id);
       const second = await pair(first.refresh_token);
 
@@ -138,7 +138,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       assert.ok(audited.includes("revoked after reuse of a refresh token"));
     });
 
-    it("revokes it also when the token has expired meanwhile, or asks for too much", async () => {
+    it("also revokes the grant if the token has expired or asks for too many scopes", async () => {
       const other = await signIn(world, client, acme);
       const [second, ofOther] = [await pair(first.refresh_token), await pair(other.refresh_token)];
       world.clock.advance(29 * dayMs);
@@ -154,7 +154,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
   });
 
   describe("400 invalid_grant", () => {
-    it("answers to a token of another client, which changes nothing, not even a rotated one's reuse", async () => {
+    it("refuses another client's token, even a rotated one, and changes nothing", async () => {
       const thief = await setUpClient(world, { refreshTokens: true });
       const second = await pair(first.refresh_token);
       world.clock.advance(60 * secondMs);
@@ -165,7 +165,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       await pair(second.refresh_token);
     });
 
-    it("answers to a token that is not a refresh token", async () => {
+    it("refuses a token that is not a refresh token", async () => {
       const { refresh_token: real, access_token } = first;
       const mistyped = real.slice(0, -1) + (real.endsWith("x") ? "y" : "x");
       const odd = ["x", "\0", "😀", `${real} `, real.repeat(1000), real.toUpperCase()];
@@ -174,7 +174,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       await pair(real);
     });
 
-    it("answers to a token that was not used for 30 days, to the millisecond", async () => {
+    it("refuses a token exactly 30 days after its last use", async () => {
       world.clock.advance(30 * dayMs - 1);
       const second = await pair(first.refresh_token);
       world.clock.advance(30 * dayMs);
@@ -182,7 +182,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       await refused(second.refresh_token);
     });
 
-    it("answers to a token whose grant the user has revoked", async () => {
+    it("refuses a token of a revoked grant", async () => {
       const [app] = await listConnectedApps(world.services, acme.user.id);
       await revokeGrants(world.services, acme.user.id, { id: app?.grant.id ?? "" });
 
@@ -190,7 +190,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       assert.equal(await statusOf(first.access_token), 401);
     });
 
-    it("answers when the user is no member any more, or is deactivated", async () => {
+    it("refuses a removed member and a deactivated user", async () => {
       const [removed, gone] = [await newMember(), await newMember()];
       const ofRemoved = await signIn(world, client, { id: acme.id, user: removed });
       const ofGone = await signIn(world, client, { id: acme.id, user: gone });
@@ -201,7 +201,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
       for (const { refresh_token } of [ofRemoved, ofGone]) await refused(refresh_token);
     });
 
-    it("answers when the user may hold none of its scopes any more; grants the rest when some remain", async () => {
+    it("grants the scopes that the user may still have, and refuses if none remain", async () => {
       const user = await newMember("admin");
       const decider: Decider = { id: acme.id, user };
       const some = await signIn(world, client, decider, "write_clusters read_user");
@@ -234,7 +234,7 @@ describeWithDatabase("POST /oauth/token, refresh_token grant", (database) => {
     await assertOAuthError(refresh(world, plain, first.refresh_token), 400, "unauthorized_client");
   });
 
-  it("is open to a client that may refresh but not use the device flow", async () => {
+  it("lets a client refresh without the device flow", async () => {
     const kept = await setUpClient(world, { refreshTokens: true, deviceFlow: false });
 
     await assertOAuthError(refresh(world, kept, issueToken("refresh")), 400, "invalid_grant");

@@ -15,7 +15,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const dayMs = 86_400_000;
 
-describeOnBothDatabases("tokens that have ended", (database) => {
+describeOnBothDatabases("ended tokens", (database) => {
   let world: World;
   let acme: TestOrganization;
   let refreshing: TestClient;
@@ -28,7 +28,7 @@ describeOnBothDatabases("tokens that have ended", (database) => {
   });
   after(() => world.close());
 
-  it("are purged after a week, the grant with the last of them", async () => {
+  it("are purged after a week; the last one takes its grant along", async () => {
     const expiring = await setUpClient(world, { accessTokenMinutes: 60 });
     await signIn(world, expiring, acme);
     const purgeAfter = async (ms: number) => {
@@ -40,7 +40,7 @@ describeOnBothDatabases("tokens that have ended", (database) => {
     assert.deepEqual(await purgeAfter(1), [1, 0]);
   });
 
-  it("are kept long enough to notice the reuse of a rotated refresh token", async () => {
+  it("are kept long enough to detect reuse of a rotated refresh token", async () => {
     const first = await signIn(world, refreshing, acme);
     const second = (await refresh(world, refreshing, first.refresh_token)).body;
     world.clock.advance(29 * dayMs);
@@ -54,7 +54,7 @@ describeOnBothDatabases("tokens that have ended", (database) => {
     assert.deepEqual(await allGrants(world), []);
   });
 
-  it("do not purge a grant that still works", async () => {
+  it("leave a working grant in place", async () => {
     const lasting = await setUpClient(world);
     await signIn(world, lasting, acme);
     const { refresh_token } = await signIn(world, refreshing, acme);

@@ -21,7 +21,7 @@ import { get, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("after everything that can happen to a sign-in", (database) => {
+describeWithDatabase("the secrets of a sign-in", (database) => {
   let world: World;
   let acme: TestOrganization;
   /** Names identify secrets in failures. */
@@ -106,14 +106,14 @@ describeWithDatabase("after everything that can happen to a sign-in", (database)
     }
   }
 
-  it("no log line holds a secret", () => {
+  it("appear in no log line", () => {
     assert.ok(world.logged.length > 20, String(world.logged.length));
     assert.ok(world.logged.some((line) => line.includes('"/oauth/device/[redacted]"')));
 
     assertInNone("a log line", world.logged);
   });
 
-  it("no row of any table holds one in clear", async () => {
+  it("appear in no database row", async () => {
     const { db } = world.services;
     const tables = Object.entries(db.tables) as [string, Tables[keyof Tables]][];
     assert.ok(tables.length > 15);

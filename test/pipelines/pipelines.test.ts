@@ -34,7 +34,7 @@ describeOnBothDatabases("pipelines", (database) => {
   };
   const noDefault = "Steps must name a queue, because the cluster has no default queue";
 
-  it("POST makes one with every member", async () => {
+  it("POST creates a pipeline with every member", async () => {
     const { key } = await api.newQueue();
     const steps = [
       { command: "make" },
@@ -80,7 +80,7 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.deepEqual(rows.find(({ id }) => id === body.id)?.steps, body.steps);
   });
 
-  it("POST refuses what is missing or of the wrong type, all reasons at once", async () => {
+  it("POST reports all missing and mistyped members at once", async () => {
     const { status, body } = await api.send("POST", "/pipelines", { body: {} });
     const message = "Validation failed: Name can't be blank, Cluster can't be blank, Steps can't be blank";
     assert.deepEqual([status, body], [422, { message }]);
@@ -125,7 +125,7 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.equal((await create({ steps: Array(100).fill({ command }) })).status, 201);
   });
 
-  it("POST refuses steps that the cluster has no queue for, each reason once", async () => {
+  it("POST refuses steps without a queue in the cluster, each reason once", async () => {
     const bare = await api.newCluster();
     const on = (queue: string) => ({ command: "a", agents: { queue } });
     const lacking = (key: string) => `Steps name the queue ${key}, which the cluster does not have`;
@@ -142,7 +142,7 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.equal((await create({ steps: [on("default")] })).status, 201);
   });
 
-  it("POST refuses a cluster that is not the organization's", async () => {
+  it("POST refuses another organization's cluster", async () => {
     for (const cluster_id of [unknownId, "x", api.acme.cluster.id.toUpperCase(), api.acme.queue.id])
       await invalid(create({ cluster_id }), "Cluster must be a cluster of the organization");
   });
@@ -177,7 +177,7 @@ describeOnBothDatabases("pipelines", (database) => {
   });
 
   for (const method of ["PUT", "PATCH"]) {
-    it(`${method} changes what is given and leaves the rest, the slug always`, async () => {
+    it(`${method} changes only the given members, and never the slug`, async () => {
       const made = await api.newPipeline();
       const none = await update(made.slug, { slug: "other", unknown: 1 }, method);
       const change = { name: unique("New"), default_branch: "trunk", steps: [{ command: "b" }] };
@@ -189,7 +189,7 @@ describeOnBothDatabases("pipelines", (database) => {
     });
   }
 
-  it("PATCH moves one to a cluster where its steps can run", async () => {
+  it("PATCH moves a pipeline to a cluster that can run its steps", async () => {
     const cluster = await api.newCluster();
     const { key } = await api.newQueue({}, cluster.id);
     const made = await api.newPipeline();
@@ -219,13 +219,13 @@ describeOnBothDatabases("pipelines", (database) => {
     }
   });
 
-  it("PATCH refuses what a create refuses", async () => {
+  it("PATCH refuses the same input as POST", async () => {
     const { slug } = await api.newPipeline();
     await invalid(update(slug, { name: "", steps: [] }), "Name can't be blank", "Steps can't be blank");
     await invalid(update(slug, { cluster_id: unknownId }), "Cluster must be a cluster of the organization");
   });
 
-  it("DELETE ends its triggers at once, but not while it has unfinished jobs", async () => {
+  it("DELETE ends the triggers at once, and is refused while jobs are unfinished", async () => {
     const made = await api.newPipeline();
     const trigger = await api.acme.trigger({}, made.slug);
     await api.build(made.id, 2);
@@ -252,7 +252,7 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.equal((await create({ slug: made.slug })).status, 201);
   });
 
-  it("GET lists them, oldest first, with links", async () => {
+  it("GET lists pipelines, oldest first, with links", async () => {
     const page = await api.send("GET", "/pipelines?per_page=1");
     assert.deepEqual(page.body, [await read("web")]);
     assert.match(linkHeader(page) ?? "", /pipelines\?per_page=1&page=2>; rel="next", <.*>; rel="last"$/);

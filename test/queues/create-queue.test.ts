@@ -24,7 +24,7 @@ describeWithDatabase("POST …/queues", (database) => {
     assert.deepEqual([status, answer], [422, { message }], JSON.stringify(body).slice(0, 200));
   };
 
-  it("makes a self-hosted queue with every member of the specification, and none of a hosted one", async () => {
+  it("creates a self-hosted queue without members of a hosted queue", async () => {
     const { status, body } = await create({
       key: "linux-x86_64",
       description: "Build machines",
@@ -63,7 +63,7 @@ describeWithDatabase("POST …/queues", (database) => {
     assert.deepEqual((await api.send("GET", `${api.queues}/${id}`)).body, body);
   });
 
-  it("prefers the warmest agents when nothing else is said, and takes null and empty descriptions", async () => {
+  it("defaults to the warmest agents, and accepts null and empty descriptions", async () => {
     const { body } = await create({ key: unique("q") });
     assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", null]);
     for (const description of [null, ""])
@@ -72,7 +72,7 @@ describeWithDatabase("POST …/queues", (database) => {
     assert.equal((await create({ key: unique("q"), description: long })).body.description, long);
   });
 
-  it("takes null for hostedAgents as nothing", async () => {
+  it("treats null for hostedAgents as absent", async () => {
     const { status, body } = await create({ key: unique("q"), hostedAgents: null });
     assert.deepEqual([status, "hosted" in body, "hosted_agents" in body], [201, false, false]);
   });
@@ -102,7 +102,7 @@ describeWithDatabase("POST …/queues", (database) => {
     );
   });
 
-  it("refuses a key that is taken; letters of another case are another key", async () => {
+  it("refuses a taken key; keys are case-sensitive", async () => {
     await api.newQueue({ key: "taken" });
     await refused({ key: "taken" }, "Key has already been taken");
     assert.equal((await create({ key: "TAKEN" })).status, 201);
@@ -110,7 +110,7 @@ describeWithDatabase("POST …/queues", (database) => {
     assert.equal((await api.newQueue({ key: "taken" }, elsewhere.id)).key, "taken");
   });
 
-  it("gives a key to a new queue when its queue is deleted", async () => {
+  it("frees the key of a deleted queue", async () => {
     const { id } = await api.newQueue({ key: "again" });
     await api.send("DELETE", `${api.queues}/${id}`);
     assert.notEqual((await api.newQueue({ key: "again" })).id, id);
@@ -128,7 +128,7 @@ describeWithDatabase("POST …/queues", (database) => {
   describe("with hostedAgents", () => {
     const hosted = (hostedAgents: unknown, more = {}) => ({ key: unique("q"), hostedAgents, ...more });
 
-    it("makes a hosted queue of every shape of the specification", async () => {
+    it("creates a hosted queue of every shape", async () => {
       await api.features({ windows_hosted_agents: true });
       for (const { name, machineType, architecture, cpu, memoryGb } of shapes) {
         const { status, body } = await create(hosted({ instanceShape: name }));
@@ -145,7 +145,7 @@ describeWithDatabase("POST …/queues", (database) => {
       await api.features({ windows_hosted_agents: false });
     });
 
-    it("has the vCPUs and memory that the shape's name says", () => {
+    it("has the vCPUs and memory of the shape's name", () => {
       for (const { name, cpu, memoryGb } of shapes)
         assert.equal(name.split("_").at(-1), `${cpu}X${memoryGb}`);
     });
@@ -229,7 +229,7 @@ describeOnBothDatabases("the limit of queues in a cluster", (database) => {
 
   const message = "Validation failed: Cluster has reached its limit of 50 queues";
 
-  it("is 50, also when several are created at once, and a deleted queue makes room", async () => {
+  it("is 50, even in a race, and a deleted queue frees a place", async () => {
     const cluster = await api.newCluster();
     const path = `/clusters/${cluster.id}/queues`;
     for (let made = 0; made < 48; made++) await api.newQueue({}, cluster.id);

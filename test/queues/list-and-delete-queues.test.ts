@@ -23,7 +23,7 @@ describeWithDatabase("GET …/queues", (database) => {
   const link = (page: number, perPage: number, rel: string) =>
     `<${base}${path}?page=${page}&per_page=${perPage}>; rel="${rel}"`;
 
-  it("lists the queues of the cluster, oldest first, 30 a page, each as it is by itself", async () => {
+  it("lists the cluster's queues, oldest first, 30 a page", async () => {
     const found = await list();
     const { status, body } = found;
 
@@ -100,7 +100,7 @@ describeWithDatabase("DELETE …/queues/{id}", (database) => {
     assert.equal((await api.send("GET", `${api.queues}/${id}`)).status, 200);
   };
 
-  it("answers 204 once, and the queue is gone everywhere", async () => {
+  it("answers 204 once and removes the queue everywhere", async () => {
     const { id, key } = await api.newQueue();
     const { status, text } = await remove(id);
 
@@ -130,7 +130,7 @@ describeWithDatabase("DELETE …/queues/{id}", (database) => {
   describe("while pipelines name it", () => {
     const naming = (key: string) => ({ steps: [{ command: "a" }, { command: "b", agents: { queue: key } }] });
 
-    it("refuses, counting them", async () => {
+    it("refuses and counts them", async () => {
       const { id, key } = await api.newQueue();
       const one = await api.newPipeline(naming(key));
       await refused(id, "Cluster queue is the target of 1 pipelines");
@@ -142,7 +142,7 @@ describeWithDatabase("DELETE …/queues/{id}", (database) => {
       assert.equal((await remove(id)).status, 204);
     });
 
-    it("ignores a pipeline that names a queue of that key in another cluster", async () => {
+    it("ignores pipelines that use the same key in another cluster", async () => {
       const { id, key } = await api.newQueue();
       const elsewhere = await api.newCluster();
       await api.newQueue({ key }, elsewhere.id);

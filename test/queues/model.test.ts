@@ -145,7 +145,7 @@ describeOnBothDatabases("any sequence of changes to the queues of a cluster", (d
     }
   }
 
-  it("answers and stores what the model expects", async () => {
+  it("matches the model", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 15 }), async (commands) => {
         const cluster = await api.newCluster();

@@ -11,7 +11,7 @@ import { repeat } from "../helpers/run-mode.ts";
 
 const callers = repeat(60, 200);
 
-describeOnBothDatabases("changes at the same time, through two processes", (database) => {
+describeOnBothDatabases("simultaneous changes in two processes", (database) => {
   let api: Api;
   let second: Awaited<ReturnType<typeof runSecondIngress>>;
 
@@ -74,7 +74,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     assert.equal(await acts(id, "created"), 1);
   });
 
-  it("fill the limit of queues and do not exceed it", async () => {
+  it("reach the limit of queues and do not exceed it", async () => {
     const cluster = await api.newCluster();
     const path = `/clusters/${cluster.id}/queues`;
     for (let made = 0; made < 45; made++) await api.newQueue({}, cluster.id);
@@ -121,7 +121,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     }
   }
 
-  it("never delete a queue while a pipeline is created that names it", async () => {
+  it("never delete a queue while a pipeline is created that uses it", async () => {
     await onlyOne(10, async () => {
       const { id, key } = await api.newQueue();
       const steps = [{ command: "a", agents: { queue: key } }];
@@ -133,7 +133,7 @@ describeOnBothDatabases("changes at the same time, through two processes", (data
     });
   });
 
-  it("never delete a queue while a pipeline changes to name it", async () => {
+  it("never delete a queue while a pipeline changes to use it", async () => {
     await onlyOne(10, async () => {
       const { id, key } = await api.newQueue();
       const { slug } = await api.newPipeline();

@@ -23,7 +23,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
   };
 
   for (const method of ["PUT", "PATCH"]) {
-    it(`${method} changes what is given and leaves the rest`, async () => {
+    it(`${method} changes only the given members`, async () => {
       const made = await api.newQueue({ description: "old", retry_agent_affinity: "prefer-different" });
       const one = await update(made.id, { description: "new" }, method);
       const two = await update(made.id, { retry_agent_affinity: "prefer-warmest" }, method);
@@ -36,7 +36,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
     });
   }
 
-  it("clears the description with null and with nothing in it", async () => {
+  it("clears the description with null or an empty text", async () => {
     for (const description of [null, ""]) {
       const { id } = await api.newQueue({ description: "old" });
       assert.equal((await update(id, { description })).body.description, null);
@@ -80,7 +80,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
         await refused(id, { hostedAgents }, "Queue is not hosted");
     });
 
-    it("takes null as nothing, and refuses what is no object", async () => {
+    it("treats null as absent, and refuses values that are not objects", async () => {
       const [self, made] = [await api.newQueue(), await hosted()];
       for (const queue of [self, made]) {
         const { status, body } = await update(queue.id, { hostedAgents: null });
@@ -146,7 +146,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
         await refused(id, { hostedAgents: { instanceShape } }, "Instance shape must be a string");
     });
 
-    it("refuses another machine type or architecture, naming the shape asked for", async () => {
+    it("refuses another machine type or architecture, and names the requested shape", async () => {
       for (const [from, ...others] of [
         [small, "LINUX_ARM64_2X4", "MACOS_ARM64_M4_6X28", "WINDOWS_AMD64_2X8"],
         ["LINUX_ARM64_2X4", small, "MACOS_ARM64_M4_6X28", "WINDOWS_AMD64_2X8"],
@@ -160,7 +160,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       }
     });
 
-    it("refuses an image without the feature, but takes the default one", async () => {
+    it("refuses an image without the feature, but accepts the default image", async () => {
       const { id } = await hosted();
       await refused(
         id,
@@ -174,7 +174,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
         );
     });
 
-    it("refuses an image on macOS and Windows, with the feature and without", async () => {
+    it("refuses an image on macOS and Windows, with or without the feature", async () => {
       await api.features({ windows_hosted_agents: true });
       const platforms = [
         ["MACOS_ARM64_M4_6X28", "mac"],
@@ -196,7 +196,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       await api.features({ windows_hosted_agents: false });
     });
 
-    it("sets an image with the shape that comes with it, keeps it, and goes back to the default", async () => {
+    it("sets an image with a shape, keeps it, and resets it to the default", async () => {
       await api.features({ custom_agent_images: true });
       const { id } = await hosted();
       const imageOf = (queue: Awaited<ReturnType<typeof read>>) =>
@@ -218,7 +218,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       assert.equal(imageOf(await read(id)), null);
     });
 
-    it("takes an image of 1,000 characters and no more", async () => {
+    it("accepts an image name of at most 1,000 characters", async () => {
       await api.features({ custom_agent_images: true });
       const { id } = await hosted();
       const set = (agentImageRef: unknown) => ({ hostedAgents: { instanceShape: small, agentImageRef } });
@@ -229,7 +229,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       await api.features({ custom_agent_images: false });
     });
 
-    it("changes nothing at all when one part is refused", async () => {
+    it("changes nothing when one member is refused", async () => {
       const { id } = await hosted();
       await refused(
         id,

@@ -20,7 +20,7 @@ function behaves(open: () => Pacing): void {
       lifetimeMs: 60_000,
     });
 
-  it("lets the first poll pass, and those that keep the interval", async () => {
+  it("accepts the first poll and polls that keep the interval", async () => {
     const pacing = open();
     for (const seconds of [0, 5, 9.6, 15]) assert.equal(await at(pacing, "kept", seconds), false);
   });

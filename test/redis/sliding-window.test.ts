@@ -27,7 +27,7 @@ describe("a sliding window in memory", () => {
     },
   );
 
-  it("never admits more than the limit in any window, and always admits what a window and a 60th has room for", async () => {
+  it("admits at most the limit per window, and always the limit per window and a 60th", async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 10 }), async (sequence, limit) => {
         const clock = clockAt(1_700_000_000_000);
@@ -50,7 +50,7 @@ describe("a sliding window in memory", () => {
     );
   });
 
-  it("has room exactly at the reset that a refusal names", async () => {
+  it("has room exactly at the reset time of a refusal", async () => {
     const clock = clockAt(1_700_000_012_345);
     const windows = memoryRateLimiter(clock);
     const take = () => windows.admit({ name: "w", subject: "s", limit: 2, windowMs });
@@ -116,7 +116,7 @@ describe("a sliding window in Redis", { skip }, () => {
     windowMs: ms,
   });
 
-  it("admits exactly the limit of any number of simultaneous callers", async () => {
+  it("admits exactly the limit of simultaneous callers", async () => {
     const one = window(300);
     const states = await Promise.all(Array.from({ length: 1000 }, () => windows.admit(one)));
 
@@ -128,7 +128,7 @@ describe("a sliding window in Redis", { skip }, () => {
     assert.equal(fallbacks, 0);
   });
 
-  it("admits again at the reset that a refusal names", async () => {
+  it("admits again at the reset time of a refusal", async () => {
     const short = window(2, 600);
 
     let refused = await windows.admit(short);
@@ -145,7 +145,7 @@ describe("a sliding window in Redis", { skip }, () => {
     assert.equal(admitted, 1);
   });
 
-  it("takes back a slot that did not count", async () => {
+  it("gives a slot back", async () => {
     const one = window(1);
     await windows.admit(one);
     assert.equal((await windows.admit(one)).admitted, false);
@@ -154,7 +154,7 @@ describe("a sliding window in Redis", { skip }, () => {
     assert.equal((await windows.admit(one)).admitted, false);
   });
 
-  it("never counts below zero, even if slots are given back too often", async () => {
+  it("never counts below zero when too many slots are given back", async () => {
     const one = window(1);
     for (let times = 0; times < 5; times++) await windows.giveBack(one);
     assert.equal((await windows.admit(one)).admitted, true);

@@ -17,7 +17,7 @@ describe("the configuration", () => {
     assert.equal(config.baseUrl, "http://localhost:3000");
   });
 
-  it("derives the public addresses from PUBLIC_URL, and that from PORT", () => {
+  it("derives public addresses from PUBLIC_URL, and PUBLIC_URL from PORT", () => {
     assert.equal(readConfig({ ...secretKey, PORT: "8080" }).appUrl, "http://localhost:8080");
     const config = readConfig({
       ...secretKey,
@@ -39,7 +39,7 @@ describe("the configuration", () => {
     assert.equal(readConfig({ ...secretKey, PORT: "", PUBLIC_URL: "" }).port, 3000);
   });
 
-  it("reports all problems together, each by its name and never with a secret's value", () => {
+  it("reports all problems together, by name, without secrets", () => {
     const wrong = {
       PORT: "http",
       PUBLIC_URL: "ftp://x",

@@ -41,7 +41,7 @@ describe("the log", () => {
   });
 
   for (const count of [1, 500]) {
-    it(`goes on when its reader has gone (${count} lines)`, async () => {
+    it(`continues when its reader has gone (${count} lines)`, async () => {
       const { child, ready } = startLogging("pipe");
       await ready;
 
@@ -53,7 +53,7 @@ describe("the log", () => {
     });
 
     const skip = process.platform !== "linux" && "there is no /dev/full";
-    it(`goes on when the disk is full (${count} lines)`, { skip }, async () => {
+    it(`continues when the disk is full (${count} lines)`, { skip }, async () => {
       const { child, ready } = startLogging(openSync("/dev/full", "w"));
       await ready;
 

@@ -15,8 +15,8 @@ function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {
   return { ask, askAll: (texts: string[]) => Promise.all(texts.map(ask)), close: () => thread.close() };
 }
 
-describe("a thread that answers questions", () => {
-  it("answers each of many waiting questions with its own answer", async () => {
+describe("a worker thread", () => {
+  it("answers each waiting request with its own result", async () => {
     const { askAll, close } = open();
     const texts = Array.from({ length: 500 }, (_, index) => `question ${index}`);
 
@@ -33,7 +33,7 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("rejects the question that takes too long, and asks the others again", async () => {
+  it("rejects the request that takes too long, and retries the others", async () => {
     const { askAll, close } = open({ deadlineMs: 500 });
 
     const answers = await askAll(["a", "spin", "b", "spin", "c"]);
@@ -42,7 +42,7 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("does not count the time to start or to wait for other questions", async () => {
+  it("does not count the time to start or to wait for other requests", async () => {
     const { askAll, close } = open({ deadlineMs: 1000 });
     const texts = Array.from({ length: 40 }, () => "spin 40 ms");
     assert.deepEqual(await askAll(texts), texts);
@@ -65,7 +65,7 @@ describe("a thread that answers questions", () => {
     ["throw", "(thrown in the thread)"],
     ["exit", "(The thread ended by itself.)"],
   ] as const) {
-    it(`rejects only the question it dies over: ${told}`, async () => {
+    it(`rejects only the request that ends the thread: ${told}`, async () => {
       const { ask, askAll, close } = open();
       assert.deepEqual(await askAll(["a", told, "b", "c"]), ["a", message, "b", "c"]);
       assert.equal(await ask("d"), "d");
@@ -80,7 +80,7 @@ describe("a thread that answers questions", () => {
     await close();
   });
 
-  it("rejects waiting and later questions once it is closed", async () => {
+  it("rejects waiting and later requests once it is closed", async () => {
     const { ask, close } = open();
     const waiting = ask("spin");
     await close();

@@ -52,7 +52,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
   };
 
   describe("app create", () => {
-    it("makes a public client of the device flow whose tokens do not expire, unless told otherwise", async () => {
+    it("creates by default a public device-flow client without token expiry", async () => {
       const begunAt = Date.now();
       const created = await app("create", "--name", "Plain CLI");
 
@@ -70,7 +70,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
       assert.equal(await answerTo(client_id), 200);
     });
 
-    it("shows the secret of a confidential client this once", async () => {
+    it("shows a confidential client's secret once", async () => {
       const created = await app("create", "--name", "Server", "--client-id", "my.server_1", "--confidential");
 
       assert.deepEqual([created.client_id, created.confidential], ["my.server_1", true]);
@@ -80,7 +80,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
       assert.doesNotMatch(JSON.stringify(await app("list")), /sbcs_|secret|hash/i);
     });
 
-    it("sets how long tokens work, in hours, or in minutes beside refresh tokens", async () => {
+    it("sets the token expiry in hours, or in minutes with refresh tokens", async () => {
       const lifetimeOf = async (...options: string[]) => {
         const { refresh_tokens, access_token_minutes } = await app("create", "--name", "x", ...options);
         return [refresh_tokens, access_token_minutes];
@@ -92,14 +92,14 @@ describeWithDatabase("the operator's command for applications", (database) => {
       assert.deepEqual(await lifetimeOf("--token-hours", "876000"), [false, 876_000 * 60]);
     });
 
-    it("can keep an application from the device flow", async () => {
+    it("can exclude an application from the device flow", async () => {
       const { client_id, device_flow } = await app("create", "--name", "x", "--no-device-flow");
 
       assert.equal(device_flow, false);
       assert.equal(await answerTo(client_id), "unauthorized_client");
     });
 
-    it("refuses bad input in one sentence that says what to do", async () => {
+    it("explains bad input in one sentence", async () => {
       await app("create", "--name", "x", "--client-id", "taken");
       const named = ["create", "--name", "x"];
       const cases: [RegExp, ...string[]][] = [
@@ -132,7 +132,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
     });
   });
 
-  it("app disable refuses the client from the next request on, app enable lets it work again", async () => {
+  it("app disable refuses the client at once; app enable accepts it again", async () => {
     await app("create", "--name", "x", "--client-id", "switched");
 
     assert.equal((await app("disable", "switched")).disabled, true);
@@ -142,7 +142,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
     assert.equal(await answerTo("switched"), 200);
   });
 
-  it("app rotate-secret shows the new secret, and ends the one before", async () => {
+  it("app rotate-secret shows the new secret and ends the old one", async () => {
     const { client_secret: before } = await app(
       "create",
       "--name",
@@ -200,7 +200,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
     assert.deepEqual(await audited(other.id), []);
   });
 
-  it("app list shows every application, the oldest first", async () => {
+  it("app list shows every application, oldest first", async () => {
     await app("create", "--name", "Last", "--client-id", "last", "--refresh");
 
     const { applications } = await app("list");

@@ -70,7 +70,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     for (const id of ids) await admin("delete", id);
   };
 
-  it("sends a delivery as the sender would, signed, and it is built from exactly these bytes", async () => {
+  it("sends a signed delivery and builds it from exactly these bytes", async () => {
     const text = '{ "n": 9007199254740993, "n": 1 }\n';
     for (const [type, header] of [
       ["webhook", undefined],
@@ -91,7 +91,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     }
   });
 
-  it("sends the event given, and stores no signature", async () => {
+  it("sends the given event, and stores no signature", async () => {
     const { id } = await create("--type", "github", "--secret", "s3cret");
 
     const sent = await admin("send", id, ...payload("[]"), "--event", "release");
@@ -122,7 +122,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     await remove(id);
   });
 
-  it("refuses in one sentence what it cannot send", async () => {
+  it("explains in one sentence why it cannot send", async () => {
     const { id } = await create("--type", "webhook");
     const disabled = await create("--type", "webhook", "--disabled");
     const send = (file: string[], to = id) => refused(["send", to, ...file]);
@@ -146,7 +146,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     await remove(id, disabled.id);
   });
 
-  it("sends within the organization's limit, and what is refused costs nothing", async () => {
+  it("obeys the organization's limit; refused deliveries use no slot", async () => {
     const small = await setUpOrganization(world, "small", 2);
     const { id } = await small.trigger();
 
@@ -174,7 +174,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
       assert.equal(await refused([verb, made.id]), "No pipeline trigger found");
   });
 
-  it("replaces a trigger by a copy with a new URL, also when the pipeline is full", async () => {
+  it("replaces a trigger with a copy at a new URL, even in a full pipeline", async () => {
     const options = ["--type", "github", "--secret", "s3cret", "--env", "A=1", "--branch", "dev"];
     const old = await create(...options, "--disabled");
     const others = [];
@@ -195,7 +195,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     await remove(id, ...others);
   });
 
-  it("creates with a filter where the organization has them", async () => {
+  it("creates a filter if the organization has the feature", async () => {
     const filter = ["--filter", "webhook.payload.a == 1"];
     const hook = ["create", ...at, "--label", "x", "--type", "webhook", ...filter];
     assert.match(await refused(hook), /Filters are not available to this organization/);

@@ -46,7 +46,7 @@ describeWithDatabase("the operator's command", (database) => {
     return stderr.trim();
   };
 
-  it("sets up an installation whose webhooks become builds that can be read", async () => {
+  it("sets up an installation that builds webhooks", async () => {
     const org = await admin(
       "org",
       "create",
@@ -147,7 +147,7 @@ describeWithDatabase("the operator's command", (database) => {
     assert.equal((await get(`${world.url}/v2/organizations/acme/builds`, token.token)).status, 401);
   });
 
-  it("lists what there is, without any secret", async () => {
+  it("lists everything without secrets", async () => {
     const lists = [
       ["org", "list"],
       ["user", "list"],
@@ -196,7 +196,7 @@ describeWithDatabase("the operator's command", (database) => {
     assert.equal((await admin("user", "disable", "ada@example.com")).disabled, true);
   });
 
-  it("writes each act into the audit log as the organization's Operator", async () => {
+  it("records each command in the audit log as Operator", async () => {
     const audited = async (slug: string) => {
       const { id: organizationId } = await requireOrganization(world.services.db, slug);
       const entries = await listAuditEvents(world.services.db, { organizationId }, 100);
@@ -243,7 +243,7 @@ describeWithDatabase("the operator's command", (database) => {
     ]);
   });
 
-  it("refuses bad input in one sentence that says what to do", async () => {
+  it("explains bad input in one sentence", async () => {
     const { clusters } = await admin("cluster", "list", "--org", "acme");
     const cluster = ["--org", "acme", "--cluster", clusters[0].id];
     const hook = ["trigger", "create", "--org", "acme", "--pipeline", "web", "--label", "x"];
@@ -306,7 +306,7 @@ describeWithDatabase("the operator's command", (database) => {
     for (const [at, [expected]] of cases.entries()) assert.match(sentences[at] ?? "", expected);
   });
 
-  it("stops at ten triggers a pipeline, also when twelve are created at once", async () => {
+  it("allows ten triggers a pipeline, even if twelve are created at once", async () => {
     const hook = [
       "trigger",
       "create",
@@ -329,7 +329,7 @@ describeWithDatabase("the operator's command", (database) => {
 });
 
 describe("npm run -s admin", () => {
-  it("is the same command as a program: JSON on stdout, a sentence on stderr, the exit code", async () => {
+  it("prints JSON on stdout and errors on stderr, and sets the exit code", async () => {
     const world = await startWorld(sqlite);
     const start = async (...args: string[]) => {
       const child = spawn(process.execPath, ["--import", "tsx", "scripts/admin.ts", ...args], {
@@ -355,7 +355,7 @@ describe("the operator's command without an installation", () => {
     }
   });
 
-  it("says in one sentence that the database is not migrated, or what is wrong with the settings", async () => {
+  it("reports a missing migration or wrong settings in one sentence", async () => {
     const list = ["org", "list"];
     const unmigrated = await run(
       { DATABASE_URL: `file:/tmp/signalbox-unmigrated-${process.pid}/x.db` },

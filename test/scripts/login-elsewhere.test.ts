@@ -158,7 +158,7 @@ describe("npm run login at another server", () => {
     assert.deepEqual([code, paused], [0, [5, 20, 20, 15]], "the last pause is what is left of the time");
   });
 
-  it("says how long to wait when there is no code to be had", async (t) => {
+  it("shows the wait when the server gives no code", async (t) => {
     const busy: Reply = [429, { error: "server_error" }, { "Retry-After": "42" }];
     const server = await startServer(t, (url) => ({ ...least(url), "/d": [busy] }));
 
@@ -190,7 +190,7 @@ describe("npm run login at another server", () => {
       /does not know the client signalbox-cli/,
     ],
   ] as [string, (url: string) => Record<string, Reply[]>, RegExp][]) {
-    it(`says what is wrong with a server ${title}`, async (t) => {
+    it(`explains the fault of a server ${title}`, async (t) => {
       const server = await startServer(t, answers);
 
       const { code, stderr } = await server.login();
@@ -201,7 +201,7 @@ describe("npm run login at another server", () => {
     });
   }
 
-  it("lets nothing that a server sends reach the terminal as a command to it", async (t) => {
+  it("strips terminal control sequences from a server's answers", async (t) => {
     const sneaky = {
       ...codes,
       user_code: "AB\u001b[2J\u0007CD",

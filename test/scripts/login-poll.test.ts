@@ -35,13 +35,13 @@ async function poll(...answers: (string | [code: string, retryAfterSeconds: numb
 }
 
 describe("polling for a decision", () => {
-  it("waits the interval before each poll, the first one too", async () => {
+  it("waits the interval before each poll, including the first", async () => {
     const { end, paused } = await poll("authorization_pending", "approved");
 
     assert.deepEqual([end, paused], ["approved", [5, 5]]);
   });
 
-  it("adds 5 seconds with each slow_down, for good", async () => {
+  it("adds 5 seconds permanently with each slow_down", async () => {
     const { paused } = await poll(
       "slow_down",
       "authorization_pending",
@@ -71,7 +71,7 @@ describe("polling for a decision", () => {
     assert.deepEqual([end, paused], ["expired_token", [5, 10, 20, 40, 25]]);
   });
 
-  it("keeps to a Retry-After where it is longer", async () => {
+  it("waits for a longer Retry-After", async () => {
     const { end, paused } = await poll(["slow_down", 30], ["unavailable", 1], "approved");
 
     assert.deepEqual([end, paused], ["approved", [5, 30, 20]]);

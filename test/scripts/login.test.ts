@@ -73,7 +73,7 @@ describe("npm run login", () => {
     assert.equal((await get(`${here.url}/v2/user`, access_token)).status, 200);
   });
 
-  it("goes on while the user has not decided", async (t) => {
+  it("polls until the user decides", async (t) => {
     const here = moveIn(world, t);
 
     const { code, paused } = await login(here, [], { pauses: [nothing, nothing, here.approve] });
@@ -90,7 +90,7 @@ describe("npm run login", () => {
     assert.deepEqual([code, paused], [0, [1, 1, 6, 11]]);
   });
 
-  it("asks for the scopes and the organization that it is given, and keeps what was granted", async (t) => {
+  it("requests the given scopes and organization, and stores the grant", async (t) => {
     const here = moveIn(world, t);
 
     const args = ["--scope", "read_builds write_clusters", "--organization", "acme"];
@@ -122,7 +122,7 @@ describe("npm run login", () => {
     assert.deepEqual(paused, [5, 5, 5]);
   });
 
-  it("redeems an approval made in the last moment", async (t) => {
+  it("redeems an approval of the last moment", async (t) => {
     const here = moveIn(shortLived, t);
     const approveInTime = async (output: string) => {
       here.clock.advance(-4000);
@@ -135,7 +135,7 @@ describe("npm run login", () => {
     assert.equal(code, 0);
   });
 
-  it("backs off while the server is away, and is there when it comes back", async (t) => {
+  it("backs off while the server is unavailable, and continues afterwards", async (t) => {
     const here = moveIn(world, t);
 
     const { code, stdout, paused } = await login(here, [], {
@@ -147,7 +147,7 @@ describe("npm run login", () => {
     assert.match(stdout, /^The server does not answer at the moment; this goes on trying\.$/m);
   });
 
-  it("says so when the code expires while the server is away", async (t) => {
+  it("reports a code that expires while the server is unavailable", async (t) => {
     const here = moveIn(shortLived, t);
 
     const { code, stderr, paused } = await login(here, [], { pauses: [here.door.shut] });
@@ -157,7 +157,7 @@ describe("npm run login", () => {
     assert.deepEqual(paused, [5, 7]);
   });
 
-  it("says what to do when the server is away from the start", async (t) => {
+  it("advises the user when the server is unavailable from the start", async (t) => {
     const here = moveIn(world, t);
     await here.door.shut();
 
@@ -179,7 +179,7 @@ describe("npm run login", () => {
     assert.equal(existsSync(here.file), false);
   });
 
-  it("refuses bad input in one sentence that says what to do", async (t) => {
+  it("explains bad input in one sentence", async (t) => {
     const here = moveIn(world, t);
     const refused = async (...args: string[]) => {
       const { code, stdout, stderr } = await login(here, args);
@@ -221,7 +221,7 @@ describe("npm run login, a server without encryption", () => {
 });
 
 describe("npm run login, the QR code", () => {
-  it("is shown where a terminal has room for it, or when it is wanted", async (t) => {
+  it("is shown on a wide terminal or on request", async (t) => {
     const here = moveIn(world, t);
     const isShown = async (columns: number | undefined, ...args: string[]) => {
       const { stdout } = await login(here, args, { pauses: [here.deny], ...(columns && { columns }) });
@@ -236,7 +236,7 @@ describe("npm run login, the QR code", () => {
   });
 });
 
-describe("npm run login, what is kept", () => {
+describe("npm run login, the token file", () => {
   it("is readable by its owner only, even if it was not before", async (t) => {
     const here = moveIn(world, t);
     mkdirSync(dirname(here.file), { recursive: true });
@@ -258,7 +258,7 @@ describe("npm run login, what is kept", () => {
     ]);
   });
 
-  it("is not overwritten when it is something else: the command refuses before it asks for a code", async (t) => {
+  it("is not overwritten if it has other content; no code is requested", async (t) => {
     const here = moveIn(world, t);
     mkdirSync(dirname(here.file), { recursive: true });
     writeFileSync(here.file, "[1]");
@@ -304,7 +304,7 @@ describe("npm run login -- --status", () => {
     });
   }
 
-  it("says that the sign-in has ended when it was revoked", async (t) => {
+  it("reports a revoked sign-in", async (t) => {
     const here = await signedIn(t);
     const [newest] = await listGrants(here.services.db, here.organization.user.id);
     await revokeGrants(here.services, here.organization.user.id, { id: String(newest?.grant.id) });
@@ -315,7 +315,7 @@ describe("npm run login -- --status", () => {
     assert.equal(stderr, `The sign-in to ${here.door.url} has ended: run npm run login again.\n`);
   });
 
-  it("says so when the API is another server's", async (t) => {
+  it("reports an API of another server", async (t) => {
     const here = await signedIn(t);
 
     const { code, stderr } = await login(here, ["--status", "--api", shortLived.url]);
@@ -327,7 +327,7 @@ describe("npm run login -- --status", () => {
     );
   });
 
-  it("keeps everything when the server is away", async (t) => {
+  it("keeps the tokens while the server is unavailable", async (t) => {
     const here = await signedIn(t);
     const before = kept(here);
     here.clock.advance(61 * minuteMs);
@@ -340,7 +340,7 @@ describe("npm run login -- --status", () => {
     assert.deepEqual(kept(here), before);
   });
 
-  it("says how to sign in when nobody is signed in", async (t) => {
+  it("explains how to sign in when nobody is signed in", async (t) => {
     const here = moveIn(world, t);
 
     for (const what of ["--status", "--sign-out"]) {
@@ -366,7 +366,7 @@ describe("npm run login -- --sign-out", () => {
     assert.equal(kept(here), undefined);
   });
 
-  it("deletes nothing while the server is away", async (t) => {
+  it("keeps the tokens while the server is unavailable", async (t) => {
     const here = await signedIn(t);
     await here.door.shut();
 

@@ -52,7 +52,7 @@ describe("npm start -- name=number", () => {
     ]);
   });
 
-  it("runs a kind that does part of another's work only when it is named", () => {
+  it("runs a specialised worker only if it is named", () => {
     const withPart = [...kinds, { name: "mail", command: "node worker.ts mail" }];
     const namesWith = (args: string[]) => planProcesses(withPart, args).map(({ name }) => name);
 
@@ -60,7 +60,7 @@ describe("npm start -- name=number", () => {
     assert.deepEqual(namesWith(["mail=2"]), ["web", "worker", "mail.1", "mail.2"]);
   });
 
-  it("runs as many as asked, and numbers them", () => {
+  it("runs the requested number of processes and numbers them", () => {
     assert.deepEqual(namesOf(["worker=3"]), ["web", "worker.1", "worker.2", "worker.3"]);
   });
 

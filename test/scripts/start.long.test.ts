@@ -68,7 +68,7 @@ describe("npm start", { skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("prints commands that post a webhook, show its build and read the payload back", async () => {
+  it("prints commands that post a webhook, show its build and read its payload", async () => {
     const [post, show, job, read] = output.match(/(?<=^ {4})(curl|job=).*$/gm) ?? [];
 
     const posted = await shell(String(post));
@@ -93,14 +93,14 @@ describe("npm start", { skip }, () => {
     assert.match(output, /Sign in a device: .* as demo@example\.com with the password [\w-]{20}:$/m);
   });
 
-  it("runs the processes asked for, and prefixes each line with the process name", () => {
+  it("runs the requested processes, and prefixes each line with the process name", () => {
     assert.match(output, /^Starting ingress, deliveries\.$/m);
     for (const name of ["ingress", "deliveries"]) {
       assert.match(output, new RegExp(`^\\[${name} *\\] \\{.*"msg":"started"\\}$`, "m"));
     }
   });
 
-  it("makes its data readable by its owner only", () => {
+  it("lets only the owner read its data", () => {
     const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8);
 
     assert.equal(modeOf("data"), "700");

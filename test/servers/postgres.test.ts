@@ -5,12 +5,12 @@ import { given } from "./given.ts";
 
 const { url, missing } = given("TEST_DATABASE");
 
-describe("the Postgres that the tests are given", { skip: missing }, () => {
+describe("the tests' Postgres", { skip: missing }, () => {
   const client = new pg.Client({ connectionString: url });
   before(() => client.connect());
   after(() => client.end());
 
-  it("lets a test make a database of its own, in UTF-8, and drop it again", async () => {
+  it("lets a test create and drop a UTF-8 database", async () => {
     const name = `own_${process.pid}_${Date.now()}`;
 
     await client.query(`create database ${name}`);

@@ -5,7 +5,7 @@ import { given } from "./given.ts";
 
 const { url, missing } = given("TEST_REDIS");
 
-describe("the Redis that the tests are given", { skip: missing }, () => {
+describe("the tests' Redis", { skip: missing }, () => {
   const redis = new Redis(url, { lazyConnect: true });
   after(() => redis.disconnect());
 
@@ -17,7 +17,7 @@ describe("the Redis that the tests are given", { skip: missing }, () => {
     assert.match(await redis.info("memory"), /maxmemory_policy:noeviction/);
   });
 
-  it("runs where TEST_REDIS_FROM says that it does", async () => {
+  it("runs at the origin that TEST_REDIS_FROM names", async () => {
     const from = process.env.TEST_REDIS_FROM;
 
     const server = await redis.info("server");

@@ -11,7 +11,7 @@ function npmTest(args: string[], env: NodeJS.ProcessEnv) {
 }
 
 describe("npm test", () => {
-  it("fails under TEST_REQUIRE=all when a server cannot be had, and says why", () => {
+  it("fails under TEST_REQUIRE=all when a server is missing, and says why", () => {
     const { status, stderr } = npmTest(["test/servers/given.ts"], { TEST_REQUIRE: "all" });
 
     assert.equal(status, 1);
@@ -19,7 +19,7 @@ describe("npm test", () => {
     assert.match(stderr, /Chromium: none.*there is no chromium, chromium-browser or google-chrome/);
   });
 
-  it("fails, instead of skipping, when a server that was named does not answer", () => {
+  it("fails, instead of skipping, when a named server does not answer", () => {
     const redis = npmTest(["test/servers/given.ts"], { TEST_REDIS_URL: "redis://:secret@127.0.0.1:1" });
 
     assert.equal(redis.status, 1);
@@ -27,14 +27,14 @@ describe("npm test", () => {
     assert.doesNotMatch(redis.stderr, /secret/);
   });
 
-  it("fails, instead of skipping, when the browser that was named is not there", () => {
+  it("fails, instead of skipping, when the named browser is missing", () => {
     const { status, stderr } = npmTest(["test/servers/given.ts"], { TEST_CHROMIUM: "/nowhere/chromium" });
 
     assert.equal(status, 1);
     assert.match(stderr, /TEST_CHROMIUM names no program: \/nowhere\/chromium\./);
   });
 
-  it("fails when what it is asked for holds no tests", () => {
+  it("fails when the selection contains no tests", () => {
     const { status, stderr } = npmTest(["test/nothing"], {});
 
     assert.equal(status, 1);

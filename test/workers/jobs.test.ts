@@ -25,7 +25,7 @@ describe("workers after an upgrade", () => {
     redis.disconnect();
   });
 
-  it("removes the schedules of jobs that are gone, and keeps its own", async () => {
+  it("removes schedules of unknown jobs, and keeps known ones", async () => {
     const template = { name: "sweep-retention", data: {} };
     await maintenance.upsertJobScheduler("sweep-retention", { every: 3_600_000 }, template);
 
