@@ -10,9 +10,9 @@ export interface EncodedBody {
   size: number;
 }
 
-/** Smaller bodies gain no database pages. */
+/** Smaller bodies gain hardly a page of the database. */
 const minDeflateBytes = 4096;
-/** Of webhooks, 3 % smaller than level 1 in the same time. Higher levels take twice as long for another 6 %. */
+/** By measurement on webhooks: level 1 takes as long and makes 3 % more, level 6 takes twice as long for 8 % less. */
 const level = 3;
 
 const deflate = promisify(deflateRaw);
