@@ -1,8 +1,7 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { inList } from "../db/in-list.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { prepared } from "../db/prepared.ts";
+import { inList, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 

@@ -1,9 +1,8 @@
 import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { inList } from "../db/in-list.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { prepared } from "../db/prepared.ts";
+import { inList, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
