@@ -1,7 +1,7 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { inList, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 
@@ -79,11 +79,11 @@ export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> 
 
 const lockPresentPipelines = prepared<{ ids: string[] }, Pipeline, Tx>((tx) => {
   const { pipelines } = tx.tables;
-  return tx.lock(pipelines, and(inList(pipelines.id, "ids"), isNull(pipelines.deletedAt)), "exclusive");
+  return tx.lock(pipelines, and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)), "exclusive");
 });
 
 const lockClusters = prepared<{ ids: string[] }, Tables["clusters"]["$inferSelect"], Tx>((tx) =>
-  tx.lock(tx.tables.clusters, inList(tx.tables.clusters.id, "ids"), "shared"),
+  tx.lock(tx.tables.clusters, isOneOf(tx.tables.clusters.id, "ids"), "shared"),
 );
 
 export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from "d
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { inList, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
@@ -149,9 +149,9 @@ export const listStepQueues = prepared<
     .innerJoin(clusters, eq(clusters.id, queues.clusterId))
     .where(
       and(
-        inList(queues.clusterId, "clusterIds"),
+        isOneOf(queues.clusterId, "clusterIds"),
         isNull(queues.deletedAt),
-        or(inList(queues.key, "keys"), eq(queues.id, clusters.defaultQueueId)),
+        or(isOneOf(queues.key, "keys"), eq(queues.id, clusters.defaultQueueId)),
       ),
     );
 });

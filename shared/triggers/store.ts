@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { inList, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
@@ -30,7 +30,7 @@ const selectEnabledVersions = prepared((tx: Tx) => {
   return tx
     .select({ id: triggers.id, version: triggers.version })
     .from(triggers)
-    .where(and(inList(triggers.id, "ids"), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
+    .where(and(isOneOf(triggers.id, "ids"), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
 });
 
 /** Leaves out disabled and deleted triggers. */
@@ -40,7 +40,7 @@ export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<st
 }
 
 export const listTriggersById = prepared<{ ids: string[] }, Trigger, Tx>((tx) =>
-  tx.select().from(tx.tables.triggers).where(inList(tx.tables.triggers.id, "ids")),
+  tx.select().from(tx.tables.triggers).where(isOneOf(tx.tables.triggers.id, "ids")),
 );
 
 export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {

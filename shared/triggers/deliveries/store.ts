@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
-import { inList, prepared } from "../../db/prepared.ts";
+import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
@@ -67,7 +67,7 @@ export const listFilteredDeliveries = prepared<
     .select({ delivery: deliveries, filter: triggers.filter })
     .from(deliveries)
     .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
-    .where(and(inList(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
+    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
 });
 
 export async function findIdempotencyKey(
@@ -120,7 +120,7 @@ export const decideIfWaiting = prepared<{ ids: string[] }, Pick<Delivery, "id" |
   return tx
     .update(deliveries)
     .set({ status: "build_created" })
-    .where(and(inList(deliveries.id, "ids"), isNull(deliveries.status)))
+    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status)))
     .returning({ id: deliveries.id, triggerId: deliveries.triggerId });
 });
 
