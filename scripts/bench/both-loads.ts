@@ -1,6 +1,6 @@
 import { type Line, lineOf } from "./comparison.ts";
-import { type CpuTimes, type Pids, withCpuTimes } from "./cpu.ts";
 import type { LoadResult } from "./load/load.ts";
+import { type CpuTimes, type Pids, withCpuTimes } from "./machine/cpu.ts";
 import type { Round } from "./rounds.ts";
 
 /** CPU microseconds are per accepted request. */

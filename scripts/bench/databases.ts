@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Client } from "pg";
-import type { Pids } from "./cpu.ts";
-import { listProcesses } from "./process-tree.ts";
+import type { Pids } from "./machine/cpu.ts";
+import { listProcesses } from "./machine/process-tree.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** Uses a scratch file or a Postgres server. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Pids } from "./cpu.ts";
+import type { Pids } from "./machine/cpu.ts";
 
 /** The message is a sentence for the user. */
 export class BenchmarkFailed extends Error {

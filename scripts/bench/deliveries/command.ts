@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import { formatComparison, type Line } from "../comparison.ts";
 import { findPostgres } from "../databases.ts";
-import { describeMachine } from "../machine.ts";
+import { describeMachine } from "../machine/describe.ts";
+import { watchOtherLoad } from "../machine/other-load.ts";
 import { addLengths, shortenIfQuick, wholeNumber } from "../options.ts";
-import { watchOtherLoad } from "../other-load.ts";
 import { measureAccepted } from "./accepted.ts";
 import { measureBuilds } from "./builds.ts";
 import { type ContestantName, columns } from "./contestants.ts";
@@ -45,7 +45,7 @@ export function deliveriesBenchmark(): Command {
 
 async function run(given: Options): Promise<void> {
   const options = shortenIfQuick(given, { deliveries: 200 });
-  const machine = describeMachine();
+  const machine = await describeMachine(options.postgres);
   const otherLoad = watchOtherLoad(Object.values(await findPostgres(options.postgres)));
   const lines = await measure(new Set(options.only ?? parts), options);
   const table = formatComparison(columns, "signalbox", lines);

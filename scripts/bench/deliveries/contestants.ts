@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
-import type { Pids } from "../cpu.ts";
+import type { Pids } from "../machine/cpu.ts";
 import { freePort, untilListening } from "../ports.ts";
 import type { Fsync, ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch } from "../scratch.ts";

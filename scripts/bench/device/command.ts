@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import { formatComparison, type Line } from "../comparison.ts";
 import { findPostgres } from "../databases.ts";
-import { describeMachine } from "../machine.ts";
+import { describeMachine } from "../machine/describe.ts";
+import { watchOtherLoad } from "../machine/other-load.ts";
 import { addLengths, shortenIfQuick, wholeNumber } from "../options.ts";
-import { watchOtherLoad } from "../other-load.ts";
 import { type ContestantName, columns } from "./contestants.ts";
 import { type Lengths, measureAuthorizations, measureExchanges, measurePolls, withTrack } from "./measure.ts";
 
@@ -36,7 +36,7 @@ export function deviceBenchmark(): Command {
 
 async function run(given: Options): Promise<void> {
   const options = shortenIfQuick(given, { exchanges: 100 });
-  const machine = describeMachine();
+  const machine = await describeMachine(options.postgres);
   const otherLoad = watchOtherLoad(Object.values(await findPostgres(options.postgres)));
   const wanted = parts.filter((part) => options.only?.includes(part) ?? true);
   const lines = await withTrack(options.postgres, async (track) => {

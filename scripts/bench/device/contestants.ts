@@ -1,4 +1,4 @@
-import type { Pids } from "../cpu.ts";
+import type { Pids } from "../machine/cpu.ts";
 import type { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";
 import { startOidcProvider } from "./oidc-provider/start.ts";

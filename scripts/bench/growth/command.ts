@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { findPostgres } from "../databases.ts";
-import { describeMachine } from "../machine.ts";
+import { describeMachine } from "../machine/describe.ts";
+import { watchOtherLoad } from "../machine/other-load.ts";
 import { wholeNumber, wholeNumbers } from "../options.ts";
-import { watchOtherLoad } from "../other-load.ts";
 import { withScratch } from "../scratch.ts";
 import { type CaseGroup, hotPaths, lists, pages } from "./cases.ts";
 import { type GroupResult, measureBuilds, measureGroup } from "./measure.ts";
@@ -44,7 +44,7 @@ export function growthBenchmark(): Command {
 async function run(given: Options): Promise<void> {
   const options = given.quick ? { ...given, ...quick } : given;
   const { rows, requests, postgres } = options;
-  const machine = describeMachine();
+  const machine = await describeMachine(postgres);
   const otherLoad = watchOtherLoad(Object.values(await findPostgres(postgres)));
   const table = await measure(options);
   process.stdout.write(

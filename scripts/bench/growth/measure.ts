@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { withCpuTimes } from "../cpu.ts";
 import { type Counter, openCounter } from "../deliveries/counter.ts";
 import { KeptConnection } from "../load/kept-connection.ts";
 import { requestBytes } from "../load/request.ts";
+import { withCpuTimes } from "../machine/cpu.ts";
 import { step } from "../progress.ts";
 import { interleave, type Round } from "../rounds.ts";
 import { BenchmarkFailed } from "../scratch.ts";
@@ -33,7 +33,7 @@ export interface GroupResult {
 const rounds = 4;
 /** A slow case does fewer requests. */
 const maxTurnMs = 2000;
-const warmUpRequests = 10;
+const maxWarmUpRequests = 50;
 const lookEveryMs = 1;
 const patienceMs = 60_000;
 
@@ -51,7 +51,11 @@ export async function measureGroup(
 async function measureCase(servers: Server[], each: Case, requests: number): Promise<CaseResult> {
   const what = each.title;
   const turn = (count: number) => (server: Server) => sendInTurn(server, each, count);
-  await interleave(servers, { rounds: 1, what: `${what}, warming up` }, turn(warmUpRequests));
+  await interleave(
+    servers,
+    { rounds: 1, what: `${what}, warming up` },
+    turn(Math.min(maxWarmUpRequests, requests)),
+  );
   const found = await interleave(servers, { rounds, what }, turn(Math.ceil(requests / rounds)));
   return { title: each.title, rounds: found };
 }
@@ -105,7 +109,11 @@ export async function measureBuilds(servers: Server[], requests: number): Promis
       connection.close();
       return { ms, cpuMicroseconds: sumOf(cpu), refused: 0 };
     };
-  await interleave(servers, { rounds: 1, what: `${title}, warming up` }, turn(warmUpRequests));
+  await interleave(
+    servers,
+    { rounds: 1, what: `${title}, warming up` },
+    turn(Math.min(maxWarmUpRequests, requests)),
+  );
   const found = await interleave(servers, { rounds, what: title }, turn(Math.ceil(requests / rounds)));
   return { title, rounds: found };
 }

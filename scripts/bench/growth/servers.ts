@@ -1,9 +1,9 @@
 import { eq } from "drizzle-orm";
 import type { Services } from "../../../shared/runtime/services.ts";
-import type { Pids } from "../cpu.ts";
 import { createDatabase, findPostgres } from "../databases.ts";
 import type { Progress } from "../device/contestants.ts";
 import { makeCodes } from "../device/signalbox.ts";
+import type { Pids } from "../machine/cpu.ts";
 import { untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";

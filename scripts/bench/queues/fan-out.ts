@@ -4,7 +4,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { perRequest } from "../both-loads.ts";
 import { type Line, lineOf } from "../comparison.ts";
-import { withCpuTimes } from "../cpu.ts";
+import { withCpuTimes } from "../machine/cpu.ts";
 import { untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { interleave } from "../rounds.ts";

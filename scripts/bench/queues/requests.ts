@@ -1,6 +1,6 @@
 import { cpuLines, perRequest } from "../both-loads.ts";
 import { type Line, lineOf } from "../comparison.ts";
-import { withCpuTimes } from "../cpu.ts";
+import { withCpuTimes } from "../machine/cpu.ts";
 import { interleave } from "../rounds.ts";
 import { type SizeName, sizes } from "./contestants.ts";
 import type { Server, Track } from "./track.ts";

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { arch, cpus, loadavg, platform, release, totalmem } from "node:os";
 import Client from "better-sqlite3";
+import { onServer } from "../databases.ts";
 
 /** Includes the present load: call before measuring. */
-export function describeMachine(): string {
+export async function describeMachine(postgres?: string): Promise<string> {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 1024 ** 3);
   return [
@@ -13,6 +14,7 @@ export function describeMachine(): string {
     `Node    ${process.versions.node}`,
     `Redis   ${redisVersion()}`,
     `SQLite  ${sqliteVersion()}`,
+    ...(postgres ? [`Postgres ${await postgresVersion(postgres)}`] : []),
   ].join("\n");
 }
 
@@ -21,6 +23,13 @@ function sqliteVersion(): string {
   const version = client.prepare("select sqlite_version()").pluck().get();
   client.close();
   return String(version);
+}
+
+function postgresVersion(server: string): Promise<string> {
+  return onServer(server, async (client) => {
+    const { rows } = await client.query<{ server_version: string }>("SHOW server_version");
+    return rows[0]?.server_version ?? "unknown";
+  });
 }
 
 function redisVersion(): string {
