@@ -73,7 +73,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
   const webhook = { key: "service:webhook" };
 
   describe("the webhook's payload", () => {
-    it("is exactly the text that was posted, by job and by build", async () => {
+    it("is exactly the posted text, by job and by build", async () => {
       const payload = '{"b":1,"a":2,"a":3, "big":9007199254740993,"s":"\\u00e9\\/é\\ud800","t":1.0e+2}\n';
       const { build, job, reader } = await setUpBuild(payload);
 
@@ -84,7 +84,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       }
     });
 
-    it("is exact up to the last byte of 5 MiB, chunked or not", async () => {
+    it("is exact up to 5 MiB, chunked or not", async () => {
       const text = JSON.stringify("é".repeat((largest - 3) / 2)).padEnd(largest - 1, " ");
       const payload = Buffer.from(text.slice(0, -1)).subarray(0, largest);
       const { job, reader } = await setUpBuild(Buffer.from(payload));
@@ -114,7 +114,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.equal((await call(`jobs/${elsewhere.job.id}/data/get`, elsewhere.reader, webhook)).status, 200);
     });
 
-    it("shows in exists and keys, which do not count", async () => {
+    it("appears in exists and keys, which the limit does not count", async () => {
       const { job, reader } = await setUpBuild();
       for (let asked = 0; asked < 11; asked++) {
         assert.deepEqual((await call(`jobs/${job.id}/data/exists`, reader, webhook)).body, { exists: true });
@@ -123,7 +123,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.equal((await call(`jobs/${job.id}/data/get`, reader, webhook)).status, 200);
     });
 
-    it("is 404 once it is evicted, and no key any more", async () => {
+    it("answers 404 once it is evicted, and has no key", async () => {
       const { job } = await setUpBuild();
       world.clock.advance(7 * 86_400_000 + 60_000);
       await evictPayloads(world.services);
@@ -137,7 +137,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.deepEqual((await call(`jobs/${job.id}/data/keys`, reader, "{}")).body, []);
     });
 
-    it("is 404 on a build that no webhook made", async () => {
+    it("answers 404 for a build without a webhook", async () => {
       const { build, job, reader } = await setUpBuild();
       const { db } = world.services;
       await db.transaction(async (tx) => {
@@ -148,7 +148,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.deepEqual((await call(`builds/${build.id}/data/keys`, reader, "{}")).body, []);
     });
 
-    it("never shows a header of the delivery", async () => {
+    it("never contains a header of the delivery", async () => {
       const { job, reader } = await setUpBuild("{}", {
         "X-GitHub-Event": "push",
         "X-Custom": "header-value",
@@ -194,7 +194,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       assert.deepEqual(body.meta_data, { release: "1.1" });
     });
 
-    it("is 404 for a key that was never set", async () => {
+    it("answers 404 for an unknown key", async () => {
       const { job, reader } = await setUpBuild();
       const { status, body } = await call(`jobs/${job.id}/data/get`, reader, { key: "nope" });
       assert.deepEqual([status, body], [404, { message: 'No meta-data found with the key "nope"' }]);
@@ -204,7 +204,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       });
     });
 
-    it("cannot be written with a token that only reads", async () => {
+    it("cannot be written with a read-only token", async () => {
       const { job, reader } = await setUpBuild();
       const { status, body } = await call(`jobs/${job.id}/data/set`, reader, { key: "a", value: "b" });
       assert.deepEqual([status, body], [403, { message: "This token can only read meta-data" }]);
@@ -232,7 +232,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
     });
   });
 
-  describe("who may call", () => {
+  describe("access", () => {
     it("answers 401 without a valid token", async () => {
       const { job, reader, build } = await setUpBuild();
       const path = `jobs/${job.id}/data/get`;

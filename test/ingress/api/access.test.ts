@@ -64,7 +64,7 @@ describeWithDatabase("access to the REST API", (database) => {
       }
     });
 
-    it("answers invalid_token for an unknown token and for one that is no access token", async () => {
+    it("answers invalid_token for an unknown token and for another kind of token", async () => {
       const kinds = ["access", "refresh", "deviceCode", "clientSecret", "session", "trigger", "job"] as const;
       for (const kind of kinds) await ended(issueToken(kind));
       const { refreshToken } = await signedIn(acme.user, { refreshTokens: true });
@@ -118,7 +118,7 @@ describeWithDatabase("access to the REST API", (database) => {
   });
 
   describe("last used", () => {
-    it("is recorded for the grant with time, address and user agent once a worker has written it", async () => {
+    it("is recorded for the grant with time, address and user agent by a worker", async () => {
       const user = await addPerson(world, acme);
       const { token } = await signedIn(user);
       const useWith = (userAgent: string) =>

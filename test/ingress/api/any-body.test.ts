@@ -136,7 +136,7 @@ describeWithDatabase("any body of any write", (database) => {
     );
   });
 
-  it("leaves everything readable", async () => {
+  it("leaves all resources readable", async () => {
     for (const path of ["/clusters", api.queues, "/pipelines"]) {
       const { status, body } = await api.send("GET", `${path}?per_page=100`);
       assert.equal(status, 200);

@@ -9,7 +9,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString("base64");
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeWithDatabase("the REST API about the caller", (database) => {
+describeWithDatabase("REST operations on the caller", (database) => {
   let world: World;
   let acme: TestOrganization;
 
@@ -63,7 +63,7 @@ describeWithDatabase("the REST API about the caller", (database) => {
     });
   });
 
-  it("GET /v2/access-token answers with the token, whatever its scopes", async () => {
+  it("GET /v2/access-token answers with the token for any scope", async () => {
     const { token } = await signedIn(acme.user, { name: "Deploy CLI", accessTokenMinutes: 60 });
     const now = world.clock.now();
 
@@ -83,7 +83,7 @@ describeWithDatabase("the REST API about the caller", (database) => {
     assert.deepEqual([own.body.scopes, own.body.expires_at], [["read_builds"], null]);
   });
 
-  it("DELETE /v2/access-token answers 204, and the token has ended; its grant goes on", async () => {
+  it("DELETE /v2/access-token answers 204 and ends the token but not its grant", async () => {
     const { client, token, refreshToken } = await signedIn(acme.user, { refreshTokens: true });
 
     const { status, text } = await remove(token);
@@ -114,7 +114,7 @@ describeWithDatabase("the REST API about the caller", (database) => {
     ]);
   });
 
-  it("GET /v2/organizations has nothing on the pages after the first", async () => {
+  it("GET /v2/organizations answers [] after the first page", async () => {
     const { status, headers, body } = await at(
       "/v2/organizations?page=3&per_page=1",
       await acme.token("read_organizations"),
@@ -156,7 +156,7 @@ describeWithDatabase("the REST API about the caller", (database) => {
       });
     }
 
-    it("comes after the 404 of the organization", async () => {
+    it("is checked after the organization's 404", async () => {
       assert.equal((await at("/v2/organizations/other", await acme.token("read_builds"))).status, 404);
     });
   });

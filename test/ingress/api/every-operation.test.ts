@@ -87,7 +87,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
     if (status !== 401) assertLimited(answer);
   }
 
-  it("is in this table", () => {
+  it("is in the table", () => {
     const expected = [...declared.values()].flatMap(({ id, methods }) =>
       methods.length > 1 ? [id, `${id}ByPatch`] : [id],
     );
@@ -107,7 +107,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
     };
 
     describe(`${id}, ${method} ${path}`, () => {
-      it(`answers ${example.status} with what is declared`, async () => {
+      it(`answers ${example.status} with the declared body`, async () => {
         const answer = await call(example, { headers: { "X-Request-Id": "mine.1" } });
 
         assert.equal(answer.status, example.status, answer.text);
@@ -135,7 +135,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
         assert.equal(none.headers.get("ratelimit-limit"), null);
       });
 
-      it(`answers 403 without ${scope}, whatever else the token may`, async () => {
+      it(`answers 403 without ${scope}, even with all other scopes`, async () => {
         const others = ["read_clusters", "write_clusters", "read_pipelines", "write_pipelines"] as const;
         const more = [...others, "read_builds", "write_builds", "read_user"] as const;
         const narrow = await api.tokenOf(
@@ -172,7 +172,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       });
 
       for (const name of names) {
-        it(`answers 404 for a ${name} that is unknown or malformed, before it reads a body`, async () => {
+        it(`answers 404 for an unknown or malformed ${name} before it reads a body`, async () => {
           const bad =
             name === "number" ? ["0", "99999", "x", "%zz"] : [unknownId, "x", "%00", "A%2FB", "%f0"];
           for (const value of bad) {
@@ -186,7 +186,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
 
       if (example.body) {
         const options = bodySamples.includes(id) ? {} : onlyInFullRun;
-        it("answers 400 to what is not JSON, or not an object", options, async () => {
+        it("answers 400 to a body that is not a JSON object", options, async () => {
           const json = { "Content-Type": "application/json" };
           const nothing = example.takesNoBodyToo ? [] : [""];
           for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(100_000), ...nothing])

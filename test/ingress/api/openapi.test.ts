@@ -13,7 +13,7 @@ import { everyOperation, tags } from "./every-operation.ts";
 /** Nothing runs a filter. */
 const noFilters = {} as FilterEvaluator;
 
-describe("the document of the API", () => {
+describe("the OpenAPI document", () => {
   let api: Api;
   let text: string;
   let document: ApiDocument;
@@ -61,7 +61,7 @@ describe("the document of the API", () => {
     );
   });
 
-  it("lists exactly the operations that are served", () => {
+  it("lists exactly the served operations", () => {
     const served = restOperations(api.world.services, noFilters).flatMap(({ methods, path }) =>
       methods.map((method) => `${method} ${path.replace(/:([a-z]+)/g, "{$1}")}`),
     );
@@ -141,7 +141,7 @@ describe("the document of the API", () => {
       assert.deepEqual(operation.tags, ["Pipeline triggers (public preview)"], operation.operationId);
   });
 
-  it("describes every object by its members, not by itself", () => {
+  it("describes no object recursively", () => {
     for (const [name, schema] of Object.entries(document.components.schemas))
       assert.equal((schema as { type?: string }).type, "object", name);
     const { properties, required } = document.components.schemas.Queue as {
@@ -162,7 +162,7 @@ describe("the document of the API", () => {
     assert.equal(/^\/\/ Made of the document (\w+)/.exec(types)?.[1], fingerprint(document));
   });
 
-  it("is shown at /docs, every operation of it", async () => {
+  it("is shown with every operation at /docs", async () => {
     const { status, headers, text: page } = await get(`${api.world.url}/docs`);
     assert.equal(status, 200);
     assert.match(headers.get("content-type") ?? "", /^text\/html/);

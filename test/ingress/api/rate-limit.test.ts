@@ -5,7 +5,7 @@ import { describeWithDatabase } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 
 describeWithDatabase("the rate limit of queue operations", (database) => {
-  it("comes after 401 and before everything else", async () => {
+  it("applies after authentication and before every other check", async () => {
     const api = await openApi(database, { API_REQUESTS_PER_MINUTE: "2" });
     const narrow = await api.tokenOf(api.acme.user, ["read_user"]);
     for (let sent = 0; sent < 2; sent++) {

@@ -13,7 +13,7 @@ const triggers = "/v2/organizations/{org}/pipelines/{slug}/triggers";
 const trigger = `${triggers}/{trigger}` as const;
 const delivery = `${trigger}/deliveries/{delivery}` as const;
 
-describeWithDatabase("a client made of the API's document", (database) => {
+describeWithDatabase("a client generated from the OpenAPI document", (database) => {
   let api: Api;
 
   before(async () => {
@@ -27,7 +27,7 @@ describeWithDatabase("a client made of the API's document", (database) => {
       headers: { Authorization: `Bearer ${api.adminToken}` },
     });
 
-  it("drives all queue operations", async () => {
+  it("calls all queue operations", async () => {
     const client = open();
     const path = { org: "acme", cluster: api.acme.cluster.id };
 
@@ -75,7 +75,7 @@ describeWithDatabase("a client made of the API's document", (database) => {
     assert.deepEqual([gone.response.status, gone.error?.message], [404, "No cluster queue found"]);
   });
 
-  it("drives triggers and their deliveries", async () => {
+  it("calls all operations on triggers and deliveries", async () => {
     const client = open();
     const path = { org: "acme", slug: "web" };
 

@@ -8,7 +8,7 @@ import { eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describe("the ingress on the open internet", () => {
+describe("the ingress under attack", () => {
   let world: World;
   let path: string;
 

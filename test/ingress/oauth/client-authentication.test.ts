@@ -55,7 +55,7 @@ describeWithDatabase("client authentication", (database) => {
 
   for (const endpoint of endpoints) {
     describe(`POST /oauth/${endpoint}`, () => {
-      it("takes the secret of a confidential client in the form or by HTTP Basic", async () => {
+      it("accepts a confidential client's secret in the form or by HTTP Basic", async () => {
         const { clientId, secret } = confidential;
 
         await authenticated(endpoint, send(endpoint, { ...rest, ...confidential.credentials }));
@@ -79,7 +79,7 @@ describeWithDatabase("client authentication", (database) => {
         }
       });
 
-      it("answers 401 to unknown clients, with malformed ids too", async () => {
+      it("answers 401 to unknown clients and malformed ids", async () => {
         for (const id of ["nope", "\0", "a\0b", "😀", "x".repeat(30_000), "' or 1=1 --", "%00", " "]) {
           await unauthenticated(send(endpoint, { ...rest, client_id: id }), false);
           await unauthenticated(send(endpoint, { ...rest, client_id: id, client_secret: "x" }), false);
@@ -101,7 +101,7 @@ describeWithDatabase("client authentication", (database) => {
         await authenticated(endpoint, sent());
       });
 
-      it("answers 401 with a challenge to every Authorization header that is not Basic as it should be", async () => {
+      it("answers 401 with a challenge to every Authorization header except valid Basic", async () => {
         const encoded = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
         const headers = ["Bearer x", "Basic", "Basic ", "Basic ???", "Digest username=x", "x", "Basic a b"];
         const contents = ["", "nocolon", ":", ":secret", "%:x", `${open.clientId}:%zz`, "%00:x", "\u00ff:\0"];
@@ -128,7 +128,7 @@ describeWithDatabase("client authentication", (database) => {
         await assertOAuthError(half, 400, "invalid_request");
       });
 
-      it("answers 401 to a public client that comes with HTTP Basic", async () => {
+      it("answers 401 to a public client that uses HTTP Basic", async () => {
         for (const secret of ["", "x", confidential.secret])
           await unauthenticated(send(endpoint, rest, basic(open.clientId, secret)), true);
       });
@@ -136,7 +136,7 @@ describeWithDatabase("client authentication", (database) => {
   }
 
   for (const endpoint of ["device_authorization", "token", "revoke"] as const) {
-    it(`takes a public client by its id alone at /oauth/${endpoint}, a secret that it needs not is ignored`, async () => {
+    it(`accepts a public client by its id at /oauth/${endpoint} and ignores a secret`, async () => {
       const sent = { ...rest, client_id: open.clientId };
 
       await authenticated(endpoint, send(endpoint, sent));
@@ -159,7 +159,7 @@ describeWithDatabase("client authentication", (database) => {
     await unauthenticated(send("introspect", { client_id: "nope" }), false);
   });
 
-  it("takes the new secret and refuses the old one from the request after its rotation", async () => {
+  it("accepts only the new secret after a rotation", async () => {
     const rotated = await setUpClient(world, { confidential: true });
     const sent = (secret: string) => send("token", rest, basic(rotated.clientId, secret));
     await authenticated("token", sent(rotated.secret));
@@ -170,7 +170,7 @@ describeWithDatabase("client authentication", (database) => {
     await authenticated("token", sent(next));
   });
 
-  it("accepts a code only from the client it was issued to", async () => {
+  it("accepts a code only from its client", async () => {
     const { deviceCode } = await startDevice(world, open);
     const stolen = { grant_type: deviceGrantType, device_code: deviceCode, ...other.credentials };
 

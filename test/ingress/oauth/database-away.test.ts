@@ -19,7 +19,7 @@ import type { Answer } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("the OAuth endpoints without a part of the database", (database) => {
+describeWithDatabase("the OAuth endpoints with a missing database table", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;
@@ -73,7 +73,7 @@ describeWithDatabase("the OAuth endpoints without a part of the database", (data
     await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
   });
 
-  it("lose no approval when the tokens cannot be stored", async () => {
+  it("keep the approval if the tokens cannot be stored", async () => {
     const { deviceCode, userCode } = await startDevice(world, client);
     await approveCode(world, acme, userCode);
 
@@ -82,7 +82,7 @@ describeWithDatabase("the OAuth endpoints without a part of the database", (data
     assert.equal((await poll(world, client, deviceCode)).status, 200);
   });
 
-  it("rotate no refresh token when the next one cannot be stored", async () => {
+  it("do not rotate a refresh token if the next one cannot be stored", async () => {
     const { refresh_token } = await signIn(world, client, acme);
 
     await without("access_tokens", () => unavailable(refresh(world, client, refresh_token)));

@@ -40,7 +40,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
   };
 
   describe("200", () => {
-    it("answers with exactly both codes, both addresses and the times", async () => {
+    it("answers exactly both codes, both addresses and the times", async () => {
       const { status, headers, body } = await ask();
 
       assert.equal(status, 200);
@@ -57,7 +57,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       });
     });
 
-    it("gives every request codes of its own", async () => {
+    it("issues new codes for every request", async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => ask()));
 
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
@@ -65,7 +65,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
         assert.equal(new Set(answers.map(({ body }) => body[name])).size, 50);
     });
 
-    it("takes each of the 44 scopes, and all of them at once", async () => {
+    it("accepts each of the 44 scopes, and all of them at once", async () => {
       assert.equal(scopes.length, 44);
 
       const { scopes: kept } = await requested({ scope: scopes.join(" ") });
@@ -136,7 +136,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
       for (const scope of [undefined, "", " ", "   "]) await refused(scope);
     });
 
-    it("refuses a scope that does not exist, also beside one that does", async () => {
+    it("refuses an unknown scope, even beside a known one", async () => {
       const unknown = [
         "nope",
         "read_user nope",
@@ -167,7 +167,7 @@ describeWithDatabase("POST /oauth/device_authorization", (database) => {
     await assertOAuthError(authorize(world, kept), 400, "unauthorized_client");
   });
 
-  it("stores nothing of a refused request", async () => {
+  it("stores nothing for a refused request", async () => {
     const count = async () =>
       (await world.services.db.select().from(world.services.db.tables.deviceCodes)).length;
     const before = await count();

@@ -38,8 +38,8 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
   const inTurns = (index: number) => (index % 2 ? world : second);
   const newClient = () => setUpClient(world);
 
-  describe("device codes an IP address", () => {
-    it("are as many as set, from two processes and for any client, then 429 server_error", async () => {
+  describe("device codes per IP address", () => {
+    it("are limited in two processes and for any client, then 429 server_error", async () => {
       const [client, other, here] = [await newClient(), await newClient(), newAddress()];
 
       const answers = await Promise.all(
@@ -51,7 +51,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
       await assertLimited(authorize(world, other, {}, here), "server_error");
     });
 
-    it("do not count requests that are refused", async () => {
+    it("do not count refused requests", async () => {
       const [client, here] = [await newClient(), newAddress()];
       const send = (more = {}) => authorize(world, client, more, here);
 
@@ -65,7 +65,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
     });
   });
 
-  describe("device codes a client", () => {
+  describe("device codes per client", () => {
     it("are limited from any address, then 429 server_error; other clients are not affected", async () => {
       const [client, other, address] = [await newClient(), await newClient(), newAddress()];
 
@@ -95,7 +95,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
         at,
       );
 
-    it("are as many as set, from two processes at once, then 429", async () => {
+    it("are limited in two processes at once, then 429", async () => {
       const { clientId } = await setUpClient(world, { confidential: true });
       const here = newAddress();
 
@@ -111,7 +111,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
       await invalidClient(attempt(clientId, newAddress()));
     });
 
-    it("are counted together for all clients of an address that do not exist", async () => {
+    it("are counted together for all unknown clients of an address", async () => {
       const here = newAddress();
       for (let times = 0; times < 3; times++) await invalidClient(attempt("nope", here));
 

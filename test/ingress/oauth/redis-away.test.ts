@@ -17,7 +17,7 @@ import { get } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("the OAuth endpoints while Redis is away", (database) => {
+describeWithDatabase("the OAuth endpoints while Redis is unavailable", (database) => {
   let world: World;
   let acme: TestOrganization;
 
@@ -32,7 +32,7 @@ describeWithDatabase("the OAuth endpoints while Redis is away", (database) => {
   });
   after(() => world.close());
 
-  it("pace polls in memory by the same rules, and sign in, refresh and revoke as usual", async () => {
+  it("pace polls in memory, and sign in, refresh and revoke as usual", async () => {
     const client = await setUpClient(world, { refreshTokens: true });
     const { deviceCode, userCode } = await startDevice(world, client);
     const pollAfter = async (...pausesMs: number[]) => {
@@ -67,7 +67,7 @@ describeWithDatabase("the OAuth endpoints while Redis is away", (database) => {
     world.clock.advance(61_000);
   });
 
-  it("count failed client authentications in memory, and forgive them after a minute", async () => {
+  it("count failed client authentications in memory for a minute", async () => {
     const { clientId } = await setUpClient(world, { confidential: true });
     const attempt = () => postForm(`${world.url}/oauth/token`, { client_id: clientId, client_secret: "x" });
 
@@ -78,7 +78,7 @@ describeWithDatabase("the OAuth endpoints while Redis is away", (database) => {
     await assertOAuthError(attempt(), 401, "invalid_client");
   });
 
-  it("count device codes in memory, and forget them after a minute", async () => {
+  it("count device codes in memory for a minute", async () => {
     const client = await setUpClient(world);
 
     for (let times = 0; times < 2; times++) assert.equal((await authorize(world, client)).status, 200);

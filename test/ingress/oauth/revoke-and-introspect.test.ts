@@ -63,7 +63,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
   ];
 
   describe("POST /oauth/revoke", () => {
-    it("ends only an access token: the grant and its refresh token stay", async () => {
+    it("ends only the access token; its grant and refresh token stay", async () => {
       const { access_token, refresh_token } = await signIn(world, client, acme);
       const before = await grantsOfAda();
 
@@ -74,7 +74,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       assert.equal((await refresh(world, client, refresh_token)).status, 200);
     });
 
-    it("ends the grant with every token of it when given a refresh token", async () => {
+    it("ends the grant and all its tokens when given a refresh token", async () => {
       const first = await signIn(world, client, acme);
       const before = await grantsOfAda();
       const second = (await refresh(world, client, first.refresh_token)).body;
@@ -86,7 +86,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       assert.equal(await grantsOfAda(), before - 1);
     });
 
-    it("ends the grant also when the refresh token was rotated or has expired", async () => {
+    it("ends the grant even if the refresh token was rotated or has expired", async () => {
       const [rotated, expired] = [await signIn(world, client, acme), await signIn(world, client, acme)];
       const second = (await refresh(world, client, rotated.refresh_token)).body;
       const before = await grantsOfAda();
@@ -112,7 +112,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       await assertOAuthError(refresh(world, client, refresh_token), 400, "invalid_grant");
     });
 
-    it("answers 200 to another client's tokens and to access tokens of the REST API, and keeps them", async () => {
+    it("answers 200 to another client's tokens and API access tokens, and keeps them", async () => {
       const { access_token, refresh_token } = await signIn(world, client, acme);
       const personal = await acme.token("read_user");
 
@@ -126,7 +126,7 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       assert.equal((await refresh(world, client, refresh_token)).status, 200);
     });
 
-    it("lets public clients revoke their own", async () => {
+    it("lets public clients revoke their own tokens", async () => {
       const { access_token } = await signIn(world, open, acme);
 
       await revoked(access_token, {}, open);

@@ -19,7 +19,7 @@ import { freePort } from "../../helpers/processes.ts";
 import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("clients that others have written", (database) => {
+describeWithDatabase("third-party OAuth clients", (database) => {
   let world: World;
   let acme: TestOrganization;
 
@@ -102,7 +102,7 @@ describeWithDatabase("clients that others have written", (database) => {
       });
     }
 
-    it("waits 5 seconds longer when told to slow down, then gets its tokens", onlyInFullRun, async () => {
+    it("waits 5 seconds longer after slow_down, then gets its tokens", onlyInFullRun, async () => {
       const client = await setUpClient(world);
       const config = await discover(client, openid.None(), "oidc");
       const codes = await openid.initiateDeviceAuthorization(config, { scope: "read_user" });
@@ -147,7 +147,7 @@ describeWithDatabase("clients that others have written", (database) => {
   describe("oauth4webapi", () => {
     const insecure = { [oauth.allowInsecureRequests]: true };
 
-    it("discovers, polls once through every answer, and gets tokens", async () => {
+    it("discovers the server, polls through every answer, and gets tokens", async () => {
       const { clientId: client_id } = await setUpClient(world);
       const issuer = new URL(world.url);
       const found = await oauth.discoveryRequest(issuer, { ...insecure, algorithm: "oauth2" });
@@ -188,7 +188,7 @@ describeWithDatabase("clients that others have written", (database) => {
     });
   });
 
-  describe("the metadata that they discover", () => {
+  describe("the server metadata", () => {
     for (const address of ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]) {
       it(`is at ${address}, for clients of any origin, and no cache stores it`, async () => {
         const answer = await get(world.url + address);

@@ -5,7 +5,7 @@ import { get } from "../../helpers/http.ts";
 import { startWorld } from "../../helpers/world.ts";
 
 describe("GET /oauth/device/:code", () => {
-  it("keeps the user code out of the log, mistyped addresses too", async () => {
+  it("keeps the user code out of the log, even in mistyped addresses", async () => {
     const world = await startWorld(sqlite);
 
     for (const path of ["/oauth/device", "//oauth/device", "/OAuth/Device", "/oauth//device"])

@@ -48,7 +48,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   }
 
   describe("201", () => {
-    it("answers with the delivery's id, and keeps exactly the bytes that came", async () => {
+    it("answers the delivery's id, and keeps exactly the received bytes", async () => {
       const body = '{"b":1, "a":9007199254740993,"a":"\\u0041\\ud83d\\ude00" }';
 
       const answer = await send(body);
@@ -140,7 +140,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     const flip = (token: string, at: number) =>
       token.slice(0, at) + (token[at] === "a" ? "b" : "a") + token.slice(at + 1);
 
-    it("refuses what cannot be a token, without a look into the database", async (t) => {
+    it("refuses a malformed token without a database query", async (t) => {
       const { token } = trigger;
       const malformed = [
         "",
@@ -183,7 +183,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       );
     });
 
-    it("refuses a disabled trigger at once in every process, and accepts again when it is enabled", async () => {
+    it("refuses a disabled trigger at once in every process, and accepts it once enabled", async () => {
       const toggled = await acme.trigger();
       const other = await world.another();
       const both = [world.url, other.url].map((url) => url + toggled.path);
@@ -209,7 +209,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       }
     });
 
-    it("never accepts after the answer to a disable, however many deliveries race with it", async () => {
+    it("never accepts after the answer to a disable, even in a race", async () => {
       const raced = await acme.trigger();
       let isDisabled = false;
       const late: number[] = [];
@@ -366,7 +366,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   describe("400 for the payload", () => {
-    it("refuses what is not JSON in UTF-8", async () => {
+    it("refuses a body that is not JSON in UTF-8", async () => {
       const bad = ["", "{", "{'a':1}", "{}x", "\ufeff{}", "NaN", '{"a":1,}'].map((text) => Buffer.from(text));
       for (const body of [
         ...bad,
@@ -411,7 +411,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   describe("Idempotency-Key", () => {
-    it("answers the first delivery's id again, whatever the body, and takes no slot of the limit", async () => {
+    it("repeats the first delivery's id for any body, and uses no slot of the limit", async () => {
       const first = await send('{"n":1}', { "Idempotency-Key": "k1" });
       const plain = await send("{}");
       const again = await send('{"n":2}', { "Idempotency-Key": "k1" });
@@ -424,7 +424,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.equal(remaining(plain) - remaining(next), 1);
     });
 
-    it("makes one delivery of many that race with the same key, in two processes", async () => {
+    it("creates one delivery for simultaneous requests with one key, in two processes", async () => {
       const other = await world.another();
       const before = await countDeliveries();
       const urls = Array.from(
@@ -440,7 +440,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.equal(await countDeliveries(), before + 1);
     });
 
-    it("is a key of one trigger only, and for 24 hours", async () => {
+    it("applies to one trigger and for 24 hours", async () => {
       const elsewhere = await acme.trigger();
       const first = await send("{}", { "Idempotency-Key": "k2" });
       const other = await send("{}", { "Idempotency-Key": "k2" }, elsewhere.path);
@@ -452,7 +452,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.deepEqual((await send("{}", { "Idempotency-Key": "k2" })).body, later.body);
     });
 
-    it("does not work on a trigger disabled or deleted meanwhile, in any process", async () => {
+    it("is refused in every process once the trigger is disabled or deleted", async () => {
       const other = await world.another();
       const doomed = await acme.trigger();
       const again = () => post(other.url + doomed.path, "{}", { "Idempotency-Key": "k3" });
@@ -490,7 +490,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   describe("429", () => {
-    it("accepts exactly the limit from two processes at once, then says when to come back", async () => {
+    it("accepts exactly the limit from two processes at once, then sends Retry-After", async () => {
       const small = await setUpOrganization(world, `small-${database.dialect}`, 300);
       const { path } = await small.trigger();
       const secondTrigger = await small.trigger();

@@ -27,7 +27,7 @@ const everyDelivery = events.flatMap(({ name, examples }) =>
 const deliveries = everyDelivery.filter((_, index) => index % repeat(10, 1) === 0);
 
 describeWithDatabase("signed GitHub webhooks", (database) => {
-  it("each become one build whose payload is byte for byte what was sent", async () => {
+  it("each create one build with exactly the sent payload", async () => {
     const world = await startWorld(database, { META_DATA_READS_PER_MINUTE: "1000" });
     const acme = await setUpOrganization(world);
     const { path } = await acme.trigger({ type: "github", secret });
@@ -61,7 +61,7 @@ describeWithDatabase("signed GitHub webhooks", (database) => {
     await world.close();
   });
 
-  it("are answered 401 when another secret signed them", async () => {
+  it("are answered 401 when signed with another secret", async () => {
     const world = await startWorld(database);
     const { path } = await (await setUpOrganization(world)).trigger({ type: "github", secret });
     const { body } = deliveries[0] as (typeof deliveries)[number];

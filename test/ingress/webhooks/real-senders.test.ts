@@ -28,7 +28,7 @@ async function linearSign(sent: Buffer): Promise<string> {
   return signature;
 }
 
-describeWithDatabase("signatures that others made", (database) => {
+describeWithDatabase("signatures of third-party libraries", (database) => {
   let world: World;
   let acme: TestOrganization;
   let github: Awaited<ReturnType<TestOrganization["trigger"]>>;

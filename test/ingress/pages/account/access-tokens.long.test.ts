@@ -23,7 +23,7 @@ describeInBrowser("API access tokens", () => {
     for (const scope of scopes) await page.locator(`input[value="${scope}"]`).check();
   };
 
-  it("shows a new token once, and it works until it is revoked", async () => {
+  it("show a new token once, which works until it is revoked", async () => {
     await fillIn("Release script", "acme", "read_user", "read_organizations");
     await press(page, "Create token");
     const token = await page.getByLabel("Token", { exact: true }).inputValue();
@@ -44,7 +44,7 @@ describeInBrowser("API access tokens", () => {
     assert.equal((await user()).status, 401);
   });
 
-  it("makes one token of a form that is sent twice", async () => {
+  it("create one token when a form is sent twice", async () => {
     await fillIn("Nightly", "acme", "read_user");
     const form = await page.locator("main form").evaluate((element) => {
       const data = new FormData(element as HTMLFormElement);
@@ -65,7 +65,7 @@ describeInBrowser("API access tokens", () => {
     assert.equal(await page.getByRole("listitem").filter({ hasText: "Nightly" }).count(), 1);
   });
 
-  it("says what is missing and keeps what was filled in", async () => {
+  it("report missing fields and keep filled ones", async () => {
     await fillIn("Half done", "Choose one", "read_builds");
     await press(page, "Create token");
     assert.match(await page.getByRole("alert").innerText(), /Choose the organization/);
@@ -79,7 +79,7 @@ describeInBrowser("API access tokens", () => {
     assert.match(await page.getByRole("alert").innerText(), /Choose at least one thing/);
   });
 
-  it("grants no scope that the user's role does not allow", async () => {
+  it("grant only scopes of the user's role", async () => {
     await fillIn("Cluster tool", "acme", "write_clusters");
     await press(page, "Create token");
     assert.match(await page.getByRole("alert").innerText(), /write_clusters needs an admin/);
@@ -90,7 +90,7 @@ describeInBrowser("API access tokens", () => {
     assert.equal(await heading(page), "Token created");
   });
 
-  it("shows a token no more once it has expired", async () => {
+  it("hide expired tokens", async () => {
     await fillIn("Short lived", "acme", "read_user");
     await page.getByLabel("Works for").selectOption({ label: "30 days" });
     await press(page, "Create token");

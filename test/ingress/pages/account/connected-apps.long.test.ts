@@ -36,14 +36,14 @@ describeInBrowser("connected apps", () => {
   const userOf = (token: string, agent = "cli/1") =>
     fetch(`${pages.url}/v2/user`, { headers: { authorization: `Bearer ${token}`, "user-agent": agent } });
 
-  it("tells users without any how to get one", async () => {
+  it("explain to users without any how to connect one", async () => {
     await ada.goto("/user/connected-apps");
 
     assert.match(await mainText(ada), /You have authorized nothing yet/);
     assert.equal(await click(ada, "Connect a device").then(() => heading(ada)), "Connect a device");
   });
 
-  it("shows last use, expiry, permissions in words and the browser of the approval; details tell the rest", async () => {
+  it("show last use, expiry, permissions and the approving browser, and the rest in details", async () => {
     const token = await connect(pages.ada, {
       scope: "read_user read_builds read_clusters read_teams read_rules",
     });
@@ -76,7 +76,7 @@ describeInBrowser("connected apps", () => {
       assert.ok(details.includes(part), `${part} is not in: ${details}`);
   });
 
-  it("shows when the refresh token expires where there is one, and that it has", async () => {
+  it("show when the refresh token expires or expired", async () => {
     await connect(pages.ada, { client_id: "terraform" });
     await ada.goto("/user/connected-apps");
     assert.match(await mainText(ada), /Last used: never · Expires in 30 days|Expires next month/);
@@ -93,7 +93,7 @@ describeInBrowser("connected apps", () => {
     return { name, value, url: pages.url };
   };
 
-  it("asks once before it revokes, and then the very next request is refused", async () => {
+  it("ask before a revocation, which ends access at once", async () => {
     const token = await connect(pages.ada, {});
     assert.equal((await userOf(token)).status, 200);
     await ada.goto("/user/connected-apps");
@@ -110,7 +110,7 @@ describeInBrowser("connected apps", () => {
     assert.equal((await userOf(token)).status, 401);
   });
 
-  it("revokes all access of an application at once, and nothing of another or of somebody else", async () => {
+  it("revoke one application's access for one user only", async () => {
     const tokens = [await connect(pages.ada, {}), await connect(pages.ada, {})];
     const [other, bobs] = [
       await connect(pages.ada, { client_id: "terraform" }),

@@ -25,7 +25,7 @@ describeWithDatabase("POST /user/api-access-tokens/new", (database) => {
   };
   const send = (fields: Record<string, string>) => ada.post("/user/api-access-tokens/new", fields);
 
-  it("makes one token of a form that is sent several times at once", async () => {
+  it("creates one token when a form is sent several times at once", async () => {
     const fields = await newForm("Once");
 
     const answers = await Promise.all([send(fields), send(fields), send(fields)]);

@@ -11,7 +11,7 @@ import { get } from "../../../helpers/http.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-describeWithDatabase("what belongs to somebody else", (database) => {
+describeWithDatabase("another user's property", (database) => {
   let pages: Pages;
   let ada: Visitor;
   let bob: Visitor;
@@ -45,7 +45,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
   };
   const works = async (token?: string) => (await get(`${pages.url}/v2/user`, token)).status === 200;
 
-  it("is not found: grants, applications and tokens, to look at or to revoke", async () => {
+  it("answers 404: grants, applications and tokens", async () => {
     const { token, grantId, applicationId } = await connect();
     const own = await ownToken();
     const grants = `/user/connected-apps/${grantId}`;
@@ -66,7 +66,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
       assert.doesNotMatch((await bob.get(path)).text, /Deploy CLI|Ada's/);
   });
 
-  it("includes the tokens of applications: they are no API access tokens of one's own", async () => {
+  it("includes application tokens: they are not API access tokens", async () => {
     const { token } = await connect();
     const { db } = pages.services;
     const rows = await db.select().from(db.tables.accessTokens);
@@ -80,7 +80,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
     assert.doesNotMatch((await ada.get("/user/api-access-tokens")).text, /Deploy CLI/);
   });
 
-  it("is not taken over by a form that names its id", async () => {
+  it("is unchanged by a form with its id", async () => {
     const own = await ownToken();
     const fields = { id: own.id, organization: pages.acme.id, scopes: "read_builds", description: "Bob's" };
 
@@ -90,7 +90,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
     assert.match((await ada.get("/user/api-access-tokens")).text, /Ada&#39;s|Ada's/);
   });
 
-  it("is not found when it is revoked already, or has never been", async () => {
+  it("answers 404 when revoked or unknown", async () => {
     const { grantId } = await connect();
     assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
     assert.equal((await ada.get(`/user/connected-apps/${grantId}`)).status, 404);
@@ -101,7 +101,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
       assert.equal((await ada.get(`/user/connected-apps/${id}`)).status, 404, id);
   });
 
-  it("shows as expired what a disabled application asks for, and grants nothing", async () => {
+  it("includes a disabled application's request, shown as expired", async () => {
     await addApplication(pages, { name: "Gone", clientId: "gone" });
     const codes = await pages.authorize({ client_id: "gone" });
     await ada.post("/oauth/device", { user_code: codes.user_code });
@@ -114,7 +114,7 @@ describeWithDatabase("what belongs to somebody else", (database) => {
     assert.match(answer.text, /It has expired/);
   });
 
-  it("follows memberships: who loses one while deciding authorizes nothing there", async () => {
+  it("includes organizations of an ended membership: nothing is authorized there", async () => {
     const member = { organization: "acme", email: pages.bob.email };
     const codes = await pages.authorize({ scope: "write_clusters" });
     await bob.post("/oauth/device", { user_code: codes.user_code });

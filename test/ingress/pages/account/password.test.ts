@@ -35,7 +35,7 @@ describeWithDatabase("POST /user/password", (database) => {
     await setPassword(world.services, acme.user.email, first);
   });
 
-  it("starts no session with a password that was replaced while it was checked", async () => {
+  it("starts no session with a password replaced during the check", async () => {
     const user = await findUserByPassword(world.services, acme.user.email, first);
     assert.ok(user);
     await setPassword(world.services, acme.user.email, second);
@@ -44,7 +44,7 @@ describeWithDatabase("POST /user/password", (database) => {
     await setPassword(world.services, acme.user.email, first);
   });
 
-  it("does not replace a password that the operator has set meanwhile", async () => {
+  it("does not replace a password set by the operator during the request", async () => {
     const user = await findUserByPassword(world.services, acme.user.email, first);
     assert.ok(user);
     await setPassword(world.services, acme.user.email, second);

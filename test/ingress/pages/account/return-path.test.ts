@@ -48,7 +48,7 @@ const ours: Record<string, string> = {
   "/é": "/%C3%A9",
 };
 
-describeWithDatabase("the address to go on to after sign-in", (database) => {
+describeWithDatabase("the return path of a sign-in", (database) => {
   let pages: Pages;
   let ada: Visitor;
   before(async () => {
@@ -90,7 +90,7 @@ describeWithDatabase("the address to go on to after sign-in", (database) => {
     assert.equal(answer.headers.get("location"), "/");
   });
 
-  it("is kept when the password was wrong, and is the first of two", async () => {
+  it("is kept after a wrong password, and is the first of two", async () => {
     const person = await pages.visitor();
     const wrong = { email: pages.ada.email, password: "wrong", to: "/user/password" };
     assert.match((await person.post("/sign-in", wrong)).text, /name="to" value="\/user\/password"/);
@@ -113,7 +113,7 @@ describeWithDatabase("the address to go on to after sign-in", (database) => {
     }
   });
 
-  it("cannot be smuggled into a redirect by the address that is asked for", async () => {
+  it("cannot be smuggled into a redirect by the requested address", async () => {
     const person = await pages.visitor();
     for (const path of ["//evil.example/user/password", "/\\evil.example", "/user/password//evil.example"]) {
       const location = (await person.get(path)).headers.get("location") ?? "/";

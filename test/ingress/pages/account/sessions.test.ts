@@ -39,7 +39,7 @@ describeWithDatabase("a session at the pages", (database) => {
   });
 
   describe("after sign-in", () => {
-    it("is a new session, so a planted cookie is worthless", async () => {
+    it("is a new session, so a planted cookie is useless", async () => {
       const others = await pages.cookieOf(pages.bob);
       for (const planted of [`signalbox=${issueToken("session")}`, "signalbox=chosen-by-somebody", others]) {
         const person = visitor(pages.url, planted);
@@ -76,7 +76,7 @@ describeWithDatabase("a session at the pages", (database) => {
     assert.ok(!log.includes(value) && !log.includes(password));
   });
 
-  it("renders no page with the cookie's value in it", async () => {
+  it("never shows the cookie's value on a page", async () => {
     const person = await pages.visitor(pages.ada);
     for (const path of ["/", "/user/password", "/user/api-access-tokens/new"])
       assert.doesNotMatch((await person.get(path)).text, token);
@@ -97,7 +97,7 @@ describeWithDatabase("a session at the pages", (database) => {
     assert.match(wrong ?? "", /^422 .*The email address or password is wrong/s);
   });
 
-  it("ends at sign-out: the old cookie belongs to nobody", async () => {
+  it("ends at sign-out: the old cookie has no user", async () => {
     const person = await pages.visitor(pages.ada);
     const former = person.cookie;
     assert.ok(await isSignedIn(person));
@@ -138,7 +138,7 @@ describeWithDatabase("a session at the pages", (database) => {
     assert.equal(answer.headers.get("location"), "/sign-in?to=%2Fuser%2Fpassword");
   });
 
-  it("takes a form of an ended session to the sign-in page, and then back", async () => {
+  it("sends a form of an ended session to sign-in and back", async () => {
     const person = visitor(pages.url);
     const answer = await person.post(`/user/connected-apps/${pages.acme.id}/revoke`);
     assert.equal(answer.status, 303);
@@ -157,7 +157,7 @@ describe("a session at pages whose address is https", () => {
   });
   after(() => pages.close());
 
-  it("has a cookie that is Secure and that no neighbour of the domain can plant", async () => {
+  it("has a Secure cookie with the __Host- prefix, so a sibling domain cannot plant it", async () => {
     const [cookie = ""] = (await request(pages.url)).headers.getSetCookie();
     assert.match(
       cookie,

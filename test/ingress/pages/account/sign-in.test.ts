@@ -24,7 +24,7 @@ describeInBrowser("signing in and out", () => {
     return follow(page, () => page.getByRole("button", { name: "Sign out" }).click());
   };
 
-  it("goes on to the page that one came for", async () => {
+  it("redirects to the requested page", async () => {
     const page = await openWindow(pages.url);
     await page.goto("/user/api-access-tokens/new?from=a%26b");
     assert.equal(await heading(page), "Sign in");
@@ -35,7 +35,7 @@ describeInBrowser("signing in and out", () => {
     await page.context().close();
   });
 
-  it("ends with signing out: the same page asks for the password again", async () => {
+  it("requires the password again after sign-out", async () => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
     await page.goto("/user/password");
 
@@ -47,7 +47,7 @@ describeInBrowser("signing in and out", () => {
     await page.context().close();
   });
 
-  it("refuses after too many wrong passwords, the right one too, and says how long to wait", async () => {
+  it("refuses every password after too many wrong ones, and shows the wait", async () => {
     const page = await openWindow(pages.url);
     await page.goto("/sign-in");
     await signIn(page, pages.bob.email, "wrong");

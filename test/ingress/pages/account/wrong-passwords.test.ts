@@ -42,7 +42,7 @@ describe("POST /sign-in, wrong passwords", () => {
     assert.deepEqual(answers, [422, 422, 429, 429]);
   });
 
-  it("answers 503 when too many are checked at once, and does not count those", onlyInFullRun, async () => {
+  it("answers 503 to too many simultaneous checks, and does not count those", onlyInFullRun, async () => {
     const visitors = Array.from({ length: 40 }, () => visitor(world.url));
     await Promise.all(visitors.map(({ get }) => get("/sign-in")));
 

@@ -57,7 +57,7 @@ describeInBrowser("a member of an organization", () => {
       );
   });
 
-  it("learns from a pipeline without builds how to get one", async () => {
+  it("sees on an empty pipeline how to create a build", async () => {
     await pipeline("Brand new");
     await page.goto("/organizations/acme/pipelines/brand-new");
     assert.match(await mainText(page), /No build yet/);
@@ -66,7 +66,7 @@ describeInBrowser("a member of an organization", () => {
     assert.equal(await heading(page), "New trigger of Brand new");
   });
 
-  it("sees a build's jobs with their queues, its environment and who made it", async () => {
+  it("sees a build's jobs, queues, environment and creator", async () => {
     await pipeline("Two steps", [{ command: "make" }, { command: "make install" }]);
     await build("{}", "two-steps");
     await page.goto("/organizations/acme/pipelines/two-steps");
@@ -83,7 +83,7 @@ describeInBrowser("a member of an organization", () => {
     assert.equal(await heading(page), "default active");
   });
 
-  it("reads the payload formatted, and downloads it exactly as it came", async () => {
+  it("reads the formatted payload, and downloads the exact one", async () => {
     const payload =
       '{ "id":12345678901234567890.10,"id":1E2,\t"text":"é\\u00e9 </pre><script>alert(1)</script>" }\n';
     const { number } = await build(payload);
@@ -123,7 +123,7 @@ describeInBrowser("a member of an organization", () => {
     assert.equal((await page.request.get(`${pages.paths.build(number)}/payload`)).status(), 404);
   });
 
-  it("cancels a build, and sees who did", async () => {
+  it("cancels a build, and sees the user who canceled it", async () => {
     const { number } = await build("{}");
     await page.goto(pages.paths.build(number));
     const options = { cookie: await pages.cookieOf(pages.bob), javaScriptEnabled: false };

@@ -13,7 +13,7 @@ describe("a payload, indented", () => {
     );
   });
 
-  it("keeps big numbers, duplicate keys and escapes as they came", () => {
+  it("keeps big numbers, duplicate keys and escapes unchanged", () => {
     const json = String.raw`{"a":12345678901234567890,"a":1.0E+2,"\"{[,:":"\\\"\u00e9\ud800","x":"a  b"}`;
     assert.equal(
       whole(json),
@@ -26,18 +26,18 @@ describe("a payload, indented", () => {
     );
   });
 
-  it("leaves what is empty on one line, and drops the whitespace it came with", () => {
+  it("keeps empty values on one line, and drops their whitespace", () => {
     assert.equal(whole(' { "a" : { } ,\t"b":[\r\n] } '), '{\n  "a": {},\n  "b": []\n}');
     for (const json of ["{}", "[]", "null", "0", '""']) assert.equal(whole(json), json);
   });
 
-  it("stops indenting further where lines would be all spaces", () => {
+  it("limits the indentation", () => {
     const lines = whole("[".repeat(500) + "]".repeat(500)).split("\n");
     assert.equal(lines[499], `${" ".repeat(48)}[]`);
     assert.ok(lines.every((line) => line.length <= 50));
   });
 
-  it("is cut at the limit, and says so", () => {
+  it("is cut at the limit, with a remark", () => {
     const json = `[${"1,".repeat(1000)}1]`;
     const { text, isWhole } = indent(json, 100);
     assert.equal(text, whole(json).slice(0, 100));
@@ -47,12 +47,12 @@ describe("a payload, indented", () => {
     assert.ok(indent(`"${"x".repeat(95)}\u{1f642}y"`, 97).text.isWellFormed(), "no half of a character");
   });
 
-  it("takes a string of many megabytes", () => {
+  it("accepts a string of many megabytes", () => {
     const long = `{"a":"${String.raw`\n`.repeat(10_000_000)}"}`;
     assert.equal(indent(long, 1000).text.length, 1000);
   });
 
-  it("has the input's tokens, whatever the JSON", () => {
+  it("keeps the input's tokens for any JSON", () => {
     fc.assert(
       fc.property(fc.json({ depthSize: "large" }), fc.constantFrom(undefined, 1, "\t"), (json, space) => {
         const text = whole(JSON.stringify(JSON.parse(json), null, space));

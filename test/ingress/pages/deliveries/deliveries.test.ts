@@ -40,7 +40,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     return answer.body.id as string;
   };
 
-  it("a trigger's page lists what came, page by page, with its build and why there is none", async () => {
+  it("list a trigger's deliveries by page, with the build or the reason for none", async () => {
     const { path, at } = await trigger({ filter: "webhook.payload.run == true" });
     const ids: string[] = [];
     for (let n = 0; n < 23; n++) ids.push(await send(path, JSON.stringify({ run: n % 2 === 0, n })));
@@ -61,7 +61,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.deepEqual(shownIn((await bob.get(newer)).text), ids.slice(3));
   });
 
-  it("a delivery's page shows its request: of the headers the values that are known to be harmless", async () => {
+  it("show a delivery's request, with the values of harmless headers only", async () => {
     const { path, at } = await trigger({ secret: null });
     const answer = await post(pages.url + path, '{"big":12345678901234567890}', {
       "X-GitHub-Event": "push",
@@ -82,7 +82,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.match(file.headers.get("content-disposition") ?? "", /^attachment/);
   });
 
-  it("builds again, once for a form that is sent twice", async () => {
+  it("rebuild once when a form is sent twice", async () => {
     const { path, at } = await trigger();
     const build = await buildWebhook(pages, path, '{"a":1}');
     const bob = await pages.visitor(pages.bob);
@@ -103,7 +103,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.match((await bob.get(`${pipeline}/builds/${build.number + 1}`)).text, new RegExp(delivery));
   });
 
-  it("says so when the request is no longer kept, and does not build it again", async () => {
+  it("report an evicted request, and do not rebuild it", async () => {
     const { path, at } = await trigger();
     const build = await buildWebhook(pages, path, "{}");
     const bob = await pages.visitor(pages.bob);
@@ -119,7 +119,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.equal((await bob.get(`${delivery}/payload`)).status, 404);
   });
 
-  it("counts what was refused, by cause, with what to do about it", async () => {
+  it("count refusals by cause, with advice", async () => {
     const { path, at } = await trigger({ secret: "a secret of ours" });
     const wrong = { "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` };
     for (let times = 0; times < 3; times++)
@@ -135,7 +135,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.match(shown, /Not sent as JSON.*?<td class="number">1<\/td>/s);
   });
 
-  it("sends a test delivery through the checks of the sender", async () => {
+  it("send a test delivery through the usual checks", async () => {
     const { at, id } = await trigger({ secret: "a secret of ours" });
     const bob = await pages.visitor(pages.bob);
     assert.match((await bob.get(`${at}/send`)).text, /refs\/heads\/main/);
@@ -155,7 +155,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.equal(kept.length, 1);
   });
 
-  it("tries a filter on a delivery before it is saved", async () => {
+  it("try a filter on a delivery before it is saved", async () => {
     const { path, at } = await trigger();
     const delivery = await send(path, '{"ref":"refs/heads/main"}');
     const bob = await pages.visitor(pages.bob);
@@ -181,7 +181,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     assert.doesNotMatch((await bob.get(at)).text, /webhook\.payload\.ref/);
   });
 
-  it("are nobody's of another organization", async () => {
+  it("answer 404 for another organization's deliveries", async () => {
     const { path, at } = await trigger();
     const id = await send(path, "{}");
     const eve = { ...pages.ada, id: newId(new Date()), email: "eve@example.com" };
@@ -201,7 +201,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
   });
 });
 
-describeInBrowser("a delivery by hand", () => {
+describeInBrowser("a test delivery", () => {
   let pages: QueuePages;
 
   before(async () => {
@@ -210,7 +210,7 @@ describeInBrowser("a delivery by hand", () => {
   });
   after(() => pages.close());
 
-  it("is sent, followed to its build, and built again", onlyInFullRun, async () => {
+  it("is sent, leads to its build, and is rebuilt", onlyInFullRun, async () => {
     const { id } = await pages.acme.trigger({ type: "github", label: "Pushes", secret: "a secret of ours" });
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
     await page.goto(triggerPath(id));

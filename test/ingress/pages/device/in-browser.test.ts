@@ -29,7 +29,7 @@ describeInBrowser("connecting a device", () => {
   const openLink = (page: Page, { verification_uri_complete }: Codes) =>
     page.goto(new URL(verification_uri_complete).pathname);
 
-  it("shows who asks for what after the code is typed, and says to return to the device", async () => {
+  it("shows the request after the code is typed, then asks to return to the device", async () => {
     const codes = await pages.authorize({ scope: "read_user read_builds" }, "deploy-cli/2.3 (linux)");
 
     await enter(ada, ` ${codes.user_code.toLowerCase().replace("-", " ")} `);
@@ -59,7 +59,7 @@ describeInBrowser("connecting a device", () => {
     assert.equal(body.email, pages.ada.email);
   });
 
-  it("fills in the code of an address, and then wants to know that the device is one's own", async () => {
+  it("fills in the code of an address, and requires a confirmation of the device", async () => {
     const codes = await pages.authorize({ organization: "acme" });
     await openLink(ada, codes);
     assert.equal(await ada.getByLabel("Code").inputValue(), codes.user_code);
@@ -77,7 +77,7 @@ describeInBrowser("connecting a device", () => {
     assert.ok((await pages.poll(codes)).access_token);
   });
 
-  it("says that a wrong code is not valid, and takes the right one then", async () => {
+  it("refuses a wrong code, then accepts the right one", async () => {
     const codes = await pages.authorize();
 
     const answer = await enter(ada, "BCDF-GHJK");
@@ -89,7 +89,7 @@ describeInBrowser("connecting a device", () => {
     assert.equal(await heading(ada), "Authorize Deploy CLI?");
   });
 
-  it("says of an expired code just that it is not valid, and of a request that expires meanwhile that it has", async () => {
+  it("shows an expired code as invalid, and an expired request as expired", async () => {
     const [reviewed, late] = [await pages.authorize({ organization: "acme" }), await pages.authorize()];
     await enter(ada, reviewed.user_code);
 
@@ -104,7 +104,7 @@ describeInBrowser("connecting a device", () => {
     assert.equal((await pages.poll(reviewed)).error, "expired_token");
   });
 
-  it("denies as easily as it authorizes, without a choice to make first", async () => {
+  it("denies without a choice of organization", async () => {
     const codes = await pages.authorize();
     await openLink(ada, codes);
     await press(ada, "Continue");
@@ -120,7 +120,7 @@ describeInBrowser("connecting a device", () => {
     assert.equal((await enter(ada, codes.user_code)).status(), 422);
   });
 
-  it("answers Back, and a form that is sent again, with what was decided first", async () => {
+  it("shows the first decision after Back or a repeated form", async () => {
     const codes = await pages.authorize({ organization: "acme" });
     await enter(ada, codes.user_code);
     const other = await ada.context().newPage();
@@ -138,7 +138,7 @@ describeInBrowser("connecting a device", () => {
     await other.close();
   });
 
-  it("belongs to whoever enters the code first: to others it is not valid", async () => {
+  it("assigns the code to the first user; others see an invalid code", async () => {
     const codes = await pages.authorize({ organization: "acme" });
     const bob = await windowOf(pages.bob);
     await enter(ada, codes.user_code);
@@ -153,7 +153,7 @@ describeInBrowser("connecting a device", () => {
     await bob.context().close();
   });
 
-  it("lets one sign in as someone else, who then decides", async () => {
+  it("lets another user sign in and decide", async () => {
     const codes = await pages.authorize();
     const shared = await windowOf(pages.ada);
     await enter(shared, codes.user_code);
@@ -174,7 +174,7 @@ describeInBrowser("connecting a device", () => {
     await shared.context().close();
   });
 
-  it("preselects the organization that the device asks for, and lets one choose another", async () => {
+  it("preselects the requested organization, and offers others", async () => {
     const codes = await pages.authorize({ organization: "globex" });
     await enter(ada, codes.user_code);
     assert.ok(await ada.getByLabel("Globex Corporation").isChecked());
@@ -189,7 +189,7 @@ describeInBrowser("connecting a device", () => {
     assert.match(await mainText(ada), /in acme/);
   });
 
-  it("says for each organization what it would not grant, and grants the rest", async () => {
+  it("shows dropped scopes per organization, and grants the rest", async () => {
     const codes = await pages.authorize({ scope: "read_user write_clusters", organization: "acme" });
     await enter(ada, codes.user_code);
     const noteOf = (name: string) => ada.locator(".choices .check", { hasText: name }).innerText();
@@ -201,7 +201,7 @@ describeInBrowser("connecting a device", () => {
     assert.equal((await pages.poll(codes)).scope, "read_user");
   });
 
-  it("leaves only Deny to those who could grant nothing of it", async () => {
+  it("offers only Deny if the user can grant no scope", async () => {
     const codes = await pages.authorize({ scope: "write_clusters", organization: "acme" });
     const bob = await windowOf(pages.bob);
     await enter(bob, codes.user_code);

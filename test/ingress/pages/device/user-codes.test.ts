@@ -48,7 +48,7 @@ describeWithDatabase("entering a user code", (database) => {
     };
   };
 
-  it("forgives lower case, spaces, dashes and whatever else no code has in it", async () => {
+  it("accepts lower case, spaces, dashes and other separators", async () => {
     for (const change of [
       (code: string) => code.toLowerCase(),
       (code: string) => code.replace("-", ""),
@@ -62,7 +62,7 @@ describeWithDatabase("entering a user code", (database) => {
     }
   });
 
-  it("says one and the same of every code that is of no use, with one status", async () => {
+  it("answers every invalid code alike, with one status", async () => {
     const codes = await useless();
     const answers = await Promise.all(
       Object.values(codes).map(async (code) => ({ code, answer: await enter(bob, code) })),
@@ -79,7 +79,7 @@ describeWithDatabase("entering a user code", (database) => {
     }
   });
 
-  it("shows nobody the request of a code that they have not entered, and lets them decide nothing", async () => {
+  it("hides a request from users who did not enter its code", async () => {
     const codes = {
       ...(await useless()),
       "not entered": (await pages.authorize()).user_code,
@@ -107,7 +107,7 @@ describeWithDatabase("entering a user code", (database) => {
     assert.deepEqual(await deviceCodes(), before);
   });
 
-  it("insists on the checkbox exactly when the code came in the address", async () => {
+  it("requires the checkbox only if the code came in the address", async () => {
     const [linked, typed] = [await pages.authorize(), await pages.authorize()];
     const page = await ada.get(`/oauth/device/${linked.user_code}`);
     assert.match(page.text, /name="came_by_link" value="1"/);
@@ -119,7 +119,7 @@ describeWithDatabase("entering a user code", (database) => {
     assert.equal((await decide(ada, typed, { decision: "authorize" })).status, 303);
   });
 
-  it("authorizes for no organization that one does not belong to, and without a choice for none", async () => {
+  it("refuses another organization, and a form without one", async () => {
     const codes = await pages.authorize();
     await enter(bob, codes.user_code);
     for (const organization of [pages.globex.id, "", "acme"]) {
@@ -153,7 +153,7 @@ describeWithDatabase("entering a user code", (database) => {
     assert.equal((await enter(bob, fresh.user_code)).status, 303);
   });
 
-  it("forgets what became of a request a day after it expired", async () => {
+  it("shows an invalid code a day after its request expired", async () => {
     const codes = await pages.authorize();
     await enter(ada, codes.user_code);
     await decide(ada, codes, { decision: "deny" });
@@ -180,7 +180,7 @@ describeWithDatabase("guessing user codes", (database) => {
     person.post("/oauth/device", { user_code: code });
 
   describe("429", () => {
-    it("ends a user's guesses, not started again by a right code, and then an address's", async () => {
+    it("limits guesses by user and by address; a right code does not reset the count", async () => {
       const [ada, bob] = [await pages.visitor(pages.ada), await pages.visitor(pages.bob)];
       const right = async () => (await pages.authorize()).user_code;
       assert.equal((await enter(ada, "BCDF-GHJK")).status, 422);

@@ -15,7 +15,7 @@ const desk = { width: 1100, height: 800 };
 const phone = { width: 375, height: 740 };
 const contrast = { runOnly: ["color-contrast"] };
 
-describeInBrowser("in light, in dark and on a phone, everybody can read", () => {
+describeInBrowser("accessibility in light, in dark and on a phone", () => {
   let pages: Pages;
   let exhibits: Exhibits;
   let folder: string;

@@ -56,7 +56,7 @@ describeWithDatabase("every page", (database) => {
     assertPage(await request(pages.url), 200, "/ to nobody");
   });
 
-  it("runs our own script, from a file, where it changes by itself", async () => {
+  it("allows only our script file on live pages", async () => {
     const ada = await pages.visitor(pages.ada);
     const { headers, text } = await ada.get("/organizations/acme/pipelines");
     const policy = expected["content-security-policy"];
@@ -68,7 +68,7 @@ describeWithDatabase("every page", (database) => {
     assert.equal(text.match(/<script/g)?.length, 1);
   });
 
-  it("runs the script that sends a form once, where the answer is shown once", async () => {
+  it("allows the script that sends a form once", async () => {
     const ada = await pages.visitor(pages.ada);
     const { headers, text } = await ada.get("/user/api-access-tokens/new");
     const policy = expected["content-security-policy"];
@@ -80,7 +80,7 @@ describeWithDatabase("every page", (database) => {
     assert.equal(text.match(/<script/g)?.length, 1);
   });
 
-  it("runs the script of a button that copies, which may ask nobody for anything", async () => {
+  it("allows the script of a copy button, without connections", async () => {
     const ada = await pages.visitor(pages.ada);
     const form = { type: "webhook", label: "Hook", enabled: "1" };
     const answer = await ada.post("/organizations/acme/pipelines/web/triggers/new", form);
@@ -94,7 +94,7 @@ describeWithDatabase("every page", (database) => {
     assert.equal(answer.text.match(/<script/g)?.length, 1);
   });
 
-  it("is like that when it says what went wrong, too", async () => {
+  it("has the same headers on error pages", async () => {
     const ada = await pages.visitor(pages.ada);
     const id = pages.acme.id;
     for (const [path, status] of [
@@ -121,7 +121,7 @@ describeWithDatabase("every page", (database) => {
     assertPage(await ada.post("/oauth/device", {}, { "content-type": "text/plain" }), 415, "415");
   });
 
-  it("is JSON only where programs call", async () => {
+  it("is JSON only for programs", async () => {
     for (const path of ["/v2/nowhere", "/v3/nowhere", "/deliver", "/.well-known/nowhere"]) {
       const answer = await request(pages.url + path);
       assert.equal(answer.headers.get("content-type"), "application/json;charset=UTF-8", path);

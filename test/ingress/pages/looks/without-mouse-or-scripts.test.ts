@@ -16,7 +16,7 @@ describeInBrowser("the pages", () => {
   });
   after(() => pages.close());
 
-  it("do all that they do without JavaScript", async () => {
+  it("work without JavaScript", async () => {
     const page = await openWindow(pages.url, { javaScriptEnabled: false });
     const codes = await pages.authorize({ organization: "acme" });
     await page.goto(`/oauth/device/${codes.user_code}`);
@@ -70,7 +70,7 @@ describeInBrowser("the pages", () => {
     await page.context().close();
   });
 
-  it("show where the keyboard is, and let it skip the header", async () => {
+  it("show the focus, and offer a link that skips the header", async () => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
     await page.goto("/user/connected-apps");
     await page.keyboard.press("Tab");
@@ -87,7 +87,7 @@ describeInBrowser("the pages", () => {
     await page.context().close();
   });
 
-  it("open and leave the menu by keyboard", async () => {
+  it("open and close the menu by keyboard", async () => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
     await page.goto("/");
     await tabTo(page, "Ada");

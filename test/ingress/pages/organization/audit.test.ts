@@ -29,7 +29,7 @@ describeWithDatabase("the audit log", (database) => {
   const read = async (at = path) => (await ada.get(at)).text;
   const words = (html: string) => html.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
 
-  it("says of which pipeline a trigger is, and calls a token without a name a token", async () => {
+  it("names a trigger's pipeline, and shows a token without a name as a token", async () => {
     const { services, acme } = pages;
     await acme.trigger({ label: "Hook" });
     const of = { organization: "acme", scopes: ["read_user"], expiresInHours: undefined };
@@ -43,7 +43,7 @@ describeWithDatabase("the audit log", (database) => {
     assert.match(text, /created the access token Script/);
   });
 
-  it("names who created and revoked a token: its owner or the Operator", async () => {
+  it("names the owner or the Operator who created and revoked a token", async () => {
     const { services, acme } = pages;
     const input = { organizationId: acme.id, scopes: ["read_user"], expiresInHours: undefined };
     const [own, other] = [newId(services.clock.now()), newId(services.clock.now())];
@@ -59,7 +59,7 @@ describeWithDatabase("the audit log", (database) => {
     assert.match(text, /Operator revoked the access token Other/);
   });
 
-  it("shows what the operator did to the organization and to its users", async () => {
+  it("shows the operator's changes to the organization and its users", async () => {
     const { services, bob } = pages;
     await updateOrganization(services, "acme", { features: {} });
     await setPassword(services, bob.email, "a long password");
@@ -71,7 +71,7 @@ describeWithDatabase("the audit log", (database) => {
     assert.ok(text.includes(`Operator set the password of the user ${bob.email}`));
   });
 
-  it("leads to older entries, and back to the newest", async () => {
+  it("links older entries, and the newest", async () => {
     const { services, acme, clock } = pages;
     const actor = { organization: acme, userId: pages.ada.id };
     for (let i = 1; i <= 230; i++) {

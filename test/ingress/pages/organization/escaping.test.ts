@@ -20,7 +20,7 @@ describeWithDatabase("the pages of an organization", (database) => {
   });
   after(() => pages.close());
 
-  it("show as text what others have made up", async () => {
+  it("escape text from other users", async () => {
     const { services, actor, acme, paths } = pages;
     const evil = (place: string) =>
       `${place}'"></pre></textarea></title><script>alert(1)</script><img src=x>`;

@@ -75,7 +75,7 @@ describeWithDatabase("the pages of an organization", (database) => {
   };
 
   describe("are for its members", () => {
-    it("303 to sign in, and back, for who has not", async () => {
+    it("303 to sign-in and back, without a session", async () => {
       const nobody = await pages.visitor();
       const { reading, adminPages, adminForms, memberForms } = addresses(pages.acme);
       for (const path of [...reading, ...adminPages]) {
@@ -89,7 +89,7 @@ describeWithDatabase("the pages of an organization", (database) => {
       }
     });
 
-    it("404 in another organization, and for what is another's", async () => {
+    it("404 for another organization and its resources", async () => {
       const { reading, adminPages, adminForms, memberForms } = addresses(other);
       for (const path of [...reading, ...adminPages]) assert.equal((await ada.get(path)).status, 404, path);
       for (const path of [...adminForms, ...memberForms])
@@ -113,7 +113,7 @@ describeWithDatabase("the pages of an organization", (database) => {
         assert.ok([400, 404].includes((await ada.get(`/organizations/acme/${odd}`)).status), odd);
     });
 
-    it("403 for members who are no admins, and nothing is done", async () => {
+    it("403 for members without the admin role, and nothing changes", async () => {
       const { reading, adminPages, adminForms } = addresses(pages.acme);
       for (const path of reading) assert.equal((await bob.get(path)).status, 200, path);
       for (const path of adminPages) assert.equal((await bob.get(path)).status, 403, path);
@@ -125,7 +125,7 @@ describeWithDatabase("the pages of an organization", (database) => {
       assert.equal((await present()).dispatchPausedAt, null);
     });
 
-    it("403 without the token of a page of theirs", async () => {
+    it("403 without the CSRF token of their own page", async () => {
       const { adminForms, memberForms } = addresses(pages.acme);
       for (const path of [...adminForms, ...memberForms])
         assert.equal((await ada.post(path, { csrf_token: "x" })).status, 403, path);
@@ -193,7 +193,7 @@ describeWithDatabase("the pages of an organization", (database) => {
       assert.equal((await ada.post(path, form)).status, 303);
     });
 
-    it("422 for a pause: a note too long, or one that comes second", async () => {
+    it("422 for a pause with a long note, and for a second pause", async () => {
       const { queue } = pages.paths;
       const long = await ada.post(`${queue}/pause`, { note: `Kept ${"x".repeat(2000)}` });
       refused(long, "Note is too long (maximum is 2,000 characters).");
@@ -224,7 +224,7 @@ describeWithDatabase("the pages of an organization", (database) => {
       assert.equal((await ada.post(`${queue}/resume`)).status, 303);
     });
 
-    it("303 for a second click on Pause or Resume, which has nothing left to do", async () => {
+    it("303 for a second click on Pause or Resume", async () => {
       const { queue } = pages.paths;
       for (const note of ["", "Why"]) {
         const forms = ["pause", "pause", "resume", "resume"].map((action) => [action, { note }] as const);
@@ -255,7 +255,7 @@ describeWithDatabase("the pages of an organization", (database) => {
       assert.match(text, / and 2 more\.</);
     });
 
-    it("303 with spaces around names, which are not kept, and to what says what was done", async () => {
+    it("303 to a page with a notice; names are trimmed", async () => {
       const { services, paths } = pages;
       const cluster = await ada.post(paths.clusters, { name: " Spaced\u00a0", description: "\n" });
       const at = cluster.headers.get("location")?.split("?")[0] ?? "";
@@ -275,7 +275,7 @@ describeWithDatabase("the pages of an organization", (database) => {
       assert.equal(made.description, "About");
     });
 
-    it("303 to the page itself from an address that takes a form only", async () => {
+    it("303 to the page from an address that only takes a form", async () => {
       for (const [path, page] of [
         [`${pages.paths.queue}/pause`, pages.paths.queue],
         [`${pages.paths.queue}/resume`, pages.paths.queue],
@@ -285,13 +285,13 @@ describeWithDatabase("the pages of an organization", (database) => {
     });
   });
 
-  it("tell of a cluster only what was done to it and its queues", async () => {
+  it("show only a cluster's own history", async () => {
     const { text } = await bob.get(pages.paths.cluster);
     assert.match(text, /created the queue/);
     assert.doesNotMatch(text, /the (trigger|access token|member|pipeline)/);
   });
 
-  it("link no queue that is deleted from the jobs that ran on it", async () => {
+  it("do not link deleted queues", async () => {
     const { services, actor, acme, paths } = pages;
     const queue = await createQueue(services, actor, acme.cluster, { key: "gone" });
     const steps = [{ command: "make", agents: { queue: "gone" } }];

@@ -33,7 +33,7 @@ describeInBrowser("an admin of an organization", () => {
     await click(page, "New queue");
   };
 
-  it("gets from the start page to a queue", async () => {
+  it("navigates from the start page to a queue", async () => {
     await page.goto("/");
     await click(page, "acme");
     assert.equal(await heading(page), "Pipelines");
@@ -46,7 +46,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.match(await mainText(page), /Operator created the queue default/);
   });
 
-  it("creates a self-hosted queue, told what is wrong with its key", async () => {
+  it("creates a self-hosted queue after a correction of its key", async () => {
     await newQueue();
     await page.getByLabel("Key").fill("no spaces");
     await page.getByLabel("Description").fill("For releases");
@@ -66,7 +66,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.match(await mainText(page), /Created just now by Ada/);
   });
 
-  it("creates a hosted queue, which has a shape and no retries, and changes its size and image", async () => {
+  it("creates a hosted queue, and changes its size and image", async () => {
     await newQueue();
     await page.getByLabel("Key").fill("cloud");
     assert.equal(await page.getByRole("option", { name: /Windows/ }).count(), 0);
@@ -90,7 +90,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.match(await mainText(page), /Ada updated the queue cloud/);
   });
 
-  it("pauses a queue with a note and resumes it, seeing the builds that wait", async () => {
+  it("pauses a queue with a note, sees the waiting builds, and resumes it", async () => {
     await buildWebhook(pages, (await pages.acme.trigger({ message: "Held back" })).path);
     await page.goto(pages.paths.queue);
     await page.getByLabel("Note").fill("Line one\nline two");
@@ -107,7 +107,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.match(await mainText(page), /Ada resumed the queue default/);
   });
 
-  it("is told why a queue or cluster cannot be deleted", async () => {
+  it("sees why a queue or cluster cannot be deleted", async () => {
     await page.goto(pages.paths.queue);
     await click(page, "Delete");
     assert.equal(await heading(page), "Delete the queue default?");
@@ -123,7 +123,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.equal(await heading(page), "Web");
   });
 
-  it("deletes a queue, which the cluster then remembers", async () => {
+  it("deletes a queue and sees it in the cluster's history", async () => {
     await newQueue();
     await page.getByLabel("Key").fill("short-lived");
     await submit("Create queue");
@@ -169,7 +169,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.equal(await problem(), "Default queue is needed by the steps of 1 pipelines.");
   });
 
-  it("is not offered to a member, who sees all the rest", async () => {
+  it("sees controls that a member does not see", async () => {
     const bobs = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
     for (const path of [pages.paths.clusters, pages.paths.cluster, pages.paths.queue]) {
       assert.equal((await bobs.goto(path))?.status(), 200, path);
@@ -179,7 +179,7 @@ describeInBrowser("an admin of an organization", () => {
     await bobs.context().close();
   });
 
-  it("finds in the audit log who did what to anything of the organization", async () => {
+  it("sees all changes and actors in the audit log", async () => {
     await page.goto(pages.paths.cluster);
     await click(page, "Audit log");
 

@@ -12,7 +12,7 @@ import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
 
-describeWithDatabase("what a paused queue holds back", (database) => {
+describeWithDatabase("a job of a paused queue", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 
@@ -32,7 +32,7 @@ describeWithDatabase("what a paused queue holds back", (database) => {
       .replace(/<[^>]*>/g, " ")
       .replace(/\s+/g, " ");
 
-  it("is paused beside the state that it has, on lists, the build and its jobs", async () => {
+  it("is shown as paused beside its state on lists, the build and its jobs", async () => {
     const { services, actor, acme, paths } = pages;
     const queue = await createQueue(services, actor, acme.cluster, { key: "deploy" });
     await createPipeline(services, actor, {
@@ -57,7 +57,7 @@ describeWithDatabase("what a paused queue holds back", (database) => {
     assert.doesNotMatch(await textOf(`${paths.pipelines}/site/builds/1`), /paused/);
   });
 
-  it("is listed up to 20 builds on the queue's page, and counted beyond", async () => {
+  it("is listed on the queue's page up to 20 builds, and counted beyond", async () => {
     const { services, actor, acme, paths } = pages;
     const queue = await createQueue(services, actor, acme.cluster, { key: "busy" });
     const step = { command: "make", agents: { queue: "busy" } };

@@ -64,7 +64,7 @@ describeWithDatabase("a trigger", (database) => {
       assert.deepEqual([bare.secretSealed, bare.environmentSealed, verify], [null, null, "1"]);
     });
 
-    it("422 for what the rules forbid, and keeps what was typed but the secret", async () => {
+    it("answers 422 to invalid values, and keeps all but the secret", async () => {
       const { id } = await pages.acme.trigger({ type: "github" });
       const hook = await pages.acme.trigger();
       const edit = `${triggersPath}/${id}/edit`;
@@ -85,8 +85,8 @@ describeWithDatabase("a trigger", (database) => {
     });
   });
 
-  describe("what is done to a trigger", () => {
-    it("disabling and enabling hold at once, and are in the audit log by these names", async () => {
+  describe("actions on a trigger", () => {
+    it("disabling and enabling apply at once, and appear in the audit log", async () => {
       const { id, path } = await pages.acme.trigger();
       const deliver = async () => (await post(pages.url + path, "{}")).status;
       const answer = await pages.member.post(`${triggersPath}/${id}/disable`);
@@ -108,7 +108,7 @@ describeWithDatabase("a trigger", (database) => {
       }
     });
 
-    it("deleting asks once, and then the URL answers 404", async () => {
+    it("deleting needs a confirmation, and then the URL answers 404", async () => {
       const { id, path } = await pages.acme.trigger({ label: "Doomed" });
       const page = await pages.member.get(`${triggersPath}/${id}/delete`);
       assert.match(page.text, /Delete the trigger Doomed\?.*answers 404 at once/s);
@@ -121,7 +121,7 @@ describeWithDatabase("a trigger", (database) => {
       assert.equal((await pages.member.post(`${triggersPath}/${id}/delete`)).status, 404);
     });
 
-    it("replacing makes a copy with a new URL, shown once however often the form is sent", async () => {
+    it("replacing creates one copy with a new URL, shown once, even if sent again", async () => {
       const environment = { REGION: "eu" };
       const settings = { type: "github", label: "Leaked", environment, secret: "s3cret", branch: "b" };
       const { id, path } = await pages.acme.trigger(settings);
@@ -148,7 +148,7 @@ describeWithDatabase("a trigger", (database) => {
       assert.equal((await post(pages.url + fresh, "{}")).status, 401, "it is verified as before");
     });
 
-    it("two who replace it at once get one copy: the other is told that it is gone", async () => {
+    it("simultaneous replacements create one copy; the second user sees an error", async () => {
       const { id } = await pages.acme.trigger({ label: "Contested" });
       const forms = await Promise.all([1, 2].map(() => pages.member.get(`${triggersPath}/${id}/replace`)));
 

@@ -16,7 +16,7 @@ import { startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pa
 
 const maxTabs = 60;
 
-describeInBrowser("who manages triggers in a browser", () => {
+describeInBrowser("a user who manages triggers in a browser", () => {
   let pages: TriggerPages;
 
   before(async () => {
@@ -40,7 +40,7 @@ describeInBrowser("who manages triggers in a browser", () => {
   };
   const isUrlShown = async (page: Page) => (await page.content()).includes("/deliver/sbtr_");
 
-  it("sees the URL of a new one once: not after a reload, nor by Back and Forward", async () => {
+  it("sees a new trigger's URL once: not after a reload, Back or Forward", async () => {
     const page = await open("/organizations/acme/pipelines/web");
     await click(page, "Triggers");
     assert.match(await mainText(page), /No trigger yet/);
@@ -68,7 +68,7 @@ describeInBrowser("who manages triggers in a browser", () => {
     await page.context().close();
   });
 
-  it("sees it after a double click, too", async () => {
+  it("sees the URL after a double click", async () => {
     const page = await open(`${triggersPath}/new`);
     await page.getByLabel("Webhook", { exact: false }).first().check();
     await page.getByLabel("Description").fill("Twice");
@@ -94,7 +94,7 @@ describeInBrowser("who manages triggers in a browser", () => {
     await page.context().close();
   });
 
-  it("is asked for a secret where the type can be verified, and for variables when they are replaced", async () => {
+  it("sees the secret and variable fields only when they apply", async () => {
     const page = await open(`${triggersPath}/new`);
     const secret = page.getByLabel("Secret", { exact: true });
     assert.equal(await secret.isVisible(), false);
@@ -160,7 +160,7 @@ describeInBrowser("who manages triggers in a browser", () => {
     await page.context().close();
   });
 
-  it("sees by itself what others do to the triggers", async () => {
+  it("sees changes by other users without a reload", async () => {
     const list = await open(triggersPath);
     await list.evaluate(() => Object.assign(globalThis, { same: 1 }));
     const fields = await pages.newForm({ label: "From elsewhere" });
@@ -176,7 +176,7 @@ describeInBrowser("who manages triggers in a browser", () => {
     await list.context().close();
   });
 
-  it("makes one by keyboard alone", async () => {
+  it("creates a trigger by keyboard alone", async () => {
     const page = await open(triggersPath);
     const { keyboard } = page;
     await tabTo(page, "New trigger");

@@ -26,7 +26,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
   afterEach(() => pages.clear());
   after(() => pages.close());
 
-  it("is what the form says, and its URL works", async () => {
+  it("creates a trigger with the form's values and a working URL", async () => {
     const fields = await pages.newForm({
       type: "github",
       label: " Pushes ",
@@ -59,7 +59,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.doesNotMatch(pages.logged.join(""), /s3cret|sbtr_\w|eu=1/);
   });
 
-  it("has the defaults when nothing is given, and is disabled when the box is not ticked", async () => {
+  it("uses the defaults, and disables a trigger whose box is not ticked", async () => {
     const fields = await pages.newForm();
     const { enabled, ...unticked } = fields;
     const answer = await pages.member.post(`${triggersPath}/new`, unticked);
@@ -73,7 +73,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.ok(enabled);
   });
 
-  it("is one trigger, with its URL shown once, of a form that is sent several times at once", async () => {
+  it("creates one trigger and shows its URL once when sent several times at once", async () => {
     const fields = await pages.newForm({ label: "Once" });
 
     const answers = await Promise.all([1, 2, 3].map(() => pages.member.post(`${triggersPath}/new`, fields)));
@@ -88,7 +88,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.doesNotMatch(second.text, /sbtr_/);
   });
 
-  it("does not tell of a trigger elsewhere whose id is sent", async () => {
+  it("does not reveal another trigger whose id is sent", async () => {
     await pages.ofOwn("elsewhere");
     const { id } = await pages.acme.trigger({ label: "Hidden" }, "elsewhere");
     const answer = await pages.member.post(`${triggersPath}/new`, await pages.newForm({ id }));
@@ -96,7 +96,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.doesNotMatch(answer.text, /Hidden|\/replace/);
   });
 
-  it("422 for what the rules forbid, and keeps what was typed but the secret", async () => {
+  it("answers 422 to invalid values, and keeps all but the secret", async () => {
     const send = async (fields: Record<string, string>) =>
       pages.member.post(`${triggersPath}/new`, await pages.newForm(fields));
     assertRefused(await send({ type: "" }), "Type must be chosen.");
@@ -142,7 +142,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.doesNotMatch(kept.text, /hunter2/);
   });
 
-  it("has a filter where the organization has the feature", async () => {
+  it("has a filter if the organization has the feature", async () => {
     assert.doesNotMatch((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
     await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
     assert.match((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
@@ -168,7 +168,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     ["github", "it's $ecret"],
     ["linear", "it's `secret`"],
   ] as const)
-    it(`comes with a command that works: ${type}${secret ? ", verified" : ""}`, async () => {
+    it(`shows a command that works: ${type}${secret ? ", verified" : ""}`, async () => {
       const fields = await pages.newForm({ type, ...(secret && { verify: "1", secret }) });
       const answer = await pages.member.post(`${triggersPath}/new`, fields);
       const command = read({ text: /<textarea id="command"[^>]*>([^<]*)</.exec(answer.text)?.[1] ?? "" })

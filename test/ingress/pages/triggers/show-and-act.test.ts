@@ -24,7 +24,7 @@ describeWithDatabase("the pages of triggers", (database) => {
   after(() => pages.close());
 
   describe("the list", () => {
-    it("says what a trigger is when there is none, and is linked from the pipeline", async () => {
+    it("explains triggers when empty, and is linked from the pipeline", async () => {
       const path = await pages.ofOwn("empty");
       assert.match(
         (await pages.member.get("/organizations/acme/pipelines/empty")).text,
@@ -52,7 +52,7 @@ describeWithDatabase("the pages of triggers", (database) => {
       assert.match(off, />Webhook<.*>disabled<.*none yet/s);
     });
 
-    it("says so when there are ten, and then there is no form for another", async () => {
+    it("has no form for an eleventh trigger", async () => {
       const path = await pages.ofOwn("full");
       const before = { ...form, id: hiddenId(await pages.member.get(`${path}/new`)) };
       for (let made = 0; made < 10; made++) await pages.acme.trigger({}, "full");
@@ -69,7 +69,7 @@ describeWithDatabase("the pages of triggers", (database) => {
   });
 
   describe("setting up", () => {
-    it("says what to click at the sender, and what a preview cannot do", async () => {
+    it("explains the sender's settings and the limits of the preview", async () => {
       const says = async (type: string, words: RegExp[]) => {
         const { id } = await pages.acme.trigger({ type });
         const { text, status } = await pages.member.get(`${triggersPath}/${id}/setup`);
@@ -84,7 +84,7 @@ describeWithDatabase("the pages of triggers", (database) => {
   });
 
   describe("are for members", () => {
-    it("404 for everybody else, and for triggers elsewhere; 403 without the form's token", async () => {
+    it("404 for other users and for other pipelines' triggers; 403 without the CSRF token", async () => {
       const other = await setUpOrganization(pages, "initech");
       const theirs = await other.trigger();
       const ours = await pages.acme.trigger();

@@ -15,7 +15,7 @@ describe("files of the pages", () => {
   const file = async (path: string) => request(world.url + path);
   const harmless = "default-src 'none'; style-src 'unsafe-inline'";
 
-  it("are kept by browsers for ever, under an address that changes with their content", async () => {
+  it("are cached for ever, at an address that changes with their content", async () => {
     const { text } = await file("/");
     const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
     assert.ok(paths.length >= 3);
@@ -32,7 +32,7 @@ describe("files of the pages", () => {
     assert.equal((await file("/assets/icon.svg")).headers.get("content-type"), "image/svg+xml");
   });
 
-  it("are only those: nothing else of the disk, and no name that objects have anyway", async () => {
+  it("exclude other files of the disk and names of object properties", async () => {
     for (const name of [
       "none.css",
       "..%2fpage.ts",

@@ -19,7 +19,7 @@ describeWithDatabase("an error page", (database) => {
   const menu = /<nav aria-label="Your account">.*bob@acme\.example\.com/;
   const bar = /<nav class="organization" aria-label="acme">/;
 
-  it("says in words for people what there is not, and keeps menu and organization", async () => {
+  it("names the missing page in plain words, and keeps menu and organization", async () => {
     const { paths, clock } = pages;
     const id = newId(clock.now());
     for (const [path, words] of [
@@ -36,7 +36,7 @@ describeWithDatabase("an error page", (database) => {
     }
   });
 
-  it("names no organization to who is not its member", async () => {
+  it("hides an organization from users outside of it", async () => {
     const { status, text } = await bob.get("/organizations/globex/clusters");
 
     assert.equal(status, 404);
@@ -54,7 +54,7 @@ describeWithDatabase("an error page", (database) => {
     assert.match(text, bar);
   });
 
-  it("has the menu where no page is, for another method and for a form that is out of date", async () => {
+  it("shows the menu for an unknown page, a wrong method and an outdated form", async () => {
     for (const [answer, status] of [
       [await bob.get("/nowhere"), 404],
       [await bob.get("/sign-out"), 405],
@@ -71,7 +71,7 @@ describeWithDatabase("an error page", (database) => {
     );
   });
 
-  it("has no menu for nobody, and gives out no cookie", async () => {
+  it("shows no menu and sets no cookie without a session", async () => {
     for (const cookie of ["", "signalbox=nonsense"]) {
       const { status, text, headers } = await request(`${pages.url}/nowhere`, { headers: { cookie } });
       assert.equal(status, 404);
@@ -80,7 +80,7 @@ describeWithDatabase("an error page", (database) => {
     }
   });
 
-  it("is the same error when nobody can be found", async (t) => {
+  it("keeps the error when the session cannot be read", async (t) => {
     t.mock.method(pages.services.db, "select", () => {
       throw new Error("the database is away");
     });

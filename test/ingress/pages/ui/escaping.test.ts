@@ -84,7 +84,7 @@ describeWithDatabase("untrusted text on pages", (database) => {
     await see(`/user/connected-apps/${id}/revoke`, [application, organization]);
   });
 
-  it("at home, in the menu and among tokens", async () => {
+  it("on the home page, in the menu and among tokens", async () => {
     await see("/", [person, organization]);
     await see("/user/api-access-tokens/new", [organization]);
     const fields = { organization: organizationId, scopes: "read_user", days: "30" };
@@ -99,7 +99,7 @@ describeWithDatabase("untrusted text on pages", (database) => {
     await see(`/user/api-access-tokens/${id}/revoke`, [description]);
   });
 
-  it("in forms that come back with what was sent", async () => {
+  it("in forms that return the sent values", async () => {
     const stranger = await pages.visitor();
     const text = attack(8);
     const signIn = await stranger.post("/sign-in", { email: text, password: "x", to: `/${text}` });
@@ -118,7 +118,7 @@ describeWithDatabase("untrusted text on pages", (database) => {
     assert.match(code.text, /value="'&quot;>&lt;script>x"/);
   });
 
-  it("in addresses: codes, notices, where to go on, and paths that do not exist", async () => {
+  it("in addresses: codes, notices, return paths, and unknown paths", async () => {
     const text = encodeURIComponent(attack(9));
     for (const path of [
       `/oauth/device/${text}`,

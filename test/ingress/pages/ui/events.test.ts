@@ -44,7 +44,7 @@ describeWithDatabase("GET /events", (database) => {
     await resumeDispatch(services, actor, acme.queue);
   };
 
-  it("is 403 without a session, with another one, and for other topics than the page's", async () => {
+  it("answers 403 without a session, with another session, and for other topics", async () => {
     const [ada, bob, nobody] = await Promise.all([
       pages.visitor(pages.ada),
       pages.visitor(pages.bob),
@@ -64,7 +64,7 @@ describeWithDatabase("GET /events", (database) => {
     assert.equal((await request(pages.url + address, { method: "POST" })).status, 405);
   });
 
-  it("sends every change, of other processes too, until the reader leaves", async () => {
+  it("sends every change, also from other processes, until the reader disconnects", async () => {
     const stream = await open();
     assert.equal(stream.response.headers.get("content-type"), "text/event-stream");
     assert.equal(stream.response.headers.get("cache-control"), "no-store");
@@ -82,7 +82,7 @@ describeWithDatabase("GET /events", (database) => {
     await toggle();
   });
 
-  it("unsubscribes when the reader leaves, and after a HEAD", async () => {
+  it("unsubscribes when the reader disconnects, and after a HEAD", async () => {
     const { events } = pages.services;
     const { subscribe } = events;
     let held = 0;

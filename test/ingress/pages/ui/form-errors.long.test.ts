@@ -16,7 +16,7 @@ describeInBrowser("a form that is refused", () => {
   });
   after(() => pages.close());
 
-  it("marks the field that the error is about, and puts the keyboard there", async () => {
+  it("marks and focuses the field of the error", async () => {
     await page.goto(`${pages.paths.cluster}/queues/new`);
     await page.getByLabel("Key").fill("not a key");
 
@@ -30,7 +30,7 @@ describeInBrowser("a form that is refused", () => {
     assert.equal(await page.locator("[aria-invalid]").count(), 1);
   });
 
-  it("marks the password that is wrong", async () => {
+  it("marks a wrong password", async () => {
     await page.goto("/user/password");
     await page.getByLabel("Current password").fill("wrong password");
     await page.getByLabel("New password", { exact: true }).fill("another good password");
@@ -39,7 +39,7 @@ describeInBrowser("a form that is refused", () => {
     await page.locator("#field-present[aria-invalid]:focus").waitFor();
   });
 
-  it("puts the keyboard on an error that is about no field", async () => {
+  it("focuses an error without a field", async () => {
     await page.goto(`${pages.paths.cluster}/delete`);
 
     await press(page, "Delete");

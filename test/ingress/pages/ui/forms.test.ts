@@ -85,7 +85,7 @@ describeWithDatabase("a form", (database) => {
     });
   });
 
-  it("is taken from our own pages, and from clients that say nothing of where it comes from", async () => {
+  it("is accepted from our own pages, and from clients that send no origin", async () => {
     const own = token(await tokenOf(ada));
     for (const headers of [
       { "sec-fetch-site": "same-origin" },
@@ -105,7 +105,7 @@ describeWithDatabase("a form", (database) => {
     }
   });
 
-  it("is 413 over 64 KB, whether or not it says so", async () => {
+  it("is answered 413 over 64 KB, declared or not", async () => {
     const body = (length: number) => `csrf_token=x&user_code=${"x".repeat(length)}`;
     const headers = { cookie: ada.cookie, "content-type": "application/x-www-form-urlencoded" };
     const post = (init: RequestInit) =>
@@ -119,7 +119,7 @@ describeWithDatabase("a form", (database) => {
     assert.equal((await post(chunked)).status, 413);
   });
 
-  it("is 415 as anything but a form", async () => {
+  it("is answered 415 with any other content type", async () => {
     for (const [path] of everyForm()) {
       for (const type of ["application/json", "multipart/form-data; boundary=x", "text/plain", ""]) {
         const answer = await request(pages.url + path, {
@@ -134,7 +134,7 @@ describeWithDatabase("a form", (database) => {
     }
   });
 
-  it("is 405 with any other method, which is told the ones there are", async () => {
+  it("is answered 405 with Allow to any other method", async () => {
     const allowed = { "/sign-out": "POST", "/": "GET, HEAD", "/oauth/device/BCDF-GHJK": "GET, HEAD" };
     for (const path of [...everyForm().map(([each]) => each), ...Object.keys(allowed)]) {
       const allow = (allowed as Record<string, string>)[path] ?? "GET, HEAD, POST";
@@ -148,7 +148,7 @@ describeWithDatabase("a form", (database) => {
     }
   });
 
-  it("takes any text without breaking", async () => {
+  it("accepts any text without an error", async () => {
     const names = ["email", "password", "user_code", "to", "decision", "organization", "id", "description"];
     const more = ["scopes", "days", "present", "wanted", "again"];
     const fields = (text: string) => Object.fromEntries([...names, ...more].map((name) => [name, text]));

@@ -50,7 +50,7 @@ describeInBrowser("the layout", () => {
     assert.ok(entry - x - width < 30);
   });
 
-  it("has links that look like buttons as high as buttons, their text in the middle", async () => {
+  it("gives links styled as buttons the height of buttons, with centered text", async () => {
     await visit(`${queuePath}/edit`, 1200);
     const [button, link] = [page.locator("button", { hasText: "Save" }), page.locator(".actions .button")];
     const { height } = await box(button);
@@ -62,7 +62,7 @@ describeInBrowser("the layout", () => {
     assert.ok(Math.abs(room - height) < 0.5, `${room} of ${height}`);
   });
 
-  it("leaves steps and branches room beside long words, and keeps the lines of a command", async () => {
+  it("leaves steps and branches room beside long words, and keeps a command's lines", async () => {
     for (const width of [1200, 390]) {
       await visit("/organizations/acme/pipelines/site/builds/1", width);
       assert.ok((await box(page.locator("th.step"))).width >= 200, `step at ${width}`);
@@ -72,14 +72,14 @@ describeInBrowser("the layout", () => {
     }
   });
 
-  it("has the menu in the first line at 320 pixels, on the right", async () => {
+  it("puts the menu on the right of the first line at 320 pixels", async () => {
     await visit("/", 320);
     const [menu, brand] = [await box(page.locator(".menu")), await box(page.locator(".brand"))];
     assert.ok(menu.y < brand.y + brand.height);
     assert.ok(menu.x + menu.width > 300);
   });
 
-  it("has the whole name of an organization on a phone, and its sections in one line", async () => {
+  it("shows an organization's whole name on a phone, and its sections in one line", async () => {
     await visit("/organizations/globex/pipelines", 390);
     const bar = page.getByRole("navigation", { name: "Globex Corporation" });
     assert.ok(await bar.locator("strong").evaluate((name) => name.scrollWidth <= name.clientWidth));
@@ -89,7 +89,7 @@ describeInBrowser("the layout", () => {
     assert.deepEqual([tops.length, new Set(tops).size], [3, 1]);
   });
 
-  it("says that a queue is paused before it describes the queue", async () => {
+  it("shows a queue's pause before its description", async () => {
     await visit(queuePath, 1200);
     const [warning, description] = [
       await box(page.locator(".warning")),

@@ -38,7 +38,7 @@ describeInBrowser("a page that is open", () => {
   const pause = async (note: string) => pauseDispatch(pages.services, pages.actor, await queue(), note);
   const resume = async () => resumeDispatch(pages.services, pages.actor, await queue());
 
-  it("shows by itself that somebody paused the queue, why, and that it is resumed", async () => {
+  it("shows a pause with its note, and a resume, without a reload", async () => {
     const { paths, bob } = pages;
     const hers = await window(paths.queue);
     const others = await Promise.all([paths.queue, paths.build(1)].map((path) => window(path, {}, bob)));
@@ -72,7 +72,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("leaves alone what somebody types, and shows the rest", async () => {
+  it("keeps typed text, and updates the rest", async () => {
     const page = await window(pages.paths.queue);
     const note = page.getByLabel("Note");
     await note.pressSequentially("Half a sen");
@@ -104,7 +104,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("takes the form away that is of no use any more once nobody types there", onlyInFullRun, async () => {
+  it("removes an outdated form once nobody types in it", onlyInFullRun, async () => {
     const page = await window(pages.paths.queue);
     const note = page.getByLabel("Note");
     await note.fill("Second thoughts");
@@ -119,29 +119,25 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it(
-    "says the new state, and puts the keyboard on the heading when its button is gone",
-    onlyInFullRun,
-    async () => {
-      await pause("Short");
-      const page = await window(pages.paths.queue);
-      await page.getByRole("button", { name: "Resume" }).focus();
+  it("announces the new state, and focuses the heading when its button is gone", onlyInFullRun, async () => {
+    await pause("Short");
+    const page = await window(pages.paths.queue);
+    await page.getByRole("button", { name: "Resume" }).focus();
 
-      await resume();
+    await resume();
 
-      await page.locator("h1:focus").waitFor();
-      const spoken = page.locator("[aria-live=polite]");
-      assert.equal(await spoken.textContent(), "default active");
-      await pause("Again");
-      await page.getByText("Again").waitFor();
-      assert.equal(await page.locator("h1:focus").innerText(), "default paused");
-      assert.equal(await spoken.textContent(), "default paused");
-      await resume();
-      await page.context().close();
-    },
-  );
+    await page.locator("h1:focus").waitFor();
+    const spoken = page.locator("[aria-live=polite]");
+    assert.equal(await spoken.textContent(), "default active");
+    await pause("Again");
+    await page.getByText("Again").waitFor();
+    assert.equal(await page.locator("h1:focus").innerText(), "default paused");
+    assert.equal(await spoken.textContent(), "default paused");
+    await resume();
+    await page.context().close();
+  });
 
-  it("keeps what is unfolded, where the keyboard is and how far it is scrolled", onlyInFullRun, async () => {
+  it("keeps unfolded parts, focus and scroll position", onlyInFullRun, async () => {
     const page = await window(pages.paths.build(1));
     await page.locator("#environment > summary").click();
     await page.getByRole("link", { name: "default" }).focus();
@@ -155,7 +151,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("shows builds that come, and builds that are canceled", onlyInFullRun, async () => {
+  it("shows new builds and canceled builds", onlyInFullRun, async () => {
     const [list, pipeline] = await Promise.all(
       [pages.paths.pipelines, pages.paths.pipeline].map((path) => window(path)),
     );
@@ -169,7 +165,7 @@ describeInBrowser("a page that is open", () => {
     for (const page of [list, pipeline]) await page.context().close();
   });
 
-  it("shows what changed after the page was made and before it listens", async () => {
+  it("shows changes made between rendering and listening", async () => {
     const page = await window(pages.paths.pipelines);
     await page.route(/\/events\?/, async (route) => {
       await pause("In between");
@@ -183,7 +179,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("listens only while it is in sight, and catches up", async () => {
+  it("listens only while visible, and catches up", async () => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
     const firstLook = page.waitForResponse((response) => response.request().resourceType() === "fetch");
     await page.goto(pages.paths.queue);
@@ -205,7 +201,7 @@ describeInBrowser("a page that is open", () => {
     await page.context().close();
   });
 
-  it("shows it after a reload without JavaScript", onlyInFullRun, async () => {
+  it("shows changes after a reload without JavaScript", onlyInFullRun, async () => {
     const page = await window(pages.paths.queue, { javaScriptEnabled: false });
     await page.getByLabel("Note").fill("By hand");
     await press(page, "Pause");
@@ -219,8 +215,8 @@ describeInBrowser("a page that is open", () => {
   });
 });
 
-describe("while Redis is away", () => {
-  it("pages show and do what they otherwise do", async (t) => {
+describe("while Redis is unavailable", () => {
+  it("pages work as usual", async (t) => {
     const pages = await startQueuePages(sqlite, { REDIS_URL: "redis://127.0.0.1:1" });
     t.after(() => pages.close());
     const ada = await pages.visitor(pages.ada);
