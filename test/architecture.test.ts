@@ -118,7 +118,7 @@ describe("the import rules", () => {
     );
   });
 
-  it("allow no circle of files, through types alone neither", () => {
+  it("allow no import cycle, type-only ones included", () => {
     const known = (circle: string) => knownCircles.some((folder) => circle.startsWith(folder));
     assert.deepEqual(
       circles().filter((circle) => !known(circle)),
@@ -177,7 +177,7 @@ describe("the code", () => {
     );
   });
 
-  it("names things in the field's words", () => {
+  it("uses the field's names", () => {
     const banned = [
       /\b(?:most|longest|largest|deepest)[A-Z]\w*/g, // max…
       /\b(?:tell|mourn|complain|forget|meet)(?:[A-Z]\w*)?\(/g,

@@ -31,7 +31,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
   };
   const built = (deliveryId: string) => eventually("the build", () => buildOfDelivery(world, deliveryId));
 
-  it("exists a moment later, with the trigger's branch, commit, message and variables", async () => {
+  it("has the trigger's branch, commit, message and variables", async () => {
     const { path } = await acme.trigger({
       branch: "release",
       commit: "abc123",
@@ -100,7 +100,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     assert.deepEqual(body.meta_data, {});
   });
 
-  it("does not let a trigger replace our own variables", async () => {
+  it("does not let a trigger replace predefined variables", async () => {
     const { path } = await acme.trigger({
       environment: { SIGNALBOX_BUILD_NUMBER: "99999", SIGNALBOX_FAKE: "1" },
     });
@@ -136,7 +136,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     );
   });
 
-  it("makes 1,000 builds with 1,000 numbers of 1,000 simultaneous webhooks", onlyInFullRun, async () => {
+  it("gets its own number for each of 1,000 simultaneous webhooks", onlyInFullRun, async () => {
     const { path } = await acme.trigger();
     const before = await countBuilds(world);
 
@@ -150,7 +150,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     assert.equal((numbers.at(-1) ?? 0) - (numbers[0] ?? 0), 999, "numbers have no gaps");
   });
 
-  it("is made once, even if several workers get the delivery at the same time", async () => {
+  it("is created once, even if several workers get the delivery at once", async () => {
     const { path } = await acme.trigger();
     const ids = await Promise.all(Array.from({ length: 20 }, () => deliver(path)));
     const before = await countBuilds(world);
@@ -166,7 +166,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
     assert.ok((await countBuilds(world)) <= before + 20);
   });
 
-  it("is still made when the trigger is deleted after its webhook was accepted", async () => {
+  it("is created even if the trigger is deleted after the webhook", async () => {
     const trigger = await acme.trigger({ branch: "kept" });
     const id = await deliver(trigger.path);
     await deleteTrigger(world.services, acme.operator, trigger);
@@ -185,7 +185,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
   });
   after(() => world.close());
 
-  it("stays pending, and is requeued after it has waited too long, at most every ten seconds", async () => {
+  it("stays pending, and is requeued after a long wait, at most every ten seconds", async () => {
     const { path } = await acme.trigger();
     const { body } = await post(world.url + path, "{}");
 
@@ -202,7 +202,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
     assert.equal((await findDelivery(world, body.id))?.status, "build_created");
   });
 
-  it("fails alone when no retry can mend it, and the rest of its group is built", async () => {
+  it("fails alone for a permanent error, and the rest of its group is built", async () => {
     const broken = await createPipeline(world.services, acme.operator, {
       clusterId: acme.cluster.id,
       slug: "broken",
@@ -227,7 +227,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
     assert.ok(await buildOfDelivery(world, good));
   });
 
-  it("stays waiting through a fault, while others of its group are built", async () => {
+  it("stays pending during a fault, while others of its group are built", async () => {
     const trigger = await acme.trigger({ environment: { A: "1" } });
     const sealed = (await post(world.url + trigger.path, "{}")).body.id;
     const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;

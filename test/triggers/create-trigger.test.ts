@@ -25,7 +25,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
   };
 
   describe("201", () => {
-    it("answers the whole trigger, with the defaults of what was not sent", async () => {
+    it("answers the whole trigger, with defaults for missing members", async () => {
       const { slug, id: pipelineId } = await api.newPipeline();
       const body = { type: "webhook", label: "Plain" };
 
@@ -63,7 +63,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       });
     });
 
-    it("keeps all that was sent, and shows of secrets their last two characters", async () => {
+    it("keeps all sent members, and shows only the last two characters of secrets", async () => {
       const { body: trigger } = await api.send("POST", await freshPath(), { body: full });
 
       const environment_variables = ["COLOUR", "_A1"];
@@ -80,7 +80,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       );
     });
 
-    it("shows the URL in the answer to the create only", async () => {
+    it("shows the URL only in the answer to the create", async () => {
       const { slug } = await api.newPipeline();
       const { endpoint_url, ...rest } = await api.newTrigger(full, slug);
       const path = `${api.triggersAt(slug)}/${rest.id}`;
@@ -96,7 +96,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       for (const { text } of [got, listed, patched]) assert.ok(!text.includes(token));
     });
 
-    it("makes a URL that works at once, or not while the trigger is disabled", async () => {
+    it("creates a URL that works at once unless the trigger is disabled", async () => {
       const { slug } = await api.newPipeline();
       const open = await api.newTrigger({}, slug);
       const closed = await api.newTrigger({ enabled: false }, slug);
@@ -118,7 +118,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       assert.deepEqual([status, body.created_by.id, body.updated_by.id], [201, member.id, member.id]);
     });
 
-    it("takes values at their limits, and null where it stands for the default", async () => {
+    it("accepts values at their limits, and null for a default", async () => {
       const variables = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`V${at}`, "x"]));
       const bodies = [
         { label: "é".repeat(255) },
@@ -152,7 +152,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       assert.equal(body.verification.secret_hint, "XXXXXXXXXXXXXXXXXXXX");
     });
 
-    it("takes a filter from an organization that has them", async () => {
+    it("accepts a filter if the organization has the feature", async () => {
       await api.features({ webhook_filtering: true });
       const filter = { expression: "webhook.payload.a == 1" };
 
@@ -275,7 +275,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       assert.deepEqual((await api.send("GET", api.triggersAt(slug))).body.items, []);
     });
 
-    it("refuses the eleventh of a pipeline, whether the ten are enabled or not, until one is gone", async () => {
+    it("refuses a pipeline's eleventh trigger, enabled or not, until one is deleted", async () => {
       const { slug } = await api.newPipeline();
       const made = [];
       for (let at = 0; at < 10; at++) made.push(await api.newTrigger({ enabled: at % 2 === 0 }, slug));

@@ -45,7 +45,7 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
   for (const name of ["triggers", "deliveries"] as const) {
     const list = lists[name];
     describe(`of ${name}`, () => {
-      it("is one page with no other links when all fit, the newest first", async () => {
+      it("is one page without links if all items fit, newest first", async () => {
         for (const address of [list.path, `${list.path}?per_page=10`, `${list.path}?per_page=100`]) {
           const page = await read(address);
           assert.deepEqual(idsOf(page), list.ids);
@@ -54,7 +54,7 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
       });
 
       for (const size of [1, 3, 5, 9]) {
-        it(`gives each once by ${size}, forwards and backwards`, async () => {
+        it(`returns each item once by ${size}, forwards and backwards`, async () => {
           const forwards = await walk(`${list.path}?per_page=${size}`, "next");
           assert.deepEqual(forwards.flatMap(idsOf), list.ids);
           assert.equal(forwards.length, Math.ceil(10 / size));
@@ -112,7 +112,7 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
     });
   }
 
-  it("continues after the cursor while items are added, and shows those on the way back", async () => {
+  it("continues after the cursor while items are added, and shows them on the way back", async () => {
     const trigger = await api.newTrigger();
     const path = `${api.triggersAt()}/${trigger.id}/deliveries`;
     const old: string[] = [];

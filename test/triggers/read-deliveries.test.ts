@@ -33,7 +33,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
   };
 
   describe("a delivery", () => {
-    it("is all null while it is in process, then has its build", async () => {
+    it("has only null results while pending, then its build", async () => {
       const trigger = await fresh();
       const id = await api.deliver(trigger, "{}", { "Content-Type": "application/json; charset=utf-8" });
 
@@ -63,7 +63,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       assert.equal((await api.send("GET", at)).body.id, build?.id);
     });
 
-    it("has the sender's own id of it, where its type of sender gives one", async () => {
+    it("has the sender's own id if the sender gives one", async () => {
       const headers = { "X-GitHub-Delivery": "gh-1", "Linear-Delivery": "li-1" };
       const expected = { webhook: null, github: "gh-1", linear: "li-1" };
       for (const [type, externalId] of Object.entries(expected)) {
@@ -74,7 +74,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       }
     });
 
-    it("is failed when its pipeline cannot be built, for good", async () => {
+    it("fails permanently if its pipeline cannot be built", async () => {
       const trigger = await fresh();
       const id = await api.deliver(trigger);
       await api.world.services.db.transaction(async (tx) => {
@@ -89,7 +89,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       assert.deepEqual(await outcome(trigger, id), failed);
     });
 
-    it("is not run when the filter says no, or cannot say", async () => {
+    it("is not run if the filter is false or fails", async () => {
       await api.features({ webhook_filtering: true });
       const trigger = await fresh({ filter: { expression: "webhook.payload.a == 1" } });
       const ids: string[] = [];
@@ -117,7 +117,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       assert.deepEqual(await outcome(trigger, id), { status: "build_created", reason: null, builds: 1 });
     });
 
-    it("is found at its own trigger only", async () => {
+    it("is found only at its own trigger", async () => {
       const [trigger, other] = [await fresh(), await fresh()];
       const id = await api.deliver(trigger);
 
@@ -165,7 +165,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
         .filter(({ value }) => value !== null)
         .map(({ name, value }) => `${name.toLowerCase()}: ${value}`);
 
-    it("names every header, and shows the values of event and delivery id alone", async () => {
+    it("names every header, and shows only the values of event and delivery id", async () => {
       const expected = {
         webhook: [],
         github: ["x-github-event: push", "x-github-delivery: gh-2"],
@@ -230,7 +230,7 @@ describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
       assert.equal(headers.get("content-type"), "application/json;charset=UTF-8");
     });
 
-    it("has neither payload nor headers once it is evicted; the delivery stays as it was", async () => {
+    it("has no payload or headers once evicted; the delivery does not change", async () => {
       const trigger = await fresh({ type: "github" });
       const id = await api.deliver(trigger, '{"a":1}', sent);
       await api.work(id);

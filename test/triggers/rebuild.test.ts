@@ -65,7 +65,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     return answer.body.value;
   };
 
-  it("makes another build, whose steps read the same payload", async () => {
+  it("creates another build with the same payload", async () => {
     const trigger = await fresh();
     const payload = '{ "a": 9007199254740993 }';
     const delivery = await built(trigger, payload);
@@ -78,7 +78,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     for (const build of after.builds) assert.equal(await payloadOf(build), payload);
   });
 
-  it("is the caller's, as the trigger is now, enabled or not", async () => {
+  it("builds as the caller, with the trigger's present settings, enabled or not", async () => {
     const trigger = await fresh({ build: { branch: "old", environment: { A: "1" } } });
     const delivery = await built(trigger);
     const changed = { enabled: false, build: { branch: "new", message: "Again", environment: { B: "2" } } };
@@ -100,7 +100,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     assert.equal(second.env.SIGNALBOX_BUILD_NUMBER, "2");
   });
 
-  it("numbers without gaps and makes each, of several at once and of webhooks between", async () => {
+  it("numbers simultaneous rebuilds and webhooks without gaps", async () => {
     const other = await api.world.another();
     const trigger = await fresh();
     const delivery = await built(trigger);
@@ -121,7 +121,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     assert.equal((await api.send("GET", delivery.path)).body.builds.length, 13);
   });
 
-  it("is not made again when the worker's job runs again", async () => {
+  it("creates no second build when the background job runs again", async () => {
     const trigger = await fresh();
     const delivery = await built(trigger);
     await rebuild(delivery);
@@ -133,7 +133,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     assert.deepEqual(numbers(await rebuild(delivery)), [1, 2, 3]);
   });
 
-  it("builds by hand what a filter left out", async () => {
+  it("builds a delivery that a filter left out", async () => {
     await api.features({ webhook_filtering: true });
     const trigger = await fresh({ filter: { expression: "webhook.payload.a == 1" } });
     const delivery = await built(trigger, '{"a":2}');
@@ -143,7 +143,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     assert.deepEqual(numbers(await rebuild(delivery)), [1]);
   });
 
-  it("builds what failed, once its pipeline can be built; until then it is refused and takes no number", async () => {
+  it("refuses a failed delivery and uses no number until its pipeline can be built", async () => {
     const trigger = await fresh();
     await setSteps(trigger.slug, [{ command: "make", agents: { queue: "gone" } }]);
     const delivery = await built(trigger);
@@ -155,7 +155,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     assert.deepEqual(numbers(await rebuild(delivery)), [1]);
   });
 
-  it("is refused while the delivery is in process", async () => {
+  it("refuses a pending delivery", async () => {
     const trigger = await fresh();
     const id = await api.deliver(trigger);
 
@@ -165,7 +165,7 @@ describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
     assert.deepEqual(numbers((await api.send("GET", `${trigger.path}/deliveries/${id}`)).body), [1]);
   });
 
-  it("is refused once the payload is evicted", async () => {
+  it("refuses a delivery with an evicted payload", async () => {
     const trigger = await fresh();
     const delivery = await built(trigger);
     api.world.clock.advance(8 * 86_400_000);

@@ -106,7 +106,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     assert.deepEqual(await counted(trigger), { disabled: 30 });
   });
 
-  it("are exact when processes write the same ones at the same time", async () => {
+  it("are exact when processes write the same counts at once", async () => {
     const [one, two] = [await acme.trigger(), await acme.trigger()];
     const other = await world.another();
     const all = [open(), open(other.services), open(), open(other.services)];
@@ -124,7 +124,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     await Promise.all(all.map((counts) => counts.close()));
   });
 
-  it("lose nothing while the database is away for a moment", async (t) => {
+  it("lose nothing during a short database fault", async (t) => {
     const trigger = await acme.trigger();
     const counts = open();
     noteTimes(counts, trigger, "invalid_json", 2);
@@ -142,7 +142,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     assert.deepEqual(await counted(trigger), { invalid_json: 8 });
   });
 
-  it("are flushed before close() resolves, also when a flush fails", async (t) => {
+  it("are flushed before close() resolves, even if a flush fails", async (t) => {
     const trigger = await acme.trigger();
     const counts = open();
     noteTimes(counts, trigger, "disabled", 4);

@@ -68,7 +68,7 @@ describeOnBothDatabases("retention", (database) => {
     assert.deepEqual(await keptPayloads(), []);
   });
 
-  it("evicts the oldest payloads of an organization that keeps too many bytes, and nobody else's", async () => {
+  it("evicts only the oldest payloads of an organization above its byte limit", async () => {
     const mine: string[] = [];
     for (let sent = 0; sent < 6; sent++) mine.push(await deliver(path, 3000));
     const theirs = await deliver(otherPath, 9000);
@@ -81,7 +81,7 @@ describeOnBothDatabases("retention", (database) => {
     assert.equal(await evictPayloads(world.services), 0);
   });
 
-  it("evicts many in batches, and gives the space back", async () => {
+  it("evicts many payloads in batches, and returns the space", async () => {
     const ids = await Promise.all(Array.from({ length: 450 }, () => deliver(path, 1000)));
     await build(...ids);
     assert.ok((await evictPayloads(world.services)) > 400);

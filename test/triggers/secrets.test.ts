@@ -81,7 +81,7 @@ describeWithDatabase("the secrets of triggers", (database) => {
     assertAbsent("the log", all);
   });
 
-  it("are in no log line of a fault in the middle of a change", async (t) => {
+  it("are in no log line of a failed change", async (t) => {
     const { db } = api.world.services;
     const failing = (error: Error) =>
       t.mock.method(db, "transaction", async () => {
@@ -106,12 +106,12 @@ describeWithDatabase("the secrets of triggers", (database) => {
     assertAbsent("the log", api.world.logged.join(""));
   });
 
-  it("are in no answer but the one that made the trigger", () => {
+  it("are only in the answer to the create", () => {
     assert.ok(answered.length > 10);
     assertAbsent("an answer", answered.join("\n"));
   });
 
-  it("are nowhere in the database in clear", async () => {
+  it("are encrypted everywhere in the database", async () => {
     const url = api.world.config.databaseUrl;
     const stored = database.dialect === "sqlite" ? bytesOfFiles(url) : await textOfAllColumns(url);
     assert.ok(stored.includes("Secrets"), "the label is found, so the others would be");

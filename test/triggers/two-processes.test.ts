@@ -44,7 +44,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     (await api.post(trigger, "{}", headers)).status,
   ];
 
-  it("never become eleven, with many simultaneous creates", async () => {
+  it("stay at most ten during many simultaneous creates", async () => {
     for (const present of [0, 9]) {
       const { slug } = await api.newPipeline();
       for (let made = 0; made < present; made++) await api.newTrigger({}, slug);
@@ -68,7 +68,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     assert.deepEqual(tally(answers), { "204 ": 1, "404 No pipeline trigger found": 19 });
   });
 
-  it("keep every part of changes that come at once", async () => {
+  it("keep every part of simultaneous changes", async () => {
     const { path } = await fresh({ type: "github", verification: { strategy: "hmac", secret: "s" } });
     const changes = [
       { label: "Changed" },
@@ -99,7 +99,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     );
   });
 
-  it("refuse and accept in both from the answer to a disable and an enable on", async () => {
+  it("refuse after a disable and accept after an enable, in both", async () => {
     const trigger = await fresh();
     assert.deepEqual(await bothAnswer(trigger), [201, 201]);
 
@@ -111,7 +111,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     }
   });
 
-  it("know a new secret in both at once, and one that is no longer asked for", async () => {
+  it("use a new secret, or none, at once in both", async () => {
     const trigger = await fresh({ type: "github", verification: { strategy: "hmac", secret: "old" } });
     const by = async (secret: string) => ({ "X-Hub-Signature-256": await sign(secret, "{}") });
     assert.deepEqual(await bothAnswer(trigger, await by("old")), [201, 201]);
@@ -128,7 +128,7 @@ describeOnBothDatabases("triggers in two processes", (database) => {
     assert.deepEqual(await bothAnswer(trigger, await by("third")), [201, 201]);
   });
 
-  it("are gone in both from the answer to a delete on", async () => {
+  it("are unknown in both after a delete", async () => {
     for (const url of [api.world.url, second.url]) {
       const trigger = await fresh();
       assert.deepEqual(await bothAnswer(trigger), [201, 201]);

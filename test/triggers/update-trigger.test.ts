@@ -37,7 +37,7 @@ describeWithDatabase("an existing trigger", (database) => {
   };
 
   describe("PATCH", () => {
-    it("changes what is sent and nothing else, nested too", async () => {
+    it("changes only the sent members, nested ones too", async () => {
       const trigger = await fresh();
       const { endpoint_url: _, path: __, ...before } = trigger as typeof trigger & { build: object };
       api.world.clock.advance(1000);
@@ -52,7 +52,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual(await nextBuild(trigger), { ...build, branch: "next" });
     });
 
-    it("changes nothing when nothing is sent", async () => {
+    it("changes nothing for an empty body", async () => {
       const trigger = await fresh();
       const { endpoint_url: _, path: __, ...before } = trigger;
 
@@ -63,7 +63,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual(await nextBuild(trigger), build);
     });
 
-    it("restores the default of message, commit and branch by null", async () => {
+    it("restores the defaults of message, commit and branch with null", async () => {
       const trigger = await fresh();
 
       const one = await patch(trigger, { build: { commit: null } });
@@ -88,7 +88,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual((await nextBuild(trigger)).environment, {});
     });
 
-    it("names who changed it last", async () => {
+    it("names the last editor", async () => {
       const trigger = await fresh();
       const member = await addPerson(api.world, api.acme);
       const token = await api.tokenOf(member, ["write_pipelines"]);
@@ -98,7 +98,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual([body.created_by.id, body.updated_by.id], [api.admin.id, member.id]);
     });
 
-    it("keeps the secret when verification comes without one, and drops it by null", async () => {
+    it("keeps the secret if verification has none, and removes it with null", async () => {
       const trigger = await fresh();
 
       const kept = await patch(trigger, { verification: { strategy: "hmac" } });
@@ -118,7 +118,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual([blank.status, blank.body.message], [422, "Validation failed: Secret can't be blank"]);
     });
 
-    it("sets and removes the filter of an organization that has them", async () => {
+    it("sets and removes a filter if the organization has the feature", async () => {
       const trigger = await fresh();
       const filter = { expression: "webhook.payload.a == 1" };
       const refused = await api.send("PATCH", trigger.path, { body: { filter } });
@@ -132,7 +132,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.equal((await patch(trigger, { filter: null })).filter, null);
     });
 
-    it("refuses what it cannot take with 422, and changes nothing", async () => {
+    it("answers 422 to invalid values, and changes nothing", async () => {
       const trigger = await fresh();
       const plain = await fresh({ type: "webhook", verification: null });
       const { body: before } = await api.send("GET", trigger.path);
@@ -190,7 +190,7 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual([posted.status, posted.body], [404, { message: "Pipeline trigger not found" }]);
     });
 
-    it("goes with its pipeline", async () => {
+    it("deletes the triggers of a deleted pipeline", async () => {
       const trigger = await fresh();
       const pipeline = trigger.path.split("/triggers")[0] ?? "";
 

@@ -36,7 +36,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     return [delivery?.status, delivery?.reason, build !== undefined];
   };
 
-  it("are made of what passes, in the order of arrival, beside those of triggers without one", async () => {
+  it("are created for passing deliveries in order of arrival, beside unfiltered ones", async () => {
     const filtered = await acme.trigger({
       filter: "webhook.payload.n > 2 || webhook.headers.HTTP_X_RUN == 'yes'",
     });
@@ -68,7 +68,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     assert.deepEqual(numbers, [1, 2, 3]);
   });
 
-  it("records a mismatch only for false", async () => {
+  it("record a mismatch only for false", async () => {
     const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const ids = [await send(path, '{"a":2}'), await send(path, '{"a":"1"}'), await send(path, '{"a":null}')];
     const builder = openDeliveryBuilder(world.services);
@@ -76,7 +76,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     for (const id of ids) assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
   });
 
-  it("uses the trigger's filter at the time of the decision, even if it just changed", async () => {
+  it("use the trigger's filter at the time of the decision", async () => {
     const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(trigger.path, '{"a":1}');
     const filters = openFilterEvaluator();
@@ -97,7 +97,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
   });
 
-  it("stays undecided while filters cannot be asked, and is decided later", async () => {
+  it("stay pending while filters are unavailable, and follow later", async () => {
     const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(path, '{"a":1}');
     const broken = openDeliveryBuilder(world.services, {
@@ -111,7 +111,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     assert.deepEqual(await outcomeOf(id), ["build_created", null, true]);
   });
 
-  it("does not run without its payload", async () => {
+  it("do not run without a payload", async () => {
     const { path } = await acme.trigger({ filter: "true" });
     const id = await send(path, "{}");
     await world.services.db.transaction((tx) => deletePayloads(tx, [id]));
@@ -121,7 +121,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     assert.deepEqual(await outcomeOf(id), ["not_run", "filter_evaluation_failed", false]);
   });
 
-  it("are made of many large payloads, a few in memory at a time", async () => {
+  it("are created from many large payloads, with few in memory at once", async () => {
     const { path } = await acme.trigger({ filter: "size(webhook.payload.text) > 3000000" });
     const large = JSON.stringify({ text: "x".repeat(3_500_000) });
     const ids: string[] = [];

@@ -47,7 +47,7 @@ describe("a filter on webhooks of GitHub", () => {
     it(`${expression} is ${verdict}`, () => assert.deepEqual(outcomeOf(expression, on), { verdict }));
   }
 
-  it("finds every published example's own members, and compares them with themselves", () => {
+  it("compares each member of every published example with itself", () => {
     const payloads = events.flatMap(({ examples }) => examples);
     assert.ok(payloads.length > 300);
     for (const payload of payloads) {
@@ -161,13 +161,13 @@ describe("a filter that cannot be evaluated", () => {
     });
   }
 
-  it("says so of a filter that would not be saved today", () => {
+  it("reports a stored filter that is invalid today", () => {
     assert.deepEqual(outcomeOf("foo"), {
       error: "Unknown variable foo: the only one is webhook, at line 1, column 1",
     });
   });
 
-  it("says so of what is not JSON", () => {
+  it("reports a payload that is not JSON", () => {
     assert.deepEqual(outcomeOf("true", { text: "{" }), { error: "The payload cannot be read" });
   });
 

@@ -104,7 +104,7 @@ describe("a hostile filter", () => {
 
   for (const [name, expression, text, ends] of hostile) {
     const options = text.length > 2 * megabyte ? onlyInFullRun : {};
-    it(`of ${name} ends, and the next one is answered`, options, async () => {
+    it(`of ${name} ends, and the next one is evaluated`, options, async () => {
       assert.ok("filter" in compileFilter(expression), expression);
 
       const [outcome, next] = await Promise.all([

@@ -32,7 +32,7 @@ const expressions = [
   "string(webhook.payload).matches('^.*$')",
 ];
 
-describe("filters, whatever the input", () => {
+describe("filters with random input", () => {
   it("compiles any text or names the problem", () => {
     const anyText = fc.oneof(
       fc.string({ unit: "binary", maxLength: 300 }),
@@ -51,7 +51,7 @@ describe("filters, whatever the input", () => {
     assert.ok(understood > 0);
   });
 
-  it("ends with a verdict or an error on any JSON", () => {
+  it("returns a verdict or an error for any JSON", () => {
     const member = fc.constantFrom("a", "b", "__proto__", "constructor", "toString", "size", "length", "get");
     const { json } = fc.letrec((tie) => ({
       json: fc.oneof(
@@ -73,7 +73,7 @@ describe("filters, whatever the input", () => {
     );
   });
 
-  it("finds any JSON equal to itself, and its numbers exact", () => {
+  it("compares any JSON equal to itself, with exact numbers", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n }), (value, number) => {
         const text = `{"value":${JSON.stringify(value)},"same":${JSON.stringify(value)},"n":${number}}`;

@@ -25,14 +25,14 @@ describeWithDatabase("POST …/triggers/{id}/filter/test", (database) => {
     return body;
   };
 
-  it("answers what the expression says of the delivery, its payload and its headers", async () => {
+  it("answers the expression's result for a delivery's payload and headers", async () => {
     assert.deepEqual(await asked("webhook.payload.a == 1"), { result: true });
     assert.deepEqual(await asked("webhook.payload.a == 2"), { result: false });
     assert.deepEqual(await asked('webhook.headers.HTTP_X_GITHUB_EVENT == "push"'), { result: true });
     assert.deepEqual(await asked(`webhook.id == "${delivery}"`), { result: true });
   });
 
-  it("answers with a sentence when the expression means nothing, or has no answer", async () => {
+  it("explains an invalid expression or a failed evaluation", async () => {
     for (const expression of ["webhook.payload.a ==", "webhook.payload.missing == 1"]) {
       const { result, error } = await asked(expression);
       assert.equal(result, null);
@@ -46,7 +46,7 @@ describeWithDatabase("POST …/triggers/{id}/filter/test", (database) => {
     assert.deepEqual([body.status, body.builds], [null, []]);
   });
 
-  it("finds deliveries of its own trigger only", async () => {
+  it("finds only deliveries of its own trigger", async () => {
     const other = await api.newTrigger();
     const expression = "webhook.payload.a == 1";
     for (const [id, of] of [
@@ -59,7 +59,7 @@ describeWithDatabase("POST …/triggers/{id}/filter/test", (database) => {
     }
   });
 
-  it("refuses what is not such a question with 422", async () => {
+  it("answers 422 to an invalid body", async () => {
     const good = { expression: "true", delivery_id: delivery };
     const cases: [string, object][] = [
       ["Filter expression can't be blank", { ...good, expression: " " }],

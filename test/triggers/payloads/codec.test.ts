@@ -18,7 +18,7 @@ describe("the codec of payloads", () => {
     }
   });
 
-  it("deflates from 4 KB, and only what becomes smaller", async () => {
+  it("deflates payloads from 4 KB if they become smaller", async () => {
     const codecOf = async (body: Buffer) => (await encodeBody(body)).codec;
     assert.equal(await codecOf(text(4095)), "identity");
     assert.equal(await codecOf(text(4096)), "deflate");
@@ -26,7 +26,7 @@ describe("the codec of payloads", () => {
     assert.ok((await encodeBody(text(20_000))).bytes.length < 500);
   });
 
-  it("inflates no more than was received, and no less", async () => {
+  it("inflates exactly the received number of bytes", async () => {
     const encoded = await encodeBody(text(1_000_000));
     for (const size of [0, 100, 999_999, 1_000_001]) {
       const damaged = { ...encoded, size };

@@ -104,14 +104,14 @@ describe("findPayloadProblem", () => {
     assert.ok(valid > 1000, "few of the bodies were valid");
   });
 
-  it("finds the same in slices of any length", () => {
+  it("finds the same problem in slices of any length", () => {
     for (const body of jsonCorpus.filter(isUtf8)) {
       const whole = scanInSlices(body, Number.POSITIVE_INFINITY);
       for (const sliceBytes of [1, 2, 3, 7]) assert.equal(scanInSlices(body, sliceBytes), whole);
     }
   });
 
-  it("lets the event loop turn while it checks a large body", async () => {
+  it("yields to the event loop during the check of a large body", async () => {
     let turns = 0;
     let isDone = false;
     const count = () => {

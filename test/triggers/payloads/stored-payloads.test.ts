@@ -50,7 +50,7 @@ describeOnBothDatabases("payloads of 4 KB and more", (database) => {
     assert.equal((await api.send("POST", `${path}/deliveries/${id}/rebuild`)).status, 201);
   };
 
-  it("are stored deflated, and read as they came", async () => {
+  it("are stored deflated, and read unchanged", async () => {
     const text = payload(1);
     const id = await api.deliver(trigger, text);
 
@@ -61,7 +61,7 @@ describeOnBothDatabases("payloads of 4 KB and more", (database) => {
     await assertReadable(id, text);
   });
 
-  it("are read where they were stored as they came", async () => {
+  it("are read if they were stored uncompressed", async () => {
     const text = payload(1);
     const id = await api.deliver(trigger, text);
 
@@ -70,7 +70,7 @@ describeOnBothDatabases("payloads of 4 KB and more", (database) => {
     await assertReadable(id, text);
   });
 
-  it("are filtered by what they say", async () => {
+  it("are filtered by their content", async () => {
     const id = await api.deliver(trigger, payload(2));
 
     await api.work(id);
