@@ -16,15 +16,16 @@ export interface TestDatabase {
 
 const postgresServer = process.env.TEST_DATABASE_URL;
 const postgresMissing = process.env.TEST_DATABASE_MISSING ?? "TEST_DATABASE_URL is not set";
+/** Why tests on Postgres are skipped. */
+export const skipPostgres = postgresServer ? false : postgresMissing;
 
 /** Runs the tests on both databases at once. */
 export function describeOnBothDatabases(title: string, body: (database: TestDatabase) => void): void {
   // Concurrency is inherited: only the databases run in parallel.
   const concurrency = 1;
-  const skip = postgresServer ? false : postgresMissing;
   describe(title, { concurrency: true }, () => {
     describe("on SQLite", { concurrency }, () => body(sqlite));
-    describe("on Postgres", { skip, concurrency }, () => body(postgres));
+    describe("on Postgres", { skip: skipPostgres, concurrency }, () => body(postgres));
   });
 }
 

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import Client from "better-sqlite3";
+import { getTableName } from "drizzle-orm";
+import { drizzle as drizzleSqlite } from "drizzle-orm/better-sqlite3";
+import { drizzle as drizzlePostgres } from "drizzle-orm/node-postgres";
+import { Client as PostgresClient } from "pg";
+import type { Tx } from "../../../shared/db/database.ts";
+import { sqliteFile } from "../../../shared/db/open.ts";
+import { postgresTables } from "../../../shared/db/postgres.ts";
+import { sqliteTables } from "../../../shared/db/sqlite.ts";
+import type { TestDatabase } from "../../helpers/databases.ts";
+import { fill } from "./fill.ts";
+import { openRecorder, type Recorder } from "./recorder.ts";
+import { statements } from "./statements.ts";
+
+const { organizations, users, members, applications, settings, ...growing } = sqliteTables;
+const growingNames = Object.values(growing).map((table) => getTableName(table));
+/** Tables that grow slowly have a tenth of the rows. */
+const slow = new Set(["clusters", "queues", "pipelines", "triggers"]);
+
+/** Their indexes have few rows: those that are paused or deleted. */
+const partialIndexes = "queues_paused|pipelines_deleted|jobs_paused";
+const scanOfGrowing = new RegExp(
+  `(^|\\s)(SCAN|Seq Scan on) "?(${growingNames.join("|")})\\b(?! USING (COVERING )?INDEX (${partialIndexes})$)`,
+  "m",
+);
+
+/** Declares a test for each statement: it reads no growing table from its beginning to its end. */
+export function testPlans(database: TestDatabase, amount: number, { isAnalysed = true } = {}): void {
+  let recorder: Recorder;
+  let drop: () => Promise<void>;
+
+  before(async () => {
+    const created = await database.create();
+    drop = created.drop;
+    await fillTables(database, created.url, amount, isAnalysed);
+    recorder = await openRecorder(database.dialect, created.url);
+  });
+  after(async () => {
+    await recorder?.close();
+    await drop();
+  });
+
+  for (const [name, run] of Object.entries(statements)) {
+    it(`reads ${name} by an index`, async () => {
+      await run(recorder.db);
+      const plans = recorder.takePlans();
+
+      assert.ok(plans.length > 0);
+      // A list of no ids reads nothing.
+      for (const { statement, plan } of plans.filter((each) => !each.statement.includes("where false")))
+        assert.doesNotMatch(plan, scanOfGrowing, `${statement}\n${plan}`);
+    });
+  }
+}
+
+async function fillTables(
+  { dialect }: TestDatabase,
+  url: string,
+  amount: number,
+  isAnalysed: boolean,
+): Promise<void> {
+  const { db, execute, close } = dialect === "sqlite" ? openSqlite(url) : await openPostgres(url);
+  for (const [key, table] of Object.entries(dialect === "sqlite" ? sqliteTables : postgresTables)) {
+    if (!(key in growing)) continue;
+    await fill(db, table as typeof sqliteTables.builds, slow.has(key) ? amount / 10 : amount);
+  }
+  if (isAnalysed) await execute("ANALYZE");
+  await close();
+}
+
+function openSqlite(url: string) {
+  const client = new Client(sqliteFile(url));
+  client.pragma("foreign_keys = OFF");
+  client.pragma("synchronous = OFF");
+  return {
+    db: drizzleSqlite({ client }) as unknown as Tx,
+    execute: async (statement: string) => void client.exec(statement),
+    close: async () => void client.close(),
+  };
+}
+
+async function openPostgres(url: string) {
+  const client = new PostgresClient({ connectionString: url });
+  await client.connect();
+  await client.query("SET session_replication_role = replica"); // no foreign keys
+  return {
+    db: drizzlePostgres({ client }) as unknown as Tx,
+    execute: async (statement: string) => void (await client.query(statement)),
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,48 @@
+import { getTableColumns } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Tx } from "../../../shared/db/database.ts";
+import { newId } from "../../../shared/ids.ts";
+
+const startMs = Date.UTC(2026, 0, 1);
+/** Values that many rows share, so that no index on them alone is enough. */
+export const shared = {
+  organization: "01900000-0000-7000-8000-000000000001",
+  user: "01900000-0000-7000-8000-000000000002",
+  few: Array.from({ length: 10 }, (_, index) => `01900000-0000-7000-8000-0000000001${10 + index}`),
+};
+const fewRowsOf = /^(pipeline|trigger|cluster|queue|application)_id$/;
+const rarelyNull = new Set(["delivery_id", "grant_id", "status", "finished_at", "expires_at"]);
+const states = ["scheduled", "running", "passed", "failed", "canceled"];
+
+const rowsAtOnce = 1000;
+
+/** Inserts rows with made-up values. Foreign keys must be off. */
+export async function fill(db: Pick<Tx, "insert">, table: SQLiteTable, amount: number): Promise<void> {
+  const columns = Object.entries(getTableColumns(table));
+  for (let from = 0; from < amount; from += rowsAtOnce) {
+    const rows = Array.from({ length: rowsAtOnce }, (_, index) =>
+      Object.fromEntries(columns.map(([key, column]) => [key, makeValue(column, from + index)])),
+    );
+    await db.insert(table).values(rows);
+  }
+}
+
+type Column = ReturnType<typeof getTableColumns<SQLiteTable>>[string];
+
+function makeValue({ name, dataType, notNull }: Column, index: number): unknown {
+  if (!notNull && (name === "deleted_at" || index % 100 < (rarelyNull.has(name) ? 1 : 95))) return null;
+  if (dataType === "date") return new Date(startMs + index * 1000);
+  if (dataType === "number") return index;
+  if (dataType === "boolean") return index % 10 === 0;
+  if (dataType === "json") return [];
+  if (dataType !== "string") return Buffer.from("{}");
+  if (name === "id") return newId(new Date(startMs + index * 1000));
+  // Half of the rows share their parent with others.
+  if (name === "organization_id" && index % 2 === 0) return shared.organization;
+  if (/^(user|actor|creator|.*_by)_id$/.test(name) && index % 2 === 0) return shared.user;
+  if (fewRowsOf.test(name)) return shared.few[index % 10];
+  if (name.endsWith("_id") && !name.startsWith("external")) return newId(new Date(startMs + index * 1000));
+  if (name === "state") return states[index % 5];
+  if (name === "branch" || name === "commit") return index % 100 === 0 ? "rare" : "main";
+  return `${name} ${index}`;
+}

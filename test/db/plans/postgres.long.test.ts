@@ -1,0 +1,5 @@
+import { describe } from "node:test";
+import { postgres, skipPostgres } from "../../helpers/databases.ts";
+import { testPlans } from "./check.ts";
+
+describe("Postgres with 100,000 rows a table", { skip: skipPostgres }, () => testPlans(postgres, 100_000));

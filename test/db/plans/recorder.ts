@@ -1,0 +1,80 @@
+import Client from "better-sqlite3";
+import type { SQL } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
+import { drizzle as postgresProxy } from "drizzle-orm/pg-proxy";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { drizzle as sqliteProxy } from "drizzle-orm/sqlite-proxy";
+import { Client as PostgresClient } from "pg";
+import type { Dialect } from "../../../shared/db/columns.ts";
+import type { Db, Tx } from "../../../shared/db/database.ts";
+import { sqliteFile } from "../../../shared/db/open.ts";
+import { postgresTables } from "../../../shared/db/postgres.ts";
+import { sqliteTables } from "../../../shared/db/sqlite.ts";
+
+/** A database that runs nothing, but explains every statement that it gets. */
+export interface Recorder {
+  db: Db & Tx;
+  /** The plans of the statements since the last call. */
+  takePlans(): { statement: string; plan: string }[];
+  close(): Promise<void>;
+}
+
+type Explain = (statement: string, parameters: unknown[]) => Promise<string>;
+
+export async function openRecorder(dialect: Dialect, url: string): Promise<Recorder> {
+  const { explain, close } = dialect === "sqlite" ? openSqlite(url) : await openPostgres(url);
+  let plans: { statement: string; plan: string }[] = [];
+  const record = async (statement: string, parameters: unknown[]) => {
+    plans.push({ statement, plan: await explain(statement, parameters) });
+    return { rows: [] };
+  };
+  const queries = (dialect === "sqlite" ? sqliteProxy(record) : postgresProxy(record)) as unknown as Tx;
+  const tables = dialect === "sqlite" ? sqliteTables : (postgresTables as unknown as typeof sqliteTables);
+  const db = {
+    dialect,
+    tables,
+    now: new Date(),
+    select: queries.select.bind(queries),
+    insert: queries.insert.bind(queries),
+    update: queries.update.bind(queries),
+    delete: queries.delete.bind(queries),
+    insertMany: async () => undefined,
+    lock: (table: SQLiteTable | PgTable, where: SQL | undefined) =>
+      queries
+        .select()
+        .from(table as SQLiteTable)
+        .where(where),
+  } as unknown as Db & Tx;
+  return {
+    db: Object.assign(db, { offLoop: db }),
+    takePlans() {
+      const taken = plans;
+      plans = [];
+      return taken;
+    },
+    close,
+  };
+}
+
+function openSqlite(url: string): { explain: Explain; close: () => Promise<void> } {
+  const client = new Client(sqliteFile(url));
+  return {
+    async explain(statement, parameters) {
+      const rows = client.prepare(`EXPLAIN QUERY PLAN ${statement}`).all(parameters) as { detail: string }[];
+      return rows.map(({ detail }) => detail).join("\n");
+    },
+    close: async () => void client.close(),
+  };
+}
+
+async function openPostgres(url: string): Promise<{ explain: Explain; close: () => Promise<void> }> {
+  const client = new PostgresClient({ connectionString: url });
+  await client.connect();
+  return {
+    async explain(statement, parameters) {
+      const { rows } = await client.query(`EXPLAIN ${statement}`, parameters);
+      return rows.map((row: Record<string, string>) => row["QUERY PLAN"]).join("\n");
+    },
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,196 @@
+import {
+  deleteEndedAccessTokens,
+  findTokenHolder,
+  listOwnAccessTokens,
+  recordUseIfLater,
+} from "../../../shared/accounts/access-token-store.ts";
+import { deleteAuditEventsBefore, listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
+import { listBuilds } from "../../../shared/builds/list.ts";
+import type { BuildFilter } from "../../../shared/builds/list-store.ts";
+import {
+  deleteJobTokensExpiredBefore,
+  findJobOfToken,
+  listMetaData,
+} from "../../../shared/builds/meta-data-store.ts";
+import {
+  cancelBuildIfUnfinished,
+  cancelUnfinishedJobs,
+  deleteBuildsFinishedBefore,
+  deleteBuildsOfPipelines,
+  findBuild,
+  listBuildsOfDeliveries,
+  listJobs,
+  listLastBuilds,
+} from "../../../shared/builds/store.ts";
+import { listClustersPage } from "../../../shared/clusters/store.ts";
+import type { Db, Tx } from "../../../shared/db/database.ts";
+import { findClaimed } from "../../../shared/device/decision-store.ts";
+import { deleteExpiredBefore, findPolledCode, redeemIfApproved } from "../../../shared/device/store.ts";
+import {
+  assignIfWaiting,
+  countJobsOfQueues,
+  findOldestWaitingJob,
+  listOutdatedJobs,
+  listPausedBuilds,
+  listQueuesToFanOut,
+  refreshIsPaused,
+  setPauseIfWaiting,
+} from "../../../shared/dispatch/store.ts";
+import { newId } from "../../../shared/ids.ts";
+import {
+  deleteExpiredRefreshTokens,
+  findGrantHolder,
+  findRefreshToken,
+  listGrants,
+  listGrantTokens,
+  listRefreshExpiries,
+  rotateIfCurrent,
+} from "../../../shared/oauth/grant-store.ts";
+import {
+  findPipeline,
+  listDeletedPipelineIds,
+  listPipelinesPage,
+  takeBuildNumbers,
+} from "../../../shared/pipelines/store.ts";
+import { listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
+import {
+  claimKeyIfFree,
+  decideIfWaiting,
+  deleteDeliveriesBelow,
+  deleteIdempotencyKeysBefore,
+  findDelivery,
+  listDeliveriesPage,
+  listFilteredDeliveries,
+  listLastDeliveries,
+  reclaimStranded,
+  setOutcome,
+} from "../../../shared/triggers/deliveries/store.ts";
+import {
+  deletePayloads,
+  findPayload,
+  listEncodedPayloads,
+  listOldestPayloads,
+  listPayloadsBelow,
+} from "../../../shared/triggers/payloads/store.ts";
+import {
+  findTriggerByToken,
+  findTriggerOfDelivery,
+  listEnabledVersions,
+  listTriggersPage,
+} from "../../../shared/triggers/store.ts";
+import { shared } from "./fill.ts";
+
+const time = new Date(Date.UTC(2026, 0, 1, 1));
+const ids = Array.from({ length: 20 }, (_, index) => newId(new Date(time.getTime() + index)));
+const [id = ""] = ids;
+const [pipelineId = ""] = shared.few;
+const organizationId = shared.organization;
+const userId = shared.user;
+const queue = { id: pipelineId, dispatchPausedAt: time } as Queue;
+const start = { number: time.getTime(), id };
+const first = { limit: 30, offset: 0 };
+const next = { ...first, after: start };
+
+type Statement = (db: Db & Tx) => unknown;
+
+const buildFilters: Record<string, Partial<BuildFilter>> = {
+  "without a filter": {},
+  "by state": { states: ["failed"] },
+  "by finished states": { states: ["passed", "failed", "canceled"] },
+  "by branch": { branches: ["main"] },
+  "by rare branch": { branches: ["rare"] },
+  "by branch and state": { branches: ["main", "rare"], states: ["failed"] },
+  "by commit": { commits: ["main"] },
+  "by commit and state": { commits: ["rare"], states: ["failed", "passed"] },
+  "by branch and commit": { branches: ["rare"], commits: ["main"] },
+  "by time": { createdFrom: time, createdTo: new Date(time.getTime() + 3_600_000) },
+  "without paused ones": { includePaused: false },
+};
+
+function buildLists(): Record<string, Statement> {
+  const lists: Record<string, Statement> = {};
+  for (const [name, filter] of Object.entries(buildFilters)) {
+    const ofOrganization = { organizationId, includePaused: true, ...filter };
+    const ofPipeline = { ...ofOrganization, pipelineId };
+    lists[`builds of an organization ${name}`] = (db) => listBuilds(db, ofOrganization, next);
+    lists[`builds of a pipeline ${name}`] = (db) => listBuilds(db, ofPipeline, next);
+  }
+  return lists;
+}
+
+export const statements: Record<string, Statement> = {
+  ...buildLists(),
+  pipelines: (db) => listPipelinesPage(db, organizationId, next),
+  clusters: (db) => listClustersPage(db, organizationId, next),
+  queues: (db) => listQueuesPage(db, pipelineId, next),
+  triggers: (db) => listTriggersPage(db, pipelineId, { limit: 30, olderThan: id }),
+  "deliveries, first page": (db) => listDeliveriesPage(db, pipelineId, { limit: 30 }),
+  "deliveries, older": (db) => listDeliveriesPage(db, pipelineId, { limit: 30, olderThan: id }),
+  "deliveries, newer": (db) => listDeliveriesPage(db, pipelineId, { limit: 30, newerThan: id }),
+  "audit log": (db) => listAuditEvents(db, { organizationId, beforeId: id }, 100),
+  "audit log of subjects": (db) =>
+    listAuditEvents(db, { organizationId, subjects: { types: ["build"], ids } }, 20),
+  "a trigger by its token": (db) => findTriggerByToken(db, "hash"),
+  "versions of triggers": (db) => listEnabledVersions(db, ids),
+  "a free idempotency key": (db) =>
+    claimKeyIfFree(db, { triggerId: id, key: "k", deliveryId: id, createdAt: time }, time),
+  "deliveries to filter": (db) => listFilteredDeliveries(db, ids),
+  "deliveries to decide": (db) => decideIfWaiting(db, ids, "build_created"),
+  outcomes: (db) => setOutcome(db, ids, { status: "failed", reason: "build_creation_failed" }),
+  "stranded deliveries": (db) => reclaimStranded(db, time, time, 200),
+  "build numbers": (db) => takeBuildNumbers(db, pipelineId, 5),
+  "a delivery": (db) => findDelivery(db, pipelineId, id),
+  "last deliveries": (db) => listLastDeliveries(db, shared.few),
+  "a payload": (db) => findPayload(db, id),
+  payloads: (db) => listEncodedPayloads(db, ids),
+  "the trigger of a delivery": (db) => findTriggerOfDelivery(db, id),
+  "old payloads": (db) => listPayloadsBelow(db, id, 200),
+  "oldest payloads": (db) => listOldestPayloads(db, organizationId, 200),
+  "evicted payloads": (db) => deletePayloads(db, ids),
+  "old deliveries": (db) => deleteDeliveriesBelow(db, id, 200),
+  "old idempotency keys": (db) => deleteIdempotencyKeysBefore(db, time, 200),
+  "a build": (db) => findBuild(db, pipelineId, 7),
+  "builds of deliveries": (db) => listBuildsOfDeliveries(db, ids),
+  "last builds": (db) =>
+    listLastBuilds(
+      db,
+      shared.few.map((each) => ({ id: each, lastBuildNumber: 7 })),
+    ),
+  "jobs of builds": (db) => listJobs(db, ids),
+  "meta-data of builds": (db) => listMetaData(db, ids),
+  "the job of a token": (db) => findJobOfToken(db, "hash", time),
+  "old job tokens": (db) => deleteJobTokensExpiredBefore(db, time, 200),
+  "a canceled build": (db) => cancelBuildIfUnfinished(db, id, time),
+  "canceled jobs": (db) => cancelUnfinishedJobs(db, id, time),
+  "old builds": (db) => deleteBuildsFinishedBefore(db, time, 200),
+  "builds of deleted pipelines": (db) => deleteBuildsOfPipelines(db, [pipelineId], 200),
+  "deleted pipelines": (db) => listDeletedPipelineIds(db),
+  "a pipeline": (db) => findPipeline(db, organizationId, "slug"),
+  "the oldest waiting job": (db) => findOldestWaitingJob(db, pipelineId),
+  "an assigned job": (db) => assignIfWaiting(db, id, time),
+  "jobs to mark": (db) => listOutdatedJobs(db, queue, id, 200),
+  "marked jobs": (db) => setPauseIfWaiting(db, ids, time),
+  "paused builds": (db) => refreshIsPaused(db, ids),
+  "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),
+  "builds of a paused queue": (db) => listPausedBuilds(db, pipelineId, { limit: 10, maxJobs: 200 }),
+  "queues to fan out": (db) => listQueuesToFanOut(db),
+  "a polled code": (db) => findPolledCode(db, "hash"),
+  "a redeemed code": (db) => redeemIfApproved(db, ids, time),
+  "a claimed code": (db) => findClaimed(db, ["mac"], userId),
+  "old codes": (db) => deleteExpiredBefore(db, time, 200),
+  "the holder of a token": (db) => findTokenHolder(db, "hash", time),
+  "the use of a token": (db) => recordUseIfLater(db, id, { at: time, ip: "::1", userAgent: null }),
+  "tokens of a user": (db) => listOwnAccessTokens(db, userId, time),
+  "old tokens": (db) => deleteEndedAccessTokens(db, time, 200),
+  "a refresh token": (db) => findRefreshToken(db, "hash"),
+  "a rotated token": (db) => rotateIfCurrent(db, "hash", time),
+  "old refresh tokens": (db) => deleteExpiredRefreshTokens(db, time, 200),
+  "the holder of a grant": (db) => findGrantHolder(db, id),
+  "grants of a user": (db) => listGrants(db, userId),
+  "expiries of grants": (db) => listRefreshExpiries(db, userId),
+  "tokens of grants": (db) => listGrantTokens(db, userId, time),
+  "the user of a session": (db) => findSessionUser(db, "hash", time),
+  "old audit events": (db) => deleteAuditEventsBefore(db, time, 200),
+  "old sessions": (db) => deleteExpiredSessions(db, time, 200),
+};
