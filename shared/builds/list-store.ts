@@ -1,4 +1,5 @@
 import {
+  aliasedTable,
   and,
   count,
   desc,
@@ -60,14 +61,16 @@ export function planBuildList(db: Reader, filter: BuildFilter, hasDeletedPipelin
   const { builds } = db.tables;
   const { states, branches, commits, organizationId, pipelineId, createdFrom, createdTo } = filter;
   const { conditions, indexed } = findIndex(db, filter);
+  const slice = aliasedTable(builds, "slice");
   const rest: Record<string, SQL | false | undefined> = {
-    state: !indexed.has("state") && states && inArray(builds.state, states),
-    branch: !indexed.has("branch") && branches && inArray(builds.branch, branches),
-    commit: !indexed.has("commit") && commits && inArray(builds.commit, commits),
-    include_paused: !filter.includePaused && eq(builds.isPaused, false),
-    created_from: pipelineId && createdFrom ? gte(builds.createdAt, createdFrom) : undefined,
-    created_to: pipelineId && createdTo ? lte(builds.createdAt, createdTo) : undefined,
-    organization: !pipelineId && hasDeletedPipelines && hasPresentPipeline(db, organizationId),
+    state: !indexed.has("state") && states && inArray(slice.state, states),
+    branch: !indexed.has("branch") && branches && inArray(slice.branch, branches),
+    commit: !indexed.has("commit") && commits && inArray(slice.commit, commits),
+    include_paused: !filter.includePaused && eq(slice.isPaused, false),
+    created_from: pipelineId && createdFrom ? gte(slice.createdAt, createdFrom) : undefined,
+    created_to: pipelineId && createdTo ? lte(slice.createdAt, createdTo) : undefined,
+    organization:
+      !pipelineId && hasDeletedPipelines && hasPresentPipeline(db, slice.pipelineId, organizationId),
   };
   const scope = pipelineId
     ? eq(builds.pipelineId, pipelineId)
@@ -111,44 +114,35 @@ function wasCreated(id: SQLiteColumn, from: Date | undefined, to: Date | undefin
 }
 
 /** Builds of deleted pipelines wait for the purge. */
-function hasPresentPipeline(db: Reader, organizationId: string): SQL {
-  const { builds, pipelines } = db.tables;
+function hasPresentPipeline(db: Reader, pipelineId: SQLiteColumn, organizationId: string): SQL {
+  const { pipelines } = db.tables;
   const deleted = db
     .select({ id: pipelines.id })
     .from(pipelines)
     .where(and(eq(pipelines.organizationId, organizationId), isNotNull(pipelines.deletedAt)));
-  return notInArray(builds.pipelineId, deleted);
+  return notInArray(pipelineId, deleted);
 }
 
 export function keyOfPosition(db: Reader, { order }: BuildListPlan, { number, id }: ListPosition): Key {
   return order === db.tables.builds.id ? id : Math.min(number, maxInteger);
 }
 
-/** The builds of a slice. */
+/** The builds of a slice that pass the rest of the filter. */
 export async function listSlice(
   db: Reader,
   plan: BuildListPlan,
   slice: Slice,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<Build[]> {
-  return db
-    .select()
-    .from(db.tables.builds)
-    .where(isInSlice(db, plan, slice))
-    .orderBy(desc(plan.order))
-    .limit(limit)
-    .offset(offset);
+  const { builds } = db.tables;
+  const ids = sql`select id from ${passing(db, plan, slice)} order by place desc limit ${limit} offset ${offset}`;
+  return db.select().from(builds).where(sql`${builds.id} in (${ids})`).orderBy(desc(plan.order));
 }
 
+/** Counts them. */
 export async function countSlice(db: Reader, plan: BuildListPlan, slice: Slice): Promise<number> {
-  const rows =
-    plan.rest.length === 0
-      ? db.select({ total: count() }).from(sql`(${keysOf(db, plan, slice)}) as slice`)
-      : db
-          .select({ total: count() })
-          .from(db.tables.builds)
-          .where(isInSlice(db, plan, slice));
-  return (await rows)[0]?.total ?? 0;
+  const [row] = await db.select({ total: count() }).from(passing(db, plan, slice));
+  return row?.total ?? 0;
 }
 
 /** The key of the last build of a slice. Undefined if the list ends before the slice is full. */
@@ -159,32 +153,34 @@ export async function findEndOfSlice(
 ): Promise<Key | undefined> {
   const [last] = await db
     .select({ key: sql<Key>`place` })
-    .from(sql`(${keysOf(db, plan, slice)}) as slice`)
+    .from(sql`(${entriesOf(db, plan, slice)}) as slice`)
     .orderBy(sql`place desc`)
     .limit(1)
     .offset(slice.size - 1);
   return last?.key;
 }
 
-function isInSlice(db: Reader, plan: BuildListPlan, slice: Slice): SQL | undefined {
-  return and(
-    sql`${db.tables.builds.id} in (select id from (${keysOf(db, plan, slice)}) as slice)`,
-    ...plan.rest.map(({ condition }) => condition),
-  );
+/** The rest of the filter looks at the slice alone: joined with the table, Postgres may read all of it. */
+function passing(db: Reader, plan: BuildListPlan, slice: Slice): SQL {
+  const entries = sql`(${entriesOf(db, plan, slice)}) as slice`;
+  if (plan.rest.length === 0) return entries;
+  return sql`${entries} where ${and(...plan.rest.map(({ condition }) => condition))}`;
 }
 
 /** Merges the streams: one statement for each, with its own limit, or the databases would sort them all. */
-function keysOf(db: Reader, { streams, order }: BuildListPlan, { after, size }: Slice): SQL {
+function entriesOf(db: Reader, { streams, rest, order }: BuildListPlan, { after, size }: Slice): SQL {
   const { builds } = db.tables;
+  const { pipelineId, state, branch, commit, isPaused, createdAt } = builds;
+  const filtered = { pipelineId, state, branch, commit, isPaused, createdAt };
   const parts = streams.map((stream, index) => {
     const part = db
-      .select({ id: builds.id, place: sql`${order}`.as("place") })
+      .select({ id: builds.id, place: sql`${order}`.as("place"), ...(rest.length > 0 && filtered) })
       .from(builds)
       .where(and(stream, after === undefined ? undefined : lt(order, after)))
       .orderBy(desc(order))
       .limit(size)
       .as(`stream_${index}`);
-    return sql`select id, place from ${part}`;
+    return sql`select * from ${part}`;
   });
   if (parts.length === 1) return parts[0] as SQL;
   return sql`${sql.join(parts, sql` union all `)} order by place desc limit ${size}`;

@@ -76,6 +76,7 @@ export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], lim
     .select({ id: builds.id })
     .from(builds)
     .where(inArray(builds.pipelineId, pipelineIds))
+    .orderBy(asc(builds.pipelineId), asc(builds.number)) // else Postgres looks for them through the whole table
     .limit(limit);
   const deleted = await tx.delete(builds).where(inArray(builds.id, some)).returning({ id: builds.id });
   return deleted.length;

@@ -26,7 +26,7 @@ import {
 import { listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { findClaimed } from "../../../shared/device/decision-store.ts";
-import { deleteExpiredBefore, findPolledCode, redeemIfApproved } from "../../../shared/device/store.ts";
+import { deleteExpiredBefore, findPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import {
   assignIfWaiting,
   countJobsOfQueues,
@@ -135,8 +135,8 @@ export const statements: Record<string, Statement> = {
   "versions of triggers": (db) => listEnabledVersions(db, ids),
   "a free idempotency key": (db) =>
     claimKeyIfFree(db, { triggerId: id, key: "k", deliveryId: id, createdAt: time }, time),
-  "deliveries to filter": (db) => listFilteredDeliveries(db, ids),
-  "deliveries to decide": (db) => decideIfWaiting(db, ids, "build_created"),
+  "deliveries to filter": (db) => listFilteredDeliveries(db, { ids }),
+  "deliveries to decide": (db) => decideIfWaiting(db, { ids }),
   outcomes: (db) => setOutcome(db, ids, { status: "failed", reason: "build_creation_failed" }),
   "stranded deliveries": (db) => reclaimStranded(db, time, time, 200),
   "build numbers": (db) => takeBuildNumbers(db, pipelineId, 5),
@@ -175,7 +175,7 @@ export const statements: Record<string, Statement> = {
   "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),
   "builds of a paused queue": (db) => listPausedBuilds(db, pipelineId, { limit: 10, maxJobs: 200 }),
   "queues to fan out": (db) => listQueuesToFanOut(db),
-  "a polled code": (db) => findPolledCode(db, "hash"),
+  "a polled code": (db) => findPolledCodes(db, ["hash"]),
   "a redeemed code": (db) => redeemIfApproved(db, ids, time),
   "a claimed code": (db) => findClaimed(db, ["mac"], userId),
   "old codes": (db) => deleteExpiredBefore(db, time, 200),
