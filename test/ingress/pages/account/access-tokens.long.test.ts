@@ -90,7 +90,7 @@ describeInBrowser("API access tokens", () => {
     assert.equal(await heading(page), "Token created");
   });
 
-  it("hide expired tokens", async () => {
+  it("are refused and hidden once they expire", async () => {
     await fillIn("Short lived", "acme", "read_user");
     await page.getByLabel("Works for").selectOption({ label: "30 days" });
     await press(page, "Create token");

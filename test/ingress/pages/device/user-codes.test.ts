@@ -153,7 +153,7 @@ describeWithDatabase("entering a user code", (database) => {
     assert.equal((await enter(bob, fresh.user_code)).status, 303);
   });
 
-  it("shows an invalid code a day after its request expired", async () => {
+  it("answers 404 for a request a day after it expired", async () => {
     const codes = await pages.authorize();
     await enter(ada, codes.user_code);
     await decide(ada, codes, { decision: "deny" });

@@ -169,7 +169,7 @@ describeInBrowser("an admin of an organization", () => {
     assert.equal(await problem(), "Default queue is needed by the steps of 1 pipelines.");
   });
 
-  it("sees controls that a member does not see", async () => {
+  it("sees forms and buttons that a member does not see", async () => {
     const bobs = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
     for (const path of [pages.paths.clusters, pages.paths.cluster, pages.paths.queue]) {
       assert.equal((await bobs.goto(path))?.status(), 200, path);
@@ -179,7 +179,7 @@ describeInBrowser("an admin of an organization", () => {
     await bobs.context().close();
   });
 
-  it("sees all changes and actors in the audit log", async () => {
+  it("sees changes and their actors in the audit log", async () => {
     await page.goto(pages.paths.cluster);
     await click(page, "Audit log");
 
