@@ -9,8 +9,9 @@ import { ScratchRedis } from "../redis.ts";
 import { interleave } from "../rounds.ts";
 import { BenchmarkFailed, withScratch } from "../scratch.ts";
 import { percentile } from "../statistics.ts";
-import { type Builder, type ContestantName, startBuilders } from "./contestants.ts";
+import type { Builder, ContestantName } from "./contestants.ts";
 import { type Counter, openCounter } from "./counter.ts";
+import { startBuilders } from "./servers.ts";
 
 const posts = { body: pushPayload(kilobyte), connections: 50 };
 const aims = { everysec: "≥ 3" };

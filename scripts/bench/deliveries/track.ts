@@ -4,7 +4,8 @@ import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
 import { interleave } from "../rounds.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
-import { type Server, startServers } from "./contestants.ts";
+import type { Server } from "./contestants.ts";
+import { startServers } from "./servers.ts";
 
 /** Warm servers, without workers. */
 export interface Track {

@@ -1,8 +1,4 @@
 import type { Pids } from "../machine/cpu.ts";
-import type { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
-import { startOidcProvider } from "./oidc-provider/start.ts";
-import { startSignalbox } from "./signalbox.ts";
 
 /** In the order of the table. */
 export const columns = {
@@ -30,16 +26,4 @@ export interface Server {
   pids: Pids;
   /** Sends no requests. */
   makeCodes(progress: Progress, count: number): Promise<string[]>;
-}
-
-/** @param postgres allows CREATE DATABASE; undefined: SQLite */
-export async function startServers(
-  scratch: Scratch,
-  redis: ScratchRedis,
-  postgres: string | undefined,
-): Promise<Server[]> {
-  return [
-    { name: "oidcProvider", ...(await startOidcProvider(scratch)) },
-    { name: "signalbox", ...(await startSignalbox(scratch, redis, postgres)) },
-  ];
 }

@@ -5,7 +5,8 @@ import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
 import { interleave, type Round } from "../rounds.ts";
 import { type Scratch, withScratch } from "../scratch.ts";
-import { type ContestantName, client, type Server, startServers } from "./contestants.ts";
+import { type ContestantName, client, type Server } from "./contestants.ts";
+import { startServers } from "./servers.ts";
 
 export interface Track {
   redis: ScratchRedis;
