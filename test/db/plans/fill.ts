@@ -37,9 +37,9 @@ function makeValue({ name, dataType, notNull }: Column, index: number): unknown 
   if (dataType === "json") return [];
   if (dataType !== "string") return Buffer.from("{}");
   if (name === "id") return newId(new Date(startMs + index * 1000));
-  // Half of the rows are of one organization, a hundredth of one user.
+  // Half of the rows are of one organization, a few of one user.
   if (name === "organization_id" && index % 2 === 0) return shared.organization;
-  if (/^(user|actor|creator|.*_by)_id$/.test(name) && index % 100 === 0) return shared.user;
+  if (/^(user|actor|creator|.*_by)_id$/.test(name) && index % 2000 === 0) return shared.user;
   if (fewRowsOf.test(name)) return shared.few[index % 10];
   if (name.endsWith("_id") && !name.startsWith("external")) return newId(new Date(startMs + index * 1000));
   if (name === "state") return states[index % 5];
