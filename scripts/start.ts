@@ -23,6 +23,8 @@ const closingMs = 10_000;
 const stopSignal = onStopSignal();
 // Only the owner reads new files.
 process.umask(0o077);
+// Compiled code of the last start makes the processes ready a second earlier.
+process.env.NODE_COMPILE_CACHE ??= "node_modules/.cache/compile";
 try {
   await start(process.argv.slice(2));
 } catch (error) {
