@@ -10,7 +10,7 @@ export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed
 export const unfinishedJobStates: JobState[] = ["scheduled", "assigned", "running"];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
-/** How the bytes of a payload are stored. */
+/** Encoding of stored payload bytes. */
 export type PayloadCodec = "identity" | "deflate";
 /** The reason why a delivery was not accepted. */
 export type RefusalCause =

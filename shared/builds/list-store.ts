@@ -33,7 +33,7 @@ export interface BuildFilter {
   includePaused: boolean;
 }
 
-/** How to read a filtered list, newest first. */
+/** The plan of a filtered list, newest first. */
 export interface BuildListPlan {
   /** An index has the builds of each condition in the order of the list. */
   streams: SQL[];

@@ -49,7 +49,7 @@ const undecided = {
   approvedIp: null,
 } as const;
 
-/** What a poll has to know of a code. The rest of the row would double the cost of reading it. */
+/** The columns that a poll needs. Reading the whole row would cost twice as much. */
 export type PolledCode = Pick<DeviceCode, "id" | "deviceCodeHash" | "applicationId" | "state" | "expiresAt">;
 
 const polledCodes = prepared<{ hashes: string[] }, PolledCode>((db) => {

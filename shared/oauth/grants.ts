@@ -31,7 +31,7 @@ export interface IssuedTokens {
   scopes: string[];
 }
 
-/** What a user approved for an application. */
+/** A user's approval of an application. */
 export type Approval = Pick<
   Grant,
   "userId" | "organizationId" | "scopes" | "approvedUserAgent" | "approvedIp"

@@ -17,7 +17,7 @@ export interface Case {
 
 export interface CaseGroup {
   title: string;
-  /** How many times slower the largest number of rows may be. */
+  /** Highest allowed ratio of the largest number of rows to the fewest. */
   maxRatio: number;
   cases: Case[];
 }
