@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lt, sum } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, lt, type SQL, sum } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
 import { decodeBody, type EncodedBody } from "./codec.ts";
@@ -42,16 +42,8 @@ export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boole
   return found.length > 0;
 }
 
-/** Oldest first, of decided deliveries. */
-export async function listPayloadsBelow(db: Db, id: string, limit: number) {
-  const { payloads, deliveries } = db.tables;
-  return db
-    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
-    .from(payloads)
-    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(and(lt(payloads.deliveryId, id), isNotNull(deliveries.status)))
-    .orderBy(asc(payloads.deliveryId))
-    .limit(limit);
+export function listPayloadsBelow(db: Db, id: string, limit: number) {
+  return listDecidedPayloads(db, lt(db.tables.payloads.deliveryId, id), limit);
 }
 
 export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string; bytes: number }[]> {
@@ -63,14 +55,18 @@ export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string;
   return rows.map((row) => ({ organizationId: row.organizationId, bytes: row.bytes ?? 0 }));
 }
 
+export function listOldestPayloads(db: Db, organizationId: string, limit: number) {
+  return listDecidedPayloads(db, eq(db.tables.payloads.organizationId, organizationId), limit);
+}
+
 /** Oldest first, of decided deliveries. */
-export async function listOldestPayloads(db: Db, organizationId: string, limit: number) {
+async function listDecidedPayloads(db: Db, condition: SQL, limit: number) {
   const { payloads, deliveries } = db.tables;
   return db
     .select({ deliveryId: payloads.deliveryId, size: payloads.size })
     .from(payloads)
     .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(and(eq(payloads.organizationId, organizationId), isNotNull(deliveries.status)))
+    .where(and(condition, isNotNull(deliveries.status)))
     .orderBy(asc(payloads.deliveryId))
     .limit(limit);
 }
