@@ -51,3 +51,16 @@ export async function withServices<T>(
     await services.close();
   }
 }
+
+/** A trigger without a filter or a secret. */
+export const newTrigger = {
+  type: "webhook",
+  label: "Bench",
+  enabled: true,
+  message: null,
+  commit: null,
+  branch: null,
+  environment: {},
+  filter: null,
+  secret: null,
+};

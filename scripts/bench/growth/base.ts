@@ -11,6 +11,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import { createSeed, type Seed } from "../device/signalbox.ts";
+import { newTrigger } from "../signalbox.ts";
 
 /** An organization without builds: as many pipelines and queues, however many rows come. */
 export interface Base extends Seed {
@@ -72,18 +73,6 @@ export async function createBase(services: Services): Promise<Base> {
     deliveryUrl,
   };
 }
-
-const newTrigger = {
-  type: "webhook",
-  label: "Bench",
-  enabled: true,
-  message: null,
-  commit: null,
-  branch: null,
-  environment: {},
-  filter: null,
-  secret: null,
-};
 
 /** An admin with an API token and a session. */
 async function createVisitor(services: Services) {

@@ -13,6 +13,7 @@ import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
+import { newTrigger } from "../signalbox.ts";
 
 export interface Seed {
   organization: string;
@@ -115,16 +116,6 @@ async function createEndpoint(services: Services, operator: Actor, cluster: Clus
     name: pipeline,
     steps: [defaultStep],
   });
-  const made = await createTrigger(services, operator, created, {
-    type: "webhook",
-    label: "Bench",
-    enabled: true,
-    message: null,
-    commit: null,
-    branch: null,
-    environment: {},
-    filter: null,
-    secret: null,
-  });
+  const made = await createTrigger(services, operator, created, newTrigger);
   return endpointUrl(services.config, made.token);
 }
