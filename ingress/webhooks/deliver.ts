@@ -110,6 +110,7 @@ class Posting {
     const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
     if (first) {
       if (trigger.isHint) await this.#readRow();
+      await services.db.sync();
       return replayed(event, first);
     }
     try {

@@ -37,6 +37,8 @@ export interface Db extends Reader {
    * @throws DatabaseUnavailable when the database cannot be reached, is locked too long or has no room
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Resolves once all that was read so far is on disk: SQLite shows a commit to others a moment earlier. */
+  sync(): Promise<void>;
   /** @returns the number of pages given to the file system */
   vacuum(maxPages: number): Promise<number>;
   close(): Promise<void>;

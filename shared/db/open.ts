@@ -2,7 +2,7 @@ import { systemClock } from "../runtime/clock.ts";
 import type { Db } from "./database.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { openPostgres } from "./postgres.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite } from "./sqlite/open.ts";
 
 export function openDatabase(options: DatabaseOptions): Db {
   const { url, clock = systemClock } = options;

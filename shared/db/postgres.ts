@@ -103,6 +103,7 @@ export function openPostgres(
         }
       }
     },
+    sync: async () => {}, // it shows no commit before
     vacuum: async () => 0, // autovacuum does it
     close: () => pool.end(),
   };

@@ -8,7 +8,7 @@ import { Client as PostgresClient } from "pg";
 import type { Tx } from "../../../shared/db/database.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
 import { postgresTables } from "../../../shared/db/postgres.ts";
-import { sqliteTables } from "../../../shared/db/sqlite.ts";
+import { sqliteTables } from "../../../shared/db/sqlite/open.ts";
 import type { TestDatabase } from "../../helpers/databases.ts";
 import { fill } from "./fill.ts";
 import { openRecorder, type Recorder } from "./recorder.ts";

@@ -9,7 +9,7 @@ import type { Dialect } from "../../../shared/db/columns.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
 import { postgresTables } from "../../../shared/db/postgres.ts";
-import { sqliteTables } from "../../../shared/db/sqlite.ts";
+import { sqliteTables } from "../../../shared/db/sqlite/open.ts";
 
 /** A database that runs nothing, but explains every statement that it gets. */
 export interface Recorder {

@@ -5,15 +5,16 @@ import { getTableColumns, getTableName, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
-import { secondMs } from "../durations.ts";
-import type { Clock } from "../runtime/clock.ts";
-import { kits } from "./columns.ts";
-import { DatabaseUnavailable, type Db, type Tx, translateError } from "./database.ts";
-import { openOffLoop } from "./off-loop/open.ts";
-import type { DatabaseOptions } from "./options.ts";
-import { defineSchema } from "./schema.ts";
-import { sqliteTransactions } from "./sqlite-transactions.ts";
-import { refuseInsideTransaction } from "./transaction-guard.ts";
+import { secondMs } from "../../durations.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { kits } from "../columns.ts";
+import { DatabaseUnavailable, type Db, type Tx, translateError } from "../database.ts";
+import { openOffLoop } from "../off-loop/open.ts";
+import type { DatabaseOptions } from "../options.ts";
+import { defineSchema } from "../schema.ts";
+import { refuseInsideTransaction } from "../transaction-guard.ts";
+import { openLogSync } from "./log-sync.ts";
+import { sqliteTransactions } from "./transactions.ts";
 
 export const sqliteTables = defineSchema(kits.sqlite);
 
@@ -30,6 +31,7 @@ export function openSqlite(
   const writer = connect(file);
   const reader = connect(file);
   writer.pragma("busy_timeout = 0");
+  writer.pragma("synchronous = NORMAL"); // `openLogSync` syncs each commit
   reader.pragma(`busy_timeout = ${readerBusyTimeoutMs}`);
 
   const writes = drizzle({ client: withStatementCache(writer) });
@@ -47,7 +49,8 @@ export function openSqlite(
     lock: (table: SQLiteTable, where: SQL | undefined) => writes.select().from(table).where(where),
   } as unknown as Tx;
 
-  const transactions = sqliteTransactions(writer, { ...options, tx });
+  const logSync = openLogSync(file);
+  const transactions = sqliteTransactions(writer, { ...options, tx, sync: logSync.sync });
   const offLoop = openOffLoop(file, sqliteTables);
 
   return {
@@ -62,10 +65,12 @@ export function openSqlite(
       refuseInsideTransaction("A transaction");
       return transactions.transaction(work);
     },
+    sync: logSync.sync,
     vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();
       await offLoop.close();
+      await logSync.close();
       reader.close();
       writer.close();
     },
@@ -77,7 +82,6 @@ function connect(file: string): Client.Database {
   const client = new Client(file, { timeout: openingBusyTimeoutMs });
   client.pragma("auto_vacuum = INCREMENTAL");
   client.pragma("journal_mode = WAL");
-  client.pragma("synchronous = FULL");
   client.pragma("foreign_keys = ON");
   client.pragma("mmap_size = 0");
   client.pragma("temp_store = MEMORY"); // else savepoints and sorts write temporary files

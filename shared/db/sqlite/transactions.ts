@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type Client from "better-sqlite3";
-import { secondMs } from "../durations.ts";
-import { createBatcher, gatherWhileGrowing } from "../runtime/batcher.ts";
-import { type Tx, translateError } from "./database.ts";
-import type { DatabaseOptions } from "./options.ts";
-import { insideTransaction } from "./transaction-guard.ts";
+import { secondMs } from "../../durations.ts";
+import { createBatcher, gatherWhileGrowing } from "../../runtime/batcher.ts";
+import { type Tx, translateError } from "../database.ts";
+import type { DatabaseOptions } from "../options.ts";
+import { insideTransaction } from "../transaction-guard.ts";
 
 export interface SqliteTransactions {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -26,7 +26,12 @@ const maxGroup = 50;
  */
 export function sqliteTransactions(
   writer: Client.Database,
-  { tx, timeoutMs, onLockReleased }: { tx: Tx } & Pick<DatabaseOptions, "timeoutMs" | "onLockReleased">,
+  {
+    tx,
+    sync,
+    timeoutMs,
+    onLockReleased,
+  }: { tx: Tx; sync: () => Promise<void> } & Pick<DatabaseOptions, "timeoutMs" | "onLockReleased">,
 ): SqliteTransactions {
   const statement = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
@@ -85,7 +90,11 @@ export function sqliteTransactions(
   };
 
   const batcher = createBatcher<Work, Outcome>({
-    flush: (group) => inTurn(() => commitTogether(group)),
+    async flush(group) {
+      const outcomes = await inTurn(() => commitTogether(group));
+      await sync();
+      return outcomes;
+    },
     async gather(countWaiting) {
       await last;
       await gatherWhileGrowing(countWaiting, 1);
