@@ -1,6 +1,4 @@
-import { isIPv6 } from "node:net";
 import type { H3Event } from "h3";
-import ipaddr from "ipaddr.js";
 import proxyAddr from "proxy-addr";
 import { nodeRequest } from "./node.ts";
 
@@ -25,12 +23,4 @@ export function clientIp(event: H3Event): string {
 /** Returns the start of the User-Agent header. */
 export function userAgent(event: H3Event): string | null {
   return event.req.headers.get("user-agent")?.slice(0, maxUserAgentLength) ?? null;
-}
-
-/** Returns an IPv4 address itself, and the /64 network of an IPv6 address, whose owner has all of it. */
-export function networkOf(ip: string): string {
-  if (!isIPv6(ip)) return ip;
-  const { parts } = ipaddr.IPv6.parse(ip.replace(/%.*$/, "")); // the parser refuses some zones
-  const network = parts.slice(0, 4).map((part) => part.toString(16));
-  return `${network.join(":")}::/64`;
 }

@@ -6,7 +6,7 @@ import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
-import { networkOf } from "./client-address.ts";
+import { networkOf } from "./network.ts";
 import { admitAll, admitShown, limitFailures, seconds, tooMany } from "./rate-limit.ts";
 
 const guessingMs = 10 * minuteMs;

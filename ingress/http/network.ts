@@ -1,0 +1,19 @@
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** Returns an IPv4 address itself, and the /64 network of an IPv6 address, whose owner has all of it. */
+export function networkOf(ip: string): string {
+  return isIPv6(ip) ? prefixOf(ip, 64) : ip;
+}
+
+/** Returns the /24 of an IPv4 address, and the /48 of an IPv6 address: a site, or one customer of a hoster. */
+export function wideNetworkOf(ip: string): string {
+  if (isIPv6(ip)) return prefixOf(ip, 48);
+  return isIPv4(ip) ? `${ip.slice(0, ip.lastIndexOf("."))}.0/24` : ip;
+}
+
+function prefixOf(ip: string, bits: 48 | 64): string {
+  const { parts } = ipaddr.IPv6.parse(ip.replace(/%.*$/, "")); // the parser refuses some zones
+  const network = parts.slice(0, bits / 16).map((part) => part.toString(16));
+  return `${network.join(":")}::/${bits}`;
+}
