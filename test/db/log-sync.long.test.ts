@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { DatabaseUnavailable } from "../../shared/db/database.ts";
+import { migrate } from "../../shared/db/migrate.ts";
+import { openLogSync } from "../../shared/db/sqlite/log-sync.ts";
+
+const commits = 20;
+const program = `
+  import { writeSync } from "node:fs";
+  import { putSetting } from "./shared/db/settings-store.ts";
+  import { openDatabase } from "./shared/db/open.ts";
+  const db = openDatabase({ url: process.argv[1], poolSize: 1, timeoutMs: 5000, onError: () => {} });
+  for (let count = 0; count < ${commits}; count++) {
+    await db.transaction((tx) => putSetting(tx, "count", String(count)));
+    writeSync(1, "committed");
+  }
+  await db.close();
+`;
+
+const hasStrace = spawnSync("strace", ["-V"]).status === 0;
+const missing = hasStrace ? false : "strace is not installed";
+if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
+
+describe("the log of a SQLite database", () => {
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** A word for each system call that matters, in their order. A call of the thread pool counts when it ends. */
+  const traceCommits = async (name: string, options: string[]): Promise<string> => {
+    const url = `file:${join(folder, `${name}.db`)}`;
+    const trace = join(folder, name);
+    await migrate(url);
+    const strace = ["-f", "-o", trace, "-e", "trace=pwrite64,fdatasync,write", ...options];
+    const node = [process.execPath, "--import", "tsx", "--input-type=module", "-e", program, url];
+    const { status, stderr } = spawnSync("strace", [...strace, ...node], { encoding: "utf8" });
+    assert.equal(status, 0, stderr);
+    const calls = readFileSync(trace, "utf8").matchAll(/(committed|pwrite64\(|fdatasync[^<\n]*= 0)/g);
+    return [...calls].map(([call]) => call.slice(0, 1)).join("");
+  };
+
+  for (const [disk, options] of [
+    ["quick", []],
+    ["slow", ["-e", "inject=fdatasync:delay_enter=3000"]],
+  ] as const)
+    it(`is synced before a transaction resolves, on a ${disk} disk`, { skip: missing }, async () => {
+      const calls = await traceCommits(disk, [...options]);
+      const untilCommitted = calls.split("c").slice(0, -1);
+      assert.equal(untilCommitted.length, commits);
+      for (const before of untilCommitted) assert.match(before, /p+f+$/);
+    });
+
+  it("fails a transaction with DatabaseUnavailable when it cannot be synced", async () => {
+    const log = openLogSync(join(folder, "missing.db"));
+    await assert.rejects(log.sync(), DatabaseUnavailable);
+    await log.close();
+  });
+});
