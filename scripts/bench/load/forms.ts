@@ -58,5 +58,5 @@ function isWanted({ status, body }: Answer, wanted: FormLoad["wanted"]): boolean
 
 /** Few kinds, and no token. */
 function kindOf({ status, body }: Answer): string {
-  return [status, /"error": ?"(\w+)"/.exec(body)?.[1]].filter(Boolean).join(" ");
+  return [status, /"error": ?"(\w+)"/.exec(body.toString("latin1"))?.[1]].filter(Boolean).join(" ");
 }

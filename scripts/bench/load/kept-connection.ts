@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 
 export interface Answer {
   status: number;
-  body: string;
+  body: Buffer;
 }
 
 interface Waiting {
@@ -14,14 +14,17 @@ interface Waiting {
 /** Node's own client would add milliseconds to the measurement. */
 export class KeptConnection {
   readonly #socket: Socket;
-  #received = "";
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** With its head. Undefined until the head is complete. */
+  #answerSize: number | undefined;
+  #headSize = 0;
   #waiting: Waiting | undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.setNoDelay(true);
-    socket.setEncoding("latin1");
-    socket.on("data", (chunk: string) => this.#read(chunk));
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", (error) => this.#fail(error));
     socket.on("close", () => this.#fail(new Error("The server closed the connection.")));
   }
@@ -44,19 +47,38 @@ export class KeptConnection {
     this.#socket.destroy();
   }
 
-  #read(chunk: string): void {
-    this.#received += chunk;
-    const headEnd = this.#received.indexOf("\r\n\r\n");
-    if (headEnd === -1) return;
-    const length = /\r\ncontent-length: *(\d+)/i.exec(this.#received.slice(0, headEnd))?.[1];
+  /** Joins the chunks once: joined for each chunk, an answer of 1 MB takes 9 ms. */
+  #read(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    this.#answerSize ??= this.#readHead();
+    if (this.#answerSize === undefined || this.#size < this.#answerSize) return;
+    const answer = this.#join();
+    this.#chunks = [];
+    this.#size = 0;
+    this.#answerSize = undefined;
+    this.#waiting?.resolve({
+      status: Number(answer.toString("latin1", 9, 12)),
+      body: answer.subarray(this.#headSize),
+    });
+  }
+
+  #readHead(): number | undefined {
+    const received = this.#join();
+    const headEnd = received.indexOf("\r\n\r\n");
+    if (headEnd === -1) return undefined;
+    const length = /\r\ncontent-length: *(\d+)/i.exec(received.toString("latin1", 0, headEnd))?.[1];
     if (length === undefined) {
       this.#fail(new Error("An answer without Content-Length."));
-      return;
+      return undefined;
     }
-    if (this.#received.length < headEnd + 4 + Number(length)) return;
-    const answer = { status: Number(this.#received.slice(9, 12)), body: this.#received.slice(headEnd + 4) };
-    this.#received = "";
-    this.#waiting?.resolve(answer);
+    this.#headSize = headEnd + 4;
+    return this.#headSize + Number(length);
+  }
+
+  #join(): Buffer {
+    const [first] = this.#chunks;
+    return first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
   }
 
   #fail(error: Error): void {
