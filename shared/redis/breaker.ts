@@ -2,11 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
 import type { Log } from "../runtime/log.ts";
+import { isReadOnly, writeCheck } from "./health.ts";
+import type { RedisKeys } from "./keys.ts";
 
 const openMs = secondMs;
 
 /**
- * Tries nothing for a second after a failure, then one PING decides: a frozen Redis costs one time-out per second, not
+ * Tries nothing for a second after a failure, then one write decides: a frozen Redis costs one time-out per second, not
  * one per request.
  */
 export interface Breaker {
@@ -15,18 +17,21 @@ export interface Breaker {
   isOpen(): boolean;
 }
 
-export function createBreaker(redis: Redis, log: Log): Breaker {
+export function createBreaker(redis: Redis, keys: RedisKeys, log: Log): Breaker {
   let open = false;
 
   const probe = async () => {
     while (redis.status !== "end") {
       await sleep(openMs, undefined, { ref: false });
       try {
-        await redis.ping();
+        await writeCheck(redis, keys);
         open = false;
         log.info("Redis answers again");
         return;
-      } catch {}
+      } catch (error) {
+        // Redis may have another master by now.
+        if (isReadOnly(error)) redis.disconnect(true);
+      }
     }
   };
 

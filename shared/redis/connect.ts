@@ -1,7 +1,16 @@
 import { Redis, type RedisOptions } from "ioredis";
+import { secondMs } from "../durations.ts";
+import { isReadOnly } from "./health.ts";
 
 /** A frozen Redis would block callers for ever. */
 const commandTimeoutMs = 500;
+/**
+ * A firewall or a lost host leaves a connection silent. It is replaced when an answer takes longer. Workers wait up to
+ * 10 seconds for a job.
+ */
+const silentMs = { fast: 3 * secondMs, patient: 20 * secondMs };
+/** Keeps a firewall from forgetting an idle connection. */
+const keepAliveMs = 30 * secondMs;
 const reconnectDelayMs = (tries: number) => Math.min(50 * 2 ** Math.min(tries, 6), 2000);
 
 /** Commands fail fast without Redis. */
@@ -10,12 +19,17 @@ export function connectFast(url: string): Redis {
     commandTimeout: commandTimeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
+    socketTimeout: silentMs.fast,
   });
 }
 
 /** For BullMQ workers: commands wait for Redis. */
 export function connectPatient(url: string): Redis {
-  return connect(url, { maxRetriesPerRequest: null });
+  return connect(url, {
+    maxRetriesPerRequest: null,
+    socketTimeout: silentMs.patient,
+    reconnectOnError: isReadOnly,
+  });
 }
 
 export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<void> {
@@ -27,7 +41,12 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
 }
 
 function connect(url: string, options: RedisOptions): Redis {
-  const all = { ...options, connectTimeout: 2000, retryStrategy: reconnectDelayMs };
+  const all = {
+    ...options,
+    connectTimeout: 2 * secondMs,
+    keepAlive: keepAliveMs,
+    retryStrategy: reconnectDelayMs,
+  };
   const redis = url.includes("://") ? new Redis(url, all) : new Redis({ ...all, path: url });
   // Silences ioredis, which prints failed reconnects. The breaker logs outages.
   redis.on("error", () => {});

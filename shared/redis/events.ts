@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import { secondMs } from "../durations.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -15,6 +16,8 @@ export interface Events {
 
 /** A fan-out may change hundreds of builds. */
 const maxTopics = 500;
+/** Without an answer the connection is silent, and ioredis replaces it. */
+const pingEveryMs = 10 * secondMs;
 
 /** @param connect opens the connection for subscriptions */
 export function createEvents(options: {
@@ -26,6 +29,7 @@ export function createEvents(options: {
   const { redis, connect, keys, breaker } = options;
   const listeners = new Map<string, Set<() => void>>();
   let subscriber: Redis | undefined;
+  let pings: NodeJS.Timeout | undefined;
 
   const notify = (message: string) => {
     const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
@@ -35,6 +39,8 @@ export function createEvents(options: {
     if (subscriber) return;
     subscriber = connect();
     subscriber.on("message", (_channel, message: string) => notify(message));
+    pings = setInterval(() => subscriber?.ping().catch(() => {}), pingEveryMs);
+    pings.unref();
     subscriber.subscribe(keys.events).catch(() => {}); // ioredis subscribes again when Redis is back
   };
 
@@ -63,6 +69,7 @@ export function createEvents(options: {
     },
 
     close() {
+      clearInterval(pings);
       subscriber?.disconnect();
     },
   };

@@ -1,34 +1,55 @@
 import type { Redis } from "ioredis";
+import { minuteMs } from "../durations.ts";
 import type { Log } from "../runtime/log.ts";
+import type { RedisKeys } from "./keys.ts";
 
-export type RedisState = "ok" | "unavailable" | "wrong-eviction-policy";
+export type RedisState = "ok" | "unavailable" | "wrong-eviction-policy" | "full" | "read-only";
 
-/** Eviction would drop jobs and counters. */
-export async function checkRedis(redis: Redis): Promise<RedisState> {
+/** Writes, because a full Redis and a replica answer reads. */
+export async function checkRedis(redis: Redis, keys: RedisKeys): Promise<RedisState> {
   if (redis.status !== "ready") return "unavailable";
   try {
+    await writeCheck(redis, keys);
     const memory = await redis.info("memory");
+    // Eviction would drop jobs and counters.
     return /maxmemory_policy:noeviction/.test(memory) ? "ok" : "wrong-eviction-policy";
-  } catch {
-    return "unavailable";
+  } catch (error) {
+    const { message } = error as Error;
+    if (message.startsWith("OOM")) return "full";
+    return isReadOnly(error) ? "read-only" : "unavailable";
   }
+}
+
+/** @throws while Redis takes no write */
+export async function writeCheck(redis: Redis, keys: RedisKeys): Promise<void> {
+  await redis.set(keys.check, "1", "PX", minuteMs);
+}
+
+/** The master became a replica, or its name now leads to one. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("READONLY");
 }
 
 const minVersion = 6.2;
 
 /** Checks on every connection. */
-export function warnOfUnfitRedis(redis: Redis, log: Log): void {
+export function warnOfUnfitRedis(redis: Redis, keys: RedisKeys, log: Log): void {
   redis.on("ready", async () => {
     try {
       const version = /redis_version:(\d+\.\d+)/.exec(await redis.info("server"))?.[1];
       if (Number(version) < minVersion) {
         log.error({ version }, `Redis ${minVersion} or newer is needed`);
       }
-      if ((await checkRedis(redis)) === "wrong-eviction-policy") {
-        log.error("Redis may evict keys: set its maxmemory-policy to noeviction");
-      }
+      const problem = problems[await checkRedis(redis, keys)];
+      if (problem) log.error(problem);
     } catch (error) {
       log.warn({ err: error }, "Redis could not be asked for its version and policy");
     }
   });
 }
+
+const problems: Partial<Record<RedisState, string>> = {
+  "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
+  full: "Redis is full: raise its maxmemory",
+  "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",
+};

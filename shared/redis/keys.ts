@@ -6,6 +6,8 @@ export function redisKeys(prefix: string) {
     /** Last poll and required interval. */
     pacing: (subject: string) => `${prefix}:pacing:${subject}`,
     usage: `${prefix}:usage`,
+    /** Written to see that Redis takes writes. */
+    check: `${prefix}:check`,
     events: `${prefix}:events`,
     /** BullMQ's prefix. */
     jobs: `${prefix}:jobs`,

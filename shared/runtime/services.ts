@@ -62,8 +62,8 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
   const hotDb = isSqliteUrl(config.databaseUrl) ? db : openDb(config.databaseHotPoolSize);
 
   const redis = connectFast(config.redisUrl);
-  warnOfUnfitRedis(redis, log);
-  const breaker = createBreaker(redis, log);
+  warnOfUnfitRedis(redis, keys, log);
+  const breaker = createBreaker(redis, keys, log);
   const rateLimiter = createRateLimiter({
     redis,
     keys,
@@ -90,7 +90,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     metrics,
     passwords: createPasswords(),
     cipher: createCipher(config.secretKey, config.previousSecretKey),
-    checkRedis: () => checkRedis(redis),
+    checkRedis: () => checkRedis(redis, keys),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       await usage.close();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openTcpProxy, type TcpProxy } from "../../scripts/prove/tcp-proxy.ts";
 import { countBuilds } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
@@ -25,6 +26,8 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
     await redis.close();
   });
 
+  const configure = (name: string, value: string) => redis.command("config", "set", name, value);
+
   const isDegraded = async () => {
     const { status, body } = await request(`${world.url}/readyz`);
     return status === 200 && body.status === "degraded";
@@ -33,6 +36,12 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
   for (const [how, away, back] of [
     ["stopped", () => redis.stop(), () => redis.start()],
     ["frozen", async () => void redis.freeze(), async () => void redis.thaw()],
+    ["full", () => configure("maxmemory", "1"), () => configure("maxmemory", "0")],
+    [
+      "a replica",
+      () => redis.command("replicaof", "127.0.0.1", "1"),
+      () => redis.command("replicaof", "no", "one"),
+    ],
   ] as const) {
     it(`answers webhooks 201 and creates their builds later: ${how}`, async () => {
       const { path } = await acme.trigger();
@@ -82,6 +91,25 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
     assert.deepEqual([status, headers.get("ratelimit-remaining")], [200, "199"]);
   });
 
+  for (const [state, log, impair] of [
+    ["full", /Redis is full/, () => configure("maxmemory", "1")],
+    ["read-only", /as a replica does/, () => redis.command("replicaof", "127.0.0.1", "1")],
+  ] as const)
+    it(`reports and logs a Redis that is ${state}`, async () => {
+      await impair();
+      const { body } = await eventually("the state", async () => {
+        const answer = await request(`${world.url}/readyz`);
+        return answer.body.parts.redis === state && answer;
+      });
+      const another = await world.another();
+      await eventually("the log line", async () => world.logged.some((line) => log.test(line)));
+      await request(`${another.url}/healthz`);
+      await redis.command("replicaof", "no", "one");
+      await configure("maxmemory", "0");
+
+      assert.equal(body.status, "degraded");
+    });
+
   it("reports and logs a Redis that may evict keys as degraded", async () => {
     await redis.command("config", "set", "maxmemory-policy", "allkeys-lru");
     const { body } = await eventually("the state", async () => {
@@ -96,5 +124,44 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
     await eventually("the log line", async () =>
       world.logged.some((line) => line.includes("may evict keys")),
     );
+  });
+});
+
+describe("while connections to Redis are silent", { skip: redisServerMissing }, () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>;
+  let proxy: TcpProxy;
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    redis = await startRedis();
+    proxy = await openTcpProxy({ host: "127.0.0.1", port: Number(new URL(redis.url).port) });
+    world = await startWorld(sqlite, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+    acme = await setUpOrganization(world);
+    await world.startWorkers();
+  });
+  after(async () => {
+    await world.close();
+    await proxy.close();
+    await redis.close();
+  });
+
+  it("replaces them, and builds all that was accepted", async () => {
+    const { path } = await acme.trigger();
+    const before = await post(world.url + path, "{}");
+    await eventually("a build", async () => (await countBuilds(world)) === 1);
+
+    proxy.silence();
+    const without = await post(world.url + path, "{}");
+    await eventually("new connections", async () => {
+      const { body } = await request(`${world.url}/readyz`);
+      return body.parts.redis === "ok";
+    });
+    await sleep(25_000); // a worker waits for a job on a silent connection this long
+    const after = await post(world.url + path, "{}");
+
+    assert.deepEqual([before.status, without.status, after.status], [201, 201, 201]);
+    world.clock.advance(11_000);
+    await eventually("all builds", async () => (await countBuilds(world)) === 3);
   });
 });

@@ -98,10 +98,11 @@ describe("a sliding window in Redis", { skip }, () => {
 
   before(async () => {
     redis = new Redis(url ?? "");
+    const keys = redisKeys(prefix);
     windows = createRateLimiter({
       redis,
-      keys: redisKeys(prefix),
-      breaker: createBreaker(redis, log),
+      keys,
+      breaker: createBreaker(redis, keys, log),
       fallback: memoryRateLimiter({ now: () => new Date() }),
       onFallback: () => fallbacks++,
     });
