@@ -2,16 +2,21 @@ import { randomUUID } from "node:crypto";
 import { type H3Event, HTTPError } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import { patterns } from "../../shared/paths.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clientAddress, clientIp } from "./client-address.ts";
-import { nodeResponse } from "./node.ts";
+import { nodeRequest, nodeResponse } from "./node.ts";
 import { setHeaders } from "./respond.ts";
 import type { HeadListener } from "./response.ts";
 
 const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Paths that end in an endpoint token or a user code. */
-const secretPath = /(\/deliver\/|\/device\/).*/i;
+/** Paths that end in an endpoint token or a user code, and escapes, in which a token would not be recognised. */
+const secretPath = /(\/deliver\/|\/device\/|%).*/i;
+
+/** A year (RFC 6797). Not for subdomains, which are not ours. */
+const strictTransportSecurity = "max-age=31536000";
 
 const restHeaders = {
   "Access-Control-Allow-Origin": "*",
@@ -50,6 +55,7 @@ export function requestId(event: H3Event): string {
 export function openRequest(services: Services, isClosing: () => boolean): (event: H3Event) => void {
   const addressOf = clientAddress(services.config.trustedProxies);
   const onHead = recordRequests(services);
+  const isAlwaysSecure = hasOnlySecureAddresses(services.config);
   return (event) => {
     const { context } = event;
     const { pathname } = event.url;
@@ -59,11 +65,33 @@ export function openRequest(services: Services, isClosing: () => boolean): (even
     // h3's `onResponse` would cost three promises.
     response.onHead(event, onHead);
     response.stage("X-Request-Id", requestId(event));
+    if (isAlwaysSecure) response.stage("Strict-Transport-Security", strictTransportSecurity);
     if (isClosing()) response.stage("Connection", "close");
     if (pathname.startsWith("/v2")) setHeaders(event, restHeaders);
     else if (isOAuthPath(event)) setHeaders(event, oauthHeaders);
+    refuseSecondHost(nodeRequest(event).rawHeaders);
     refuseMalformed(pathname);
   };
+}
+
+/** A browser would use https for every port of a host, so an http address may be on the host of an https one. */
+function hasOnlySecureAddresses({ baseUrl, authUrl, webhookUrl, appUrl }: Config): boolean {
+  const addresses = [baseUrl, authUrl, webhookUrl, appUrl].map((address) => new URL(address));
+  return addresses.every(({ protocol, hostname }) => protocol === "https:" && hostname !== "localhost");
+}
+
+/**
+ * A proxy and Node may choose different ones (RFC 9112 §3.2).
+ * @param rawHeaders names and values in turn
+ */
+function refuseSecondHost(rawHeaders: string[]): void {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (hosts > 1)
+    throw new Refusal(400, "The request has more than one Host header", { headers: { Connection: "close" } });
 }
 
 /** Refuses a broken percent escape, except below /v2, where authentication comes first. */

@@ -51,5 +51,5 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Also matches other versions' tokens, to keep them out of the log. */
-export const anyTokenPattern = /\bsb[a-z]{2}_[0-9A-Za-z]{6,}/g;
+/** Also matches other versions' tokens, and inside words, to keep them out of the log. */
+export const anyTokenPattern = /sb[a-z]{2}_[0-9A-Za-z]{6,}/g;
