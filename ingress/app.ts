@@ -1,4 +1,4 @@
-import { type EventHandler, H3 } from "h3";
+import { type EventHandler, H3, type H3Event } from "h3";
 import type { DeviceFlow } from "../shared/device/flow.ts";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -10,6 +10,7 @@ import { metaDataHandlers } from "./agent/meta-data.ts";
 import { describeApi, openapi } from "./api/openapi.ts";
 import { restHandlers, restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
+import { limitTokenHolder } from "./auth/principal.ts";
 import { openBodies } from "./http/body.ts";
 import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
@@ -57,8 +58,10 @@ export function createApp(
   app.post(patterns.deliver, deliver(hot, bodies, { intake, refusals }));
   app.all(patterns.deliver, refuseMethod);
 
-  restRoute(app, patterns.apiRoot, { GET: apiRoot(services) });
-  for (const [path, handlers] of restHandlers(services, bodies, operations)) restRoute(app, path, handlers);
+  const limitMisuse = (event: H3Event) => limitTokenHolder(services, event);
+  restRoute(app, patterns.apiRoot, { GET: apiRoot(services) }, limitMisuse);
+  for (const [path, handlers] of restHandlers(services, bodies, operations))
+    restRoute(app, path, handlers, limitMisuse);
 
   const routes: Route[] = [
     [patterns.healthz, { GET: healthz() }],

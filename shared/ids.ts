@@ -39,6 +39,13 @@ export function lowestIdAt(time: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the stored form of a UUID, and any other text unchanged. */
+export function lowerCaseId(text: string): string {
+  return uuid.test(text) ? text.toLowerCase() : text;
+}
+
 /** Accepts the stored form only, in lower case. */
 export function isId(text: string): boolean {
   return validate(text) && text === text.toLowerCase();

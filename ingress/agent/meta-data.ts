@@ -1,4 +1,4 @@
-import { defineHandler, getRouterParam, type H3Event } from "h3";
+import { defineHandler, type H3Event } from "h3";
 import { z } from "zod";
 import type { JobPrincipal } from "../../shared/builds/meta-data.ts";
 import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
@@ -9,6 +9,7 @@ import { requireJob } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 import { limitPayloadReads } from "../http/limits.ts";
+import { pathParameter } from "../http/routing.ts";
 
 export type DataOwner = "job" | "build";
 
@@ -63,6 +64,6 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
 async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
   const principal = await requireJob(services, event);
   const ownId = owner === "job" ? principal.jobId : principal.build.id;
-  if (getRouterParam(event, "id") !== ownId) throw notFound(owner);
+  if (pathParameter(event, "id") !== ownId) throw notFound(owner);
   return principal;
 }

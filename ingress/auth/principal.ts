@@ -22,6 +22,17 @@ export async function requireCaller(services: Services, event: H3Event, scope?: 
   return caller;
 }
 
+/**
+ * Counts a request against the limit of its access token, if it has one: an answer that needs no authentication
+ * shows the limit too.
+ * @throws Refusal 429
+ */
+export async function limitTokenHolder(services: Services, event: H3Event): Promise<void> {
+  const token = bearerToken(event);
+  const holder = token && (await authenticate(services, token));
+  if (holder) await limitApiRequests(services, event, holder.token.id);
+}
+
 /** Authenticates an agent by a job's token. @throws Refusal 401 */
 export async function requireJob(services: Services, event: H3Event): Promise<JobPrincipal> {
   const token = /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
@@ -33,7 +44,7 @@ export async function requireJob(services: Services, event: H3Event): Promise<Jo
 }
 
 async function requireTokenHolder(services: Services, event: H3Event): Promise<TokenHolder> {
-  const token = /^Bearer +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
+  const token = bearerToken(event);
   if (!token) throw unauthenticated(services, "");
   const holder = await authenticate(services, token);
   if (!holder) throw unauthenticated(services, ', error="invalid_token"');
@@ -43,6 +54,10 @@ async function requireTokenHolder(services: Services, event: H3Event): Promise<T
     userAgent: userAgent(event),
   });
   return holder;
+}
+
+function bearerToken(event: H3Event): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
 }
 
 function requireScope(services: Services, caller: TokenHolder, scope: Scope): void {

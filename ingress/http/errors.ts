@@ -9,7 +9,7 @@ import { errorPage } from "../pages/ui/error-page.tsx";
 import { setPageHeaders } from "../pages/ui/page.ts";
 import { ClientDisconnected } from "./body.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
-import { html, json, setHeader, setHeaders } from "./respond.ts";
+import { html, json, setHeader, setHeaders, stageLength } from "./respond.ts";
 
 const retryAfterSeconds = 5;
 /** Paths with JSON errors. */
@@ -17,13 +17,17 @@ const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|hea
 
 /** Renders a thrown error as an OAuth error, a JSON message or an error page. Bugs show a plain 500. */
 export function renderErrors(services: Services) {
-  return (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
+  const render = (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
     setHeader(event, "X-Request-Id", requestId(event));
     const refusal = toRefusal(services, error, event);
     if (refusal instanceof DeliveryRefusal) return answerDeliveryRefusal(services, event, refusal);
     setHeaders(event, refusal.headers);
     if (isOAuthPath(event)) return oauthError(event, refusal);
     return programPaths.test(event.url.pathname) ? jsonError(refusal) : pageError(services, event, refusal);
+  };
+  return async (error: HTTPError, event: H3Event): Promise<HTTPResponse> => {
+    const answer = await render(error, event);
+    return event.req.method === "HEAD" ? stageLength(event, answer) : answer;
   };
 }
 

@@ -7,7 +7,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
 import { networkOf } from "./network.ts";
-import { admitAll, admitShown, limitFailures, seconds, tooMany } from "./rate-limit.ts";
+import { admitAll, admitShown, limitFailures, seconds, showLimit, tooMany } from "./rate-limit.ts";
 
 const guessingMs = 10 * minuteMs;
 
@@ -55,6 +55,15 @@ export async function limitDeliveries(
   trigger: EnabledTrigger,
 ): Promise<void> {
   requireAdmitted(await admitShown(services, event, deliveriesLimit(trigger)));
+}
+
+/** Shows the limit of an organization's deliveries in an answer that does not count. */
+export function showDeliveriesLimit(
+  services: Services,
+  event: H3Event,
+  trigger: EnabledTrigger,
+): Promise<void> {
+  return showLimit(services, event, deliveriesLimit(trigger));
 }
 
 /** Returns the slot of a delivery that was not kept or was a repetition. */

@@ -62,6 +62,11 @@ export async function admitShown(
   return state;
 }
 
+/** Sets the rate-limit headers and takes no slot. */
+export async function showLimit(services: Services, event: H3Event, limit: RateLimit): Promise<void> {
+  stageRateLimit(event, limit, await services.rateLimiter.peek(limit));
+}
+
 function stageRateLimit(event: H3Event, { name, windowMs }: RateLimit, state: RateLimitState): void {
   const response = nodeResponse(event);
   const limit = String(state.limit);

@@ -35,6 +35,21 @@ export function json(status: number, body: unknown): HTTPResponse {
   return new PlainResponse(status, JSON.stringify(body), jsonHeaders);
 }
 
+/** Sets the Content-Length that GET would have: the framework drops the body of a HEAD answer before. */
+export function stageLength<Answer>(event: H3Event, answer: Answer): Answer {
+  const body = bodyOf(answer);
+  if (typeof body === "string" || body instanceof Uint8Array)
+    setHeader(event, "Content-Length", String(Buffer.byteLength(body)));
+  return answer;
+}
+
+/** The framework sends other objects as JSON, and nothing as an empty body. */
+function bodyOf(answer: unknown): unknown {
+  if (answer instanceof HTTPResponse) return answer.body;
+  if (answer instanceof Response || answer instanceof ReadableStream) return undefined;
+  return typeof answer === "object" && answer !== null ? JSON.stringify(answer) : (answer ?? "");
+}
+
 /** 204 without a body and without Content-Length. */
 export function noContent(): HTTPResponse {
   return new PlainResponse(204, null, []);

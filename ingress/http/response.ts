@@ -1,4 +1,4 @@
-import { ServerResponse } from "node:http";
+import { ServerResponse, STATUS_CODES } from "node:http";
 import type { H3Event } from "h3";
 
 /** Called with the status of a response when its head is written. */
@@ -35,7 +35,7 @@ export class StagedResponse extends ServerResponse {
     const headers = Array.isArray(given) ? (given as string[]) : [];
     this.#isWhole = findHeader(headers, "content-length") !== -1;
     this.#addStaged(headers);
-    super.writeHead(status, reason as string, headers);
+    super.writeHead(status, (reason as string) || STATUS_CODES[status] || "Unknown", headers);
     const listener = this.#listener;
     this.#listener = undefined;
     if (this.#event) listener?.(this.#event, status);

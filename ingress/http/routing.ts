@@ -1,23 +1,41 @@
 import { type EventHandler, getRouterParam, type H3, type H3Event } from "h3";
+import { lowerCaseId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { noContent, setHeaders } from "./respond.ts";
+import { noContent, setHeaders, stageLength } from "./respond.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Handlers = Partial<Record<Method, EventHandler>>;
 export type Route = [pattern: string, handlers: Handlers];
 
+/** Runs before a request is refused for its method. */
+export type BeforeRefusal = (event: H3Event) => Promise<void>;
+
 /** Adds a route. Other methods answer 405 with `Allow`, where h3 would answer 404. */
-export function route(app: H3, pattern: string, handlers: Handlers): void {
+export function route(app: H3, pattern: string, handlers: Handlers, beforeRefusal?: BeforeRefusal): void {
   const allow = allowedMethods(handlers);
   app.all(pattern, (event: H3Event) => {
-    const handler = findHandler(handlers, event.req.method);
-    if (!handler) throw new Refusal(405, "Method not allowed", { headers: { Allow: allow } });
-    return handler(event);
+    const { method } = event.req;
+    const handler = findHandler(handlers, method);
+    if (!handler) return refuseMethod(event, allow, beforeRefusal);
+    return method === "HEAD" ? answerHead(event, handler) : handler(event);
   });
 }
 
+async function answerHead(event: H3Event, handler: EventHandler): Promise<unknown> {
+  return stageLength(event, await handler(event));
+}
+
+async function refuseMethod(
+  event: H3Event,
+  allow: string,
+  beforeRefusal: BeforeRefusal | undefined,
+): Promise<never> {
+  await beforeRefusal?.(event);
+  throw new Refusal(405, "Method not allowed", { headers: { Allow: allow } });
+}
+
 /** Adds a route that browsers may call from any origin. OPTIONS needs no authentication. */
-export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
+export function restRoute(app: H3, pattern: string, handlers: Handlers, beforeRefusal: BeforeRefusal): void {
   const preflight = {
     Allow: `${allowedMethods(handlers)}, OPTIONS`,
     "Access-Control-Allow-Methods": allowedMethods(handlers),
@@ -27,14 +45,17 @@ export function restRoute(app: H3, pattern: string, handlers: Handlers): void {
     setHeaders(event, preflight);
     return noContent();
   });
-  route(app, pattern, handlers);
+  route(app, pattern, handlers, beforeRefusal);
 }
 
-/** Returns a decoded parameter of the path, if the route has it. A broken percent escape makes it empty. */
+/**
+ * Returns a decoded parameter of the path, if the route has it. A broken percent escape makes it empty. A UUID may be
+ * upper-case (RFC 9562 §4).
+ */
 export function pathParameter(event: H3Event, name: string): string | undefined {
   const raw = getRouterParam(event, name); // h3's own decoding fails if another parameter is broken
   try {
-    return raw && decodeURIComponent(raw);
+    return raw && lowerCaseId(decodeURIComponent(raw));
   } catch {
     return "";
   }

@@ -34,17 +34,18 @@ export class Clients {
    * @throws OAuthRefusal invalid_client, invalid_request; Refusal 429
    */
   async require(event: H3Event, form: Form): Promise<Application> {
-    const credentials = readCredentials(event, form);
+    const realm = this.#services.config.serviceName;
+    const credentials = readCredentials(event, form, realm);
     const application = await this.#findApplication(credentials.id);
     if (application?.secretHash === null) {
       if (!credentials.isBasic) return application;
       // Not counted: some clients try Basic with an empty secret first on every poll.
-      if (!credentials.secret) throw badClient(credentials);
+      if (!credentials.secret) throw badClient(credentials, realm);
     }
     // Before the limit: others' failures must not lock out a client. Nobody guesses 256 bits.
     if (application && isSecretOf(application, credentials.secret)) return application;
     await limitClientFailures(this.#services, application?.id, clientIp(event));
-    throw badClient(credentials);
+    throw badClient(credentials, realm);
   }
 
   /** Like `require`, but refuses public clients. */
@@ -55,13 +56,13 @@ export class Clients {
   }
 }
 
-function readCredentials(event: H3Event, form: Form): Credentials {
+function readCredentials(event: H3Event, form: Form, realm: string): Credentials {
   const formId = form.get("client_id");
   const header = event.req.headers.get("authorization");
   if (header !== null) {
     const basic = readBasic(header);
     if (form.has("client_secret")) throw new OAuthRefusal("two_credentials");
-    if (!basic || (formId !== undefined && formId !== basic.id)) throw badClient({ isBasic: true });
+    if (!basic || (formId !== undefined && formId !== basic.id)) throw badClient({ isBasic: true }, realm);
     return { ...basic, isBasic: true };
   }
   if (formId === undefined) throw new OAuthRefusal("missing_client_id");
@@ -89,9 +90,9 @@ function isSecretOf(application: Application, secret: string | undefined): boole
 }
 
 /** WWW-Authenticate breaks clients that do not use HTTP Basic (RFC 6749 §5.2). */
-function badClient({ isBasic }: Pick<Credentials, "isBasic">): OAuthRefusal {
+function badClient({ isBasic }: Pick<Credentials, "isBasic">, realm: string): OAuthRefusal {
   return new OAuthRefusal(
     "bad_client",
-    isBasic ? { headers: { "WWW-Authenticate": 'Basic realm="OAuth"' } } : {},
+    isBasic ? { headers: { "WWW-Authenticate": `Basic realm="${realm}"` } } : {},
   );
 }

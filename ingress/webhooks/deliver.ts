@@ -10,7 +10,7 @@ import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
-import { giveBackDelivery, limitDeliveries } from "../http/limits.ts";
+import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
 
@@ -109,7 +109,8 @@ class Posting {
     const idempotencyKey = readIdempotencyKey(event.req.headers);
     const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
     if (first) {
-      if (trigger.isHint) await this.#readRow();
+      const row = trigger.isHint ? await this.#readRow() : trigger;
+      await showDeliveriesLimit(services, event, row);
       await services.db.sync();
       return replayed(event, first);
     }

@@ -1,4 +1,3 @@
-import { getRouterParam } from "h3";
 import { listOwnAccessTokens } from "../../../shared/accounts/access-token-store.ts";
 import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
@@ -6,6 +5,7 @@ import { isId } from "../../../shared/ids.ts";
 import { type ConnectedApp, listConnectedApps, requireConnectedApp } from "../../../shared/oauth/grants.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { pathParameter } from "../../http/routing.ts";
 import type { SignedInRequest } from "../ui/page.ts";
 
 export type OwnToken = Awaited<ReturnType<typeof loadAccessTokens>>[number];
@@ -52,7 +52,7 @@ export function readId(
   { event }: SignedInRequest,
   resource: "access token" | "authorized application",
 ): string {
-  const id = getRouterParam(event, "id") ?? "";
+  const id = pathParameter(event, "id") ?? "";
   if (!isId(id)) throw notFound(resource);
   return id;
 }

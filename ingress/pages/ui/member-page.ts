@@ -1,4 +1,4 @@
-import { type EventHandler, getRouterParam, type HTTPResponse } from "h3";
+import type { EventHandler, HTTPResponse } from "h3";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { findMembership } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
@@ -6,6 +6,7 @@ import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
+import { pathParameter } from "../../http/routing.ts";
 import {
   type FormResult,
   type PageContent,
@@ -62,7 +63,7 @@ export function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "even
 }
 
 async function requireMember({ db }: Services, request: SignedInRequest): Promise<MemberRequest> {
-  const parameter = (name: string) => getRouterParam(request.event, name, { decode: true }) ?? "";
+  const parameter = (name: string) => pathParameter(request.event, name) ?? "";
   const slug = parameter("org");
   const membership = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
   if (!membership) throw notFound("organization");

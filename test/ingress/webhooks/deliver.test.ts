@@ -422,6 +422,8 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       assert.equal(again.headers.get("idempotent-replayed"), "true");
       const remaining = (answer: Answer) => Number(answer.headers.get("ratelimit-remaining"));
       assert.equal(remaining(plain) - remaining(next), 1);
+      assert.equal(remaining(again), remaining(plain));
+      assert.equal(again.headers.get("ratelimit-limit"), plain.headers.get("ratelimit-limit"));
     });
 
     it("creates one delivery for simultaneous requests with one key, in two processes", async () => {

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { openApi, unknownId } from "../../helpers/api.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { request } from "../../helpers/http.ts";
+
+describe("every answer", () => {
+  let api: Awaited<ReturnType<typeof openApi>>;
+
+  before(async () => {
+    api = await openApi(sqlite, { SERVICE_NAME: "acme-ci" });
+  });
+  after(() => api.close());
+
+  const authorization = () => ({ Authorization: `Bearer ${api.adminToken}` });
+
+  it("has a status line with a reason phrase", async () => {
+    const statusLine = async (method: string, path: string) => {
+      const socket = connect(Number(new URL(api.world.url).port), "127.0.0.1");
+      await once(socket, "connect");
+      socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      return (await text(socket)).split("\r\n")[0];
+    };
+
+    assert.equal(await statusLine("GET", "/v2"), "HTTP/1.1 200 OK");
+    assert.equal(await statusLine("OPTIONS", "/v2"), "HTTP/1.1 204 No Content");
+    assert.equal(await statusLine("GET", "/v2/user"), "HTTP/1.1 401 Unauthorized");
+    assert.equal(await statusLine("GET", "/nowhere"), "HTTP/1.1 404 Not Found");
+    assert.equal(await statusLine("PUT", "/deliver/x"), "HTTP/1.1 405 Method Not Allowed");
+  });
+
+  describe("to HEAD", () => {
+    for (const [path, status] of [
+      ["/v2/organizations/acme/clusters", 200],
+      ["/v2/organizations/acme/clusters/nope", 404],
+      ["/v2/organizations/nope", 404],
+      ["/healthz", 200],
+      ["/openapi.json", 200],
+      ["/sign-in", 200],
+      ["/nowhere", 404],
+    ] as const) {
+      it(`has the Content-Length of GET and no body: ${path}`, async () => {
+        const sent = { headers: authorization() };
+
+        const full = await request(api.world.url + path, sent);
+        const head = await request(api.world.url + path, { ...sent, method: "HEAD" });
+
+        assert.deepEqual([full.status, head.status, head.text], [status, status, ""]);
+        const length = head.headers.get("content-length");
+        assert.equal(length, full.headers.get("content-length") ?? String(Buffer.byteLength(full.text)));
+        assert.equal(length, String(Buffer.byteLength(full.text)));
+      });
+    }
+  });
+
+  it("finds resources by upper-case UUIDs in paths", async () => {
+    const { cluster, queue, pipeline } = api.acme;
+    const trigger = await api.acme.trigger();
+    const upper = (id: string) => id.toUpperCase();
+
+    const paths = [
+      `/clusters/${upper(cluster.id)}`,
+      `/clusters/${upper(cluster.id)}/queues/${upper(queue.id)}`,
+      `/pipelines/${pipeline.slug}/triggers/${upper(trigger.id)}`,
+    ];
+
+    for (const path of paths) {
+      const answer = await api.send("GET", path);
+      assert.equal(answer.status, 200, path);
+      assert.deepEqual(answer.body, (await api.send("GET", path.toLowerCase())).body);
+    }
+    assert.equal((await api.send("GET", `/clusters/${upper(unknownId)}`)).status, 404);
+  });
+
+  it("shows the rate limit in a 405 to a valid token, and needs no token for a 405", async () => {
+    const valid = await api.send("PATCH", "/clusters", { body: {} });
+    const without = await api.send("PATCH", "/clusters", { body: {}, token: null });
+    const wrong = await api.send("PATCH", "/clusters", { body: {}, token: "nonsense" });
+    const next = await api.send("GET", "/clusters");
+
+    for (const { status, headers } of [valid, without, wrong])
+      assert.deepEqual([status, headers.get("allow")], [405, "GET, HEAD, POST"]);
+    assert.equal(valid.headers.get("ratelimit-scope"), "rest");
+    const remaining = ({ headers }: typeof valid) => Number(headers.get("ratelimit-remaining"));
+    assert.equal(remaining(valid) - remaining(next), 1);
+    for (const { headers } of [without, wrong]) assert.equal(headers.get("ratelimit-limit"), null);
+  });
+
+  it("names SERVICE_NAME as the realm of every challenge", async () => {
+    const basic = await request(`${api.world.url}/oauth/token`, {
+      method: "POST",
+      headers: { Authorization: `Basic ${btoa("nobody:secret")}` },
+      body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: "x" }),
+    });
+    const bearer = await api.send("GET", "/clusters", { token: null });
+    const job = await request(`${api.world.url}/v3/jobs/${unknownId}/data/keys`, { method: "POST" });
+
+    assert.deepEqual(
+      [basic, bearer, job].map(({ status, headers }) => [status, headers.get("www-authenticate")]),
+      [
+        [401, 'Basic realm="acme-ci"'],
+        [401, 'Bearer realm="acme-ci"'],
+        [401, 'Token realm="acme-ci"'],
+      ],
+    );
+  });
+});
