@@ -13,9 +13,10 @@ const aims = {
 };
 
 const sizes = {
-  "1KB": { title: "1 KB", bytes: kilobyte, connections: 50 },
-  "20KB": { title: "20 KB", bytes: 20 * kilobyte, connections: 50 },
-  "1MB": { title: "1 MB", bytes: megabyte, connections: 8 },
+  "1KB": { title: "1 KB", bytes: kilobyte, connections: 50, minSeconds: 0 },
+  "20KB": { title: "20 KB", bytes: 20 * kilobyte, connections: 50, minSeconds: 0 },
+  // On a busy machine the hand-made server takes a second for its first answer.
+  "1MB": { title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2 },
 } as const;
 export type SizeName = keyof typeof sizes;
 
@@ -26,16 +27,18 @@ export async function measureAccepted(
   name: SizeName,
   options: { seconds: number; rounds: number; postgres?: string },
 ): Promise<Line<ContestantName>[]> {
-  const { title, bytes, connections } = sizes[name];
+  const { title, bytes, connections, minSeconds } = sizes[name];
   const body = pushPayload(bytes);
   const turn =
-    (seconds: number) =>
-    ({ url, fsync, pids }: Server) =>
-      measureBothLoads(pids, {
+    (turnSeconds: number) =>
+    ({ url, fsync, pids }: Server) => {
+      const seconds = Math.max(turnSeconds, minSeconds);
+      return measureBothLoads(pids, {
         prepare: () => redis.prepare(fsync),
         saturate: () => generator.saturate({ url, body, connections, until: { seconds } }),
         pace: (perSecond) => generator.pace({ url, body, connections, perSecond, seconds }),
       });
+    };
 
   await interleave(servers, { rounds: 1, what: `${title}, warming up` }, turn(warmUpSeconds));
   const { rounds, seconds } = options;
