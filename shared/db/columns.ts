@@ -12,6 +12,8 @@ const sqliteKit = {
   text: (name = "") => sqlite.text(name),
   /** 32 bits on Postgres. */
   integer: (name = "") => sqlite.integer(name),
+  /** Exact up to 2^53. */
+  bigint: (name = "") => sqlite.integer(name),
   boolean: (name = "") => sqlite.integer(name, { mode: "boolean" }),
   /** UTC, milliseconds. */
   time: (name = "") => sqlite.integer(name, { mode: "timestamp_ms" }),
@@ -32,6 +34,7 @@ const postgresKit = {
   uuid: (name = "") => postgres.uuid(name),
   text: (name = "") => postgres.text(name),
   integer: (name = "") => postgres.integer(name),
+  bigint: (name = "") => postgres.bigint(name, { mode: "number" }),
   boolean: (name = "") => postgres.boolean(name),
   time: (name = "") => postgres.timestamp(name, { withTimezone: true, precision: 3, mode: "date" }),
   /** `json`, not `jsonb`, which reorders keys and refuses some strings. */

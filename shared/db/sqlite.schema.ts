@@ -19,6 +19,7 @@ export const {
   triggers,
   deliveries,
   payloads,
+  payloadTotals,
   refusedDeliveries,
   idempotencyKeys,
   builds,

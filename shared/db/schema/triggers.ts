@@ -18,7 +18,7 @@ export function defineTriggersTables(
     pipelines,
   }: Pick<AccountsTables, "users" | "organizations"> & Pick<PipelinesTables, "pipelines">,
 ) {
-  const { table, index, primaryKey, uuid, text, integer, boolean, time, json, bytes } = kit;
+  const { table, index, primaryKey, uuid, text, integer, bigint, boolean, time, json, bytes } = kit;
 
   /** A deleted trigger's row stays for its deliveries. */
   const triggers = table(
@@ -98,6 +98,19 @@ export function defineTriggersTables(
     (t) => [index("payloads_organization").on(t.organizationId, t.deliveryId, t.size)],
   );
 
+  /** Stored bytes of an organization's payloads, by the hour of their ids. */
+  const payloadTotals = table(
+    "payload_totals",
+    {
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      hour: time("hour").notNull(),
+      bytes: bigint().notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.organizationId, t.hour] })],
+  );
+
   /** Refused deliveries leave no other record. */
   const refusedDeliveries = table(
     "refused_deliveries",
@@ -128,7 +141,7 @@ export function defineTriggersTables(
     (t) => [primaryKey({ columns: [t.triggerId, t.key] }), index("idempotency_keys_age").on(t.createdAt)],
   );
 
-  return { triggers, deliveries, payloads, refusedDeliveries, idempotencyKeys };
+  return { triggers, deliveries, payloads, payloadTotals, refusedDeliveries, idempotencyKeys };
 }
 
 export type TriggersTables = ReturnType<typeof defineTriggersTables>;
