@@ -1,4 +1,4 @@
-import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { revokeOwnToken } from "../../shared/oauth/tokens.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { accessTokenSchema, presentAccessToken } from "./json/access-token.ts";
@@ -20,9 +20,9 @@ export function accessTokenOperations(services: Services) {
       path: patterns.accessToken,
       id: "revokeAccessToken",
       tag: "Access token",
-      summary: "Revoke the token that the request is made with",
+      summary: "Revoke the token that the request is made with, and its grant if an application has it",
       success: { status: 204, description: "The very next request with it is refused" },
-      run: ({ caller }) => revokeAccessToken(services, caller.token.id),
+      run: ({ caller }) => revokeOwnToken(services, caller.token),
     }),
   ];
 }

@@ -27,6 +27,25 @@ export async function findGrantHolder(db: Db, id: string) {
   return found;
 }
 
+/** Returns true while a token of the grant gives access, or can be exchanged. */
+export async function hasActiveTokens(tx: Tx, grantId: string, now: Date): Promise<boolean> {
+  const { accessTokens, refreshTokens } = tx.tables;
+  const unrevoked = and(eq(accessTokens.grantId, grantId), isNull(accessTokens.revokedAt));
+  const access = await tx
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(and(unrevoked, or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now))))
+    .limit(1);
+  if (access.length > 0) return true;
+  const unused = and(eq(refreshTokens.grantId, grantId), isNull(refreshTokens.rotatedAt));
+  const refresh = await tx
+    .select({ grantId: refreshTokens.grantId })
+    .from(refreshTokens)
+    .where(and(unused, gt(refreshTokens.expiresAt, now)))
+    .limit(1);
+  return refresh.length > 0;
+}
+
 /** The foreign keys delete the tokens. */
 export async function deleteGrant(tx: Tx, id: string): Promise<void> {
   await tx.delete(tx.tables.grants).where(eq(tx.tables.grants.id, id));

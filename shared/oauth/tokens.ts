@@ -1,16 +1,19 @@
 import {
+  type AccessToken,
   findTokenHolder,
   revokeAccessTokenIfActive,
   type TokenHolder,
 } from "../accounts/access-token-store.ts";
+import { revokeAccessToken } from "../accounts/access-tokens.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
+import type { Tx } from "../db/database.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Application } from "./application-store.ts";
-import { deleteGrant, findGrantHolder, findRefreshToken, lockGrant } from "./grant-store.ts";
-import { auditGrant } from "./grants.ts";
+import { deleteGrant, findGrantHolder, findRefreshToken, hasActiveTokens, lockGrant } from "./grant-store.ts";
+import { auditGrant, revokeGrants } from "./grants.ts";
 
-/** RFC 7009. A refresh token ends its whole grant. Ignores other clients' tokens. */
+/** RFC 7009. A refresh token or the last token ends the whole grant. Ignores other clients' tokens. */
 export async function revokeToken(
   services: Services,
   application: Application,
@@ -19,7 +22,28 @@ export async function revokeToken(
   if (isWellFormedToken("refresh", token)) return revokeByRefreshToken(services, application, token);
   const holder = await findHolder(services, application, token);
   if (!holder) return;
-  await services.db.transaction((tx) => revokeAccessTokenIfActive(tx, holder.token.id, tx.now));
+  await services.db.transaction((tx) => revokeAccessTokenOfGrant(tx, holder.token, application));
+}
+
+/**
+ * Revokes a token at its own request. A grant ends with its token: it leaves the page Connected Apps.
+ * @throws Refusal 404 if not active
+ */
+export async function revokeOwnToken(
+  services: Services,
+  { id, userId, grantId }: AccessToken,
+): Promise<void> {
+  if (grantId === null) await revokeAccessToken(services, id);
+  else await revokeGrants(services, userId, { id: grantId });
+}
+
+/** Other access tokens and the refresh tokens stay; a grant without any ends. */
+async function revokeAccessTokenOfGrant(tx: Tx, { id, grantId }: AccessToken, application: Application) {
+  const grant = grantId && (await lockGrant(tx, grantId));
+  await revokeAccessTokenIfActive(tx, id, tx.now);
+  if (!grant || (await hasActiveTokens(tx, grant.id, tx.now))) return;
+  await deleteGrant(tx, grant.id);
+  await auditGrant(tx, grant, application, "revoked");
 }
 
 async function revokeByRefreshToken({ db }: Services, application: Application, token: string) {

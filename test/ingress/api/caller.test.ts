@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { listConnectedApps } from "../../../shared/oauth/grants.ts";
 import { describeWithDatabase } from "../../helpers/databases.ts";
 import { refresh, setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
@@ -83,17 +84,32 @@ describeWithDatabase("REST operations on the caller", (database) => {
     assert.deepEqual([own.body.scopes, own.body.expires_at], [["read_builds"], null]);
   });
 
-  it("DELETE /v2/access-token answers 204 and ends the token but not its grant", async () => {
-    const { client, token, refreshToken } = await signedIn(acme.user, { refreshTokens: true });
+  it("DELETE /v2/access-token answers 204 and ends the token", async () => {
+    const token = await acme.token("read_user");
 
     const { status, text } = await remove(token);
 
     assert.deepEqual([status, text], [204, ""]);
     await ended(token);
     assertUnauthenticated(await remove(token), ', error="invalid_token"');
-    const next = (await refresh(world, client, refreshToken)).body;
-    assert.equal((await at("/v2/user", next.access_token)).status, 200);
   });
+
+  for (const refreshTokens of [true, false]) {
+    it(`DELETE /v2/access-token ends the grant too, refresh tokens ${refreshTokens ? "on" : "off"}`, async () => {
+      const apps = () => listConnectedApps(world.services, acme.user.id);
+      const before = (await apps()).length;
+      const { client, token, refreshToken } = await signedIn(acme.user, { refreshTokens });
+      assert.equal((await apps()).length, before + 1);
+
+      const { status } = await remove(token);
+
+      assert.equal(status, 204);
+      await ended(token);
+      assert.equal((await apps()).length, before);
+      if (refreshTokens)
+        assert.equal((await refresh(world, client, refreshToken)).body.error, "invalid_grant");
+    });
+  }
 
   it("GET /v2/organizations answers with the token's organization alone", async () => {
     const { status, headers, body } = await at("/v2/organizations", await acme.token("read_organizations"));

@@ -74,6 +74,17 @@ describeWithDatabase("revoking and introspecting tokens", (database) => {
       assert.equal((await refresh(world, client, refresh_token)).status, 200);
     });
 
+    it("ends the grant with its last token", async () => {
+      const before = await grantsOfAda();
+      const { access_token } = await signIn(world, open, acme);
+      assert.equal(await grantsOfAda(), before + 1);
+
+      await revoked(access_token, {}, open);
+
+      assert.equal(await statusOf(access_token), 401);
+      assert.equal(await grantsOfAda(), before);
+    });
+
     it("ends the grant and all its tokens when given a refresh token", async () => {
       const first = await signIn(world, client, acme);
       const before = await grantsOfAda();
