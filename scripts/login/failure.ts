@@ -111,7 +111,7 @@ export function explain(failure: RequestFailed, target: { clientId: string; scop
     case "invalid_scope":
       return `The server at ${at} does not know every scope of "${scope}": correct --scope.`;
     case "access_denied":
-      return "The sign-in was denied in the browser: run npm run login again if that was a mistake.";
+      return `The sign-in was denied${detail ? ` (${detail})` : ""}: run npm run login again if that was a mistake.`;
     case "expired_token":
       return "The code has expired before it was approved: run npm run login again for a new one.";
     case "invalid_token":

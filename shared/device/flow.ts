@@ -7,7 +7,7 @@ import type { Services } from "../runtime/services.ts";
 import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
 import { stateAt } from "./device-code.ts";
 import { commitRedemptions, type Redeemed, type Redemption } from "./redeem.ts";
-import { findPolledCodes, type PolledCode } from "./store.ts";
+import { findPolledCodes, type PolledCode, wasApproved } from "./store.ts";
 
 /** A group keeps the write lock from other processes for a few milliseconds. */
 const maxGroupItems = 100;
@@ -57,7 +57,7 @@ export class DeviceFlow {
       case "approved":
         return this.#redemptions.add({ application, id: code.id });
       case "denied":
-        return "denied";
+        return (await wasApproved(this.#services.db, code.id)) ? "withdrawn" : "denied";
       case "expired":
         return "expired";
       case "used":

@@ -60,7 +60,7 @@ async function grantAllowed(
     const role = roles[index];
     const scopes = role ? grantableScopes(approval.scopes, role) : [];
     if (scopes.length > 0) allowed.set(id, { ...approval, scopes });
-    else outcomes.set(id, "denied");
+    else outcomes.set(id, "withdrawn");
   }
   if (outcomes.size > 0) await denyRedeemed(tx, [...outcomes.keys()]);
   const issued = await createGrants(tx, [...allowed.values()], now);

@@ -105,6 +105,16 @@ export async function denyRedeemed(tx: Tx, ids: string[]): Promise<void> {
   await tx.update(deviceCodes).set({ state: "denied" }).where(inArray(deviceCodes.id, ids));
 }
 
+/** Returns true for a denied code that its user had approved: only an approval names an organization. */
+export async function wasApproved(db: Db, id: string): Promise<boolean> {
+  const { deviceCodes } = db.tables;
+  const [found] = await db
+    .select({ organizationId: deviceCodes.organizationId })
+    .from(deviceCodes)
+    .where(eq(deviceCodes.id, id));
+  return !!found?.organizationId;
+}
+
 /** pending, approved → expired. Returns the number. */
 export async function expireIfOverdue(
   tx: Tx,

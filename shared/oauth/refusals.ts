@@ -36,6 +36,7 @@ const reasons = {
   pending: ["authorization_pending", "The user has not decided yet"],
   too_fast: ["slow_down", "Polled too soon: wait 5 seconds longer between polls from now on"],
   denied: ["access_denied", "The user denied the request"],
+  withdrawn: ["access_denied", "The user approved the request, but access was withdrawn before it was used"],
   expired: ["expired_token", "The device code has expired: ask for a new one"],
   bad_device_code: ["invalid_grant", "The device code is unknown or was used already"],
   bad_refresh_token: ["invalid_grant", "The refresh token is unknown, expired, used or revoked"],

@@ -170,10 +170,12 @@ describeWithDatabase("POST /oauth/token, device grant", (database) => {
       const before = (await allGrants(world)).length;
 
       await removeMember(world.services, membership);
-      await refused(deviceCode, "access_denied");
+      const first = await refused(deviceCode, "access_denied");
       await addMember(world.services, membership);
 
-      await refused(deviceCode, "access_denied");
+      const later = await refused(deviceCode, "access_denied");
+      for (const { body } of [first, later])
+        assert.match(body.error_description, /approved the request, but access was withdrawn/);
       assert.equal((await allGrants(world)).length, before);
     });
 

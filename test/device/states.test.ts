@@ -96,7 +96,10 @@ describeOnBothDatabases("the states of a device code", (database) => {
     assert.ok(await denyCode(world, acme, userCode));
 
     assert.equal(await storedState(userCode), "denied");
-    for (let times = 0; times < 3; times++) await refused(deviceCode, "access_denied");
+    for (let times = 0; times < 3; times++) {
+      const { body } = await refused(deviceCode, "access_denied");
+      assert.equal(body.error_description, "The user denied the request");
+    }
   });
 
   it("pending → expired: polls return expired_token once 600 seconds are over", async () => {

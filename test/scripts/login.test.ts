@@ -108,7 +108,7 @@ describe("npm run login", () => {
     const { code, stderr } = await login(here, [], { pauses: [here.deny] });
 
     assert.equal(code, 1);
-    assert.match(stderr, /^The sign-in was denied in the browser: [^\n]+\n$/);
+    assert.match(stderr, /^The sign-in was denied \(The user denied the request\): [^\n]+\n$/);
     assert.equal(existsSync(here.file), false);
   });
 

@@ -14,6 +14,11 @@ export function deviceOutcome(request: DeviceRequest): PageContent {
         "Return to your device: it goes on by itself in a few seconds. You can close this page.",
       ]);
     case "denied":
+      if (isWithdrawn(request))
+        return outcome("Access withdrawn", "stop", [
+          `You authorized ${name}, but lost access to the organization before your device went on.`,
+          "You can close this page.",
+        ]);
       return outcome("Request denied", "stop", [
         `You have denied ${name} access. It can do nothing in your name.`,
         "You can close this page.",
@@ -34,7 +39,7 @@ export function alreadyHandled(request: DeviceRequest): PageContent {
   const sentence = {
     approved: `It was authorized for ${application.name}.`,
     used: `It was authorized for ${application.name}.`,
-    denied: "It was denied.",
+    denied: isWithdrawn(request) ? "It was authorized, but access was withdrawn since." : "It was denied.",
     expired: "It has expired: start on your device again for a new code.",
     pending: "It can be decided no more.",
   }[state];
@@ -42,6 +47,11 @@ export function alreadyHandled(request: DeviceRequest): PageContent {
     ...outcome("This request was already handled", "wait", [sentence, "You can close this page."]),
     status: 409,
   };
+}
+
+/** Only an approval names an organization. */
+function isWithdrawn({ state, code }: DeviceRequest): boolean {
+  return state === "denied" && code.organizationId !== null;
 }
 
 export function notValidPage(): PageContent {
