@@ -114,10 +114,14 @@ function gatherJobs(
 }
 
 async function scheduleOnly(queue: Queue, contracts: JobContract[]): Promise<void> {
-  for (const { name, everyMs } of contracts)
-    await queue.upsertJobScheduler(name, { every: everyMs as number }, { name, data: {} });
+  const periods = new Map(contracts.map(({ name, everyMs }) => [name, everyMs as number]));
+  for (const { key, next } of await queue.getJobSchedulers())
+    if (!isDueSoon(next, periods.get(key))) await queue.removeJobScheduler(key);
 
-  const wanted = new Set(contracts.map(({ name }) => name));
-  for (const { key } of await queue.getJobSchedulers())
-    if (!wanted.has(key)) await queue.removeJobScheduler(key);
+  for (const [name, every] of periods) await queue.upsertJobScheduler(name, { every }, { name, data: {} });
+}
+
+/** A clock that was ahead leaves a time far in the future, and BullMQ keeps it while the period stays the same. */
+function isDueSoon(next: number | undefined, everyMs: number | undefined): boolean {
+  return everyMs !== undefined && (next ?? 0) <= Date.now() + 2 * everyMs;
 }

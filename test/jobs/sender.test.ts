@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
+import { dayMs } from "../../shared/durations.ts";
 import { newIds } from "../../shared/ids.ts";
-import { createBuilds } from "../../shared/jobs/contracts.ts";
+import { createBuilds, requeueStrandedDeliveries } from "../../shared/jobs/contracts.ts";
+import type { JobContract } from "../../shared/jobs/define.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -64,5 +66,48 @@ describe("jobs that build deliveries", () => {
 
     assert.equal(await gathered, true);
     assert.deepEqual((await sentIds()).flat().toSorted(), ids);
+  });
+});
+
+describe("the schedule of a repeated job", () => {
+  let world: World;
+  let redis: Redis;
+  let queue: Queue;
+
+  before(async () => {
+    world = await startWorld(sqlite);
+    redis = new Redis(world.config.redisUrl, { maxRetriesPerRequest: null });
+    queue = new Queue("maintenance", {
+      connection: redis,
+      prefix: redisKeys(world.config.redisPrefix).jobs,
+    });
+  });
+  after(async () => {
+    await world.close();
+    await queue.close();
+    redis.disconnect();
+  });
+
+  const schedule = () => world.services.jobs.schedule(["maintenance"], [contract as JobContract]);
+  const contract = requeueStrandedDeliveries;
+  const nextRun = async () => (await queue.getJobScheduler(contract.name))?.next ?? Number.NaN;
+
+  it("is made again when a clock that was ahead has put its next run far off", async (test) => {
+    test.mock.timers.enable({ apis: ["Date"], now: Date.now() + 8 * dayMs });
+    await schedule();
+    const ahead = await nextRun();
+    test.mock.timers.reset();
+
+    await schedule();
+
+    assert.ok(ahead > Date.now() + 7 * dayMs);
+    assert.ok((await nextRun()) <= Date.now() + 2 * (contract.everyMs ?? 0));
+  });
+
+  it("keeps its next run otherwise", async () => {
+    await schedule();
+    const before = await nextRun();
+    await schedule();
+    assert.equal(await nextRun(), before);
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { dayMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
@@ -184,6 +185,18 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
     acme = await setUpOrganization(world);
   });
   after(() => world.close());
+
+  it("is requeued when the clock was ahead as it was accepted", async () => {
+    const { path } = await acme.trigger();
+    world.clock.advance(8 * dayMs);
+    const { body } = await post(world.url + path, "{}");
+    world.clock.advance(-8 * dayMs);
+
+    assert.equal(await requeueStranded(world.services), 1);
+    assert.equal(await requeueStranded(world.services), 0);
+    await openDeliveryBuilder(world.services).add(body.id);
+    assert.equal((await findDelivery(world, body.id))?.status, "build_created");
+  });
 
   it("stays pending, and is requeued after a long wait, at most every ten seconds", async () => {
     const { path } = await acme.trigger();

@@ -1,9 +1,11 @@
-import { secondMs } from "../../durations.ts";
+import { minuteMs, secondMs } from "../../durations.ts";
 import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
 import { reclaimStranded } from "./store.ts";
 
 const strandedAfterMs = 10 * secondMs;
+/** Clocks of machines differ by less. */
+const clockToleranceMs = minuteMs;
 const maxIdsPerJob = 500;
 const maxJobsPerRun = 20;
 /** Deliveries behind more jobs are late, not lost. */
@@ -18,13 +20,17 @@ export async function requeueStranded({ db, clock, jobs, log }: Services): Promi
   if (waiting === undefined || waiting > maxBacklogJobs) return 0;
 
   const now = clock.now();
-  const sentBefore = new Date(now.getTime() - strandedAfterMs);
+  const sentTimes = [
+    { before: new Date(now.getTime() - strandedAfterMs) },
+    { after: new Date(now.getTime() + clockToleranceMs) },
+  ];
   let total = 0;
-  for (let run = 0; run < maxJobsPerRun; run++) {
-    const deliveryIds = await db.transaction((tx) => reclaimStranded(tx, sentBefore, now, maxIdsPerJob));
+  for (let run = 0; run < maxJobsPerRun && sentTimes[0]; run++) {
+    const [sent] = sentTimes;
+    const deliveryIds = await db.transaction((tx) => reclaimStranded(tx, sent, now, maxIdsPerJob));
     if (deliveryIds.length > 0) await jobs.send(createBuilds, { deliveryIds });
     total += deliveryIds.length;
-    if (deliveryIds.length < maxIdsPerJob) break;
+    if (deliveryIds.length < maxIdsPerJob) sentTimes.shift();
   }
   if (total > 0) log.warn({ deliveries: total }, "requeued stranded deliveries");
   return total;

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
@@ -133,21 +133,29 @@ export async function setOutcome(
   await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
 }
 
+/** Deliveries that wait and were sent before a time, or after one: then the clock was ahead. */
+export type SentTime = { before: Date } | { after: Date };
+
 /** Sets `enqueuedAt` of waiting deliveries. Returns their ids. */
-export async function reclaimStranded(tx: Tx, sentBefore: Date, now: Date, limit: number): Promise<string[]> {
+export async function reclaimStranded(tx: Tx, sent: SentTime, now: Date, limit: number): Promise<string[]> {
   const { deliveries } = tx.tables;
+  const { enqueuedAt, status } = deliveries;
+  const isStranded = and(
+    isNull(status),
+    "before" in sent ? lt(enqueuedAt, sent.before) : gt(enqueuedAt, sent.after),
+  );
   const stranded = await tx
     .select({ id: deliveries.id })
     .from(deliveries)
-    .where(and(isNull(deliveries.status), lt(deliveries.enqueuedAt, sentBefore)))
-    .orderBy(asc(deliveries.enqueuedAt))
+    .where(isStranded)
+    .orderBy(asc(enqueuedAt))
     .limit(limit);
   if (stranded.length === 0) return [];
   const ids = stranded.map((row) => row.id);
   const reclaimed = await tx
     .update(deliveries)
     .set({ enqueuedAt: now })
-    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status), lt(deliveries.enqueuedAt, sentBefore)))
+    .where(and(inArray(deliveries.id, ids), isStranded))
     .returning({ id: deliveries.id });
   return reclaimed.map((row) => row.id).sort();
 }
