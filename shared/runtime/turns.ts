@@ -1,0 +1,149 @@
+/** Runs tasks of many owners: owners take turns, and each one's tasks run in order. */
+export interface Turns {
+  /**
+   * Runs the task when its turn comes. The signal ends the wait; a running task has to watch it itself.
+   * @throws TurnRefused when too many wait; the signal's reason
+   */
+  run<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+}
+
+/** Absent: unbounded. */
+export interface TurnBounds {
+  maxRunning?: number;
+  maxRunningPerOwner?: number;
+  maxWaiting?: number;
+  maxWaitingPerOwner?: number;
+}
+
+/** Without a stack: an outcome that callers turn into a refusal. */
+export class TurnRefused extends Error {
+  override readonly name = "TurnRefused";
+  /** `owner`: this owner has too many tasks waiting. `all`: all owners together have. */
+  readonly bound: "owner" | "all";
+
+  constructor(bound: "owner" | "all") {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super("Too many tasks wait for their turn.");
+    Error.stackTraceLimit = limit;
+    this.bound = bound;
+  }
+}
+
+export function openTurns(bounds: TurnBounds): Turns {
+  return new RoundRobin(bounds);
+}
+
+interface OwnerTasks {
+  running: number;
+  /** Oldest first; each starts a task. */
+  waiting: Set<() => void>;
+}
+
+class RoundRobin implements Turns {
+  readonly #bounds: Required<TurnBounds>;
+  /** Least recently served first. Only owners with tasks. */
+  readonly #owners = new Map<string, OwnerTasks>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(bounds: TurnBounds) {
+    const unbounded = Number.POSITIVE_INFINITY;
+    this.#bounds = {
+      maxRunning: unbounded,
+      maxRunningPerOwner: unbounded,
+      maxWaiting: unbounded,
+      maxWaitingPerOwner: unbounded,
+      ...bounds,
+    };
+  }
+
+  async run<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
+    const tasks = this.#tasksOf(owner);
+    if (this.#canStart(tasks)) this.#start(owner, tasks);
+    else await this.#wait(owner, tasks, signal);
+    try {
+      return await task();
+    } finally {
+      this.#finish(owner, tasks);
+    }
+  }
+
+  #tasksOf(owner: string): OwnerTasks {
+    const known = this.#owners.get(owner);
+    if (known) return known;
+    const tasks: OwnerTasks = { running: 0, waiting: new Set() };
+    this.#owners.set(owner, tasks);
+    return tasks;
+  }
+
+  /** Tasks that wait cannot start, so this one overtakes none. */
+  #canStart({ running, waiting }: OwnerTasks): boolean {
+    const { maxRunning, maxRunningPerOwner } = this.#bounds;
+    return waiting.size === 0 && this.#running < maxRunning && running < maxRunningPerOwner;
+  }
+
+  #start(owner: string, tasks: OwnerTasks): void {
+    this.#running++;
+    tasks.running++;
+    this.#moveLast(owner, tasks);
+  }
+
+  #moveLast(owner: string, tasks: OwnerTasks): void {
+    this.#owners.delete(owner);
+    this.#owners.set(owner, tasks);
+  }
+
+  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<void> {
+    const { maxWaiting, maxWaitingPerOwner } = this.#bounds;
+    const isOwnerFull = tasks.waiting.size >= maxWaitingPerOwner;
+    if (isOwnerFull || this.#waiting >= maxWaiting) {
+      this.#removeIfIdle(owner, tasks);
+      throw new TurnRefused(isOwnerFull ? "owner" : "all");
+    }
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        tasks.waiting.delete(start);
+        this.#waiting--;
+        signal?.removeEventListener("abort", abandon);
+      };
+      const start = () => {
+        leave();
+        this.#start(owner, tasks);
+        resolve();
+      };
+      const abandon = () => {
+        leave();
+        this.#removeIfIdle(owner, tasks);
+        reject(signal?.reason);
+      };
+      tasks.waiting.add(start);
+      this.#waiting++;
+      signal?.addEventListener("abort", abandon);
+    });
+  }
+
+  #finish(owner: string, tasks: OwnerTasks): void {
+    this.#running--;
+    tasks.running--;
+    this.#moveLast(owner, tasks); // others may have come since its start
+    this.#removeIfIdle(owner, tasks);
+    if (this.#waiting > 0) this.#startNext();
+  }
+
+  #startNext(): void {
+    const { maxRunning, maxRunningPerOwner } = this.#bounds;
+    if (this.#running >= maxRunning) return;
+    for (const { running, waiting } of this.#owners.values()) {
+      const [start] = waiting;
+      if (!start || running >= maxRunningPerOwner) continue;
+      start();
+      return;
+    }
+  }
+
+  #removeIfIdle(owner: string, { running, waiting }: OwnerTasks): void {
+    if (running === 0 && waiting.size === 0) this.#owners.delete(owner);
+  }
+}
