@@ -226,7 +226,11 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       "Verification is not available for webhook triggers": [{ type: "webhook", verification: hmac }],
       "Trigger has no labels": wrongOf("labels", [null, 1]),
       "Trigger has no endpoint_url": wrongOf("endpoint_url", ["x"]),
-      "Trigger has no message": wrongOf("message", ["x"]),
+      "Trigger has no message. Did you mean build.message?": wrongOf("message", ["x"]),
+      "Trigger has no secret. Did you mean verification.secret?": wrongOf("secret", ["x"]),
+      "Trigger has no branch, expression, x. Did you mean build.branch, filter.expression?": [
+        { branch: "main", expression: "true", x: 1 },
+      ],
       "Trigger has no constructor": wrongOf("constructor", [1]),
       "Build has no environment_variables": wrongOf("build.environment_variables", [[]]),
       "Build has no env": wrongOf("build.env", [{}]),

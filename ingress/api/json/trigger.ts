@@ -99,14 +99,33 @@ export function userIdsOfTrigger({ createdById, updatedById }: Trigger): string[
   return [createdById, updatedById];
 }
 
-/** An object without other members. */
+/** An object without other members. For a misplaced member it names the object that has it. */
 function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `${name} has no ${(issue.keys as string[]).map((key) => key.slice(0, 100)).join(", ")}`
+        ? unknownMembers(name, shape, issue.keys as string[])
         : `${name} must be an object`,
   });
+}
+
+function unknownMembers(name: string, shape: z.core.$ZodLooseShape, keys: string[]): string {
+  const places = keys.flatMap((key) => placesOf(shape, key));
+  const hint = places.length > 0 ? `. Did you mean ${places.join(", ")}?` : "";
+  return `${name} has no ${keys.map((key) => key.slice(0, 100)).join(", ")}${hint}`;
+}
+
+/** Finds a key in the objects that the members hold: `build.branch` for `branch`. */
+function placesOf(shape: z.core.$ZodLooseShape, key: string): string[] {
+  return Object.entries(shape)
+    .filter(([, member]) => Object.hasOwn(membersOf(member as z.ZodType), key))
+    .map(([parent]) => `${parent}.${key}`);
+}
+
+function membersOf(schema: z.ZodType): object {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return membersOf(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodObject ? schema.shape : {};
 }
 
 const enabled = z.boolean({ error: "Enabled must be true or false" });
@@ -120,7 +139,8 @@ const build = only("Build", {
     .meta({ description: "Variables of the build; replaces the whole set, and is never shown again" }),
 });
 
-const filter = only("Filter", { expression: filterExpression.meta({ description: "CEL" }) }).nullish();
+const expression = filterExpression.meta({ description: "CEL, at most 256 bytes", maxLength: 256 });
+const filter = only("Filter", { expression }).nullish();
 
 const strategy = z.literal("hmac", { error: "Verification strategy must be hmac" });
 
@@ -169,6 +189,6 @@ function withoutAbsent(change: { [K in keyof TriggerChange]?: TriggerChange[K] |
 }
 
 export const filterTestBody = only("Filter test", {
-  expression: filterExpression,
+  expression,
   delivery_id: text("Delivery id", 100).meta({ description: "A delivery whose payload is still kept" }),
 });
