@@ -46,6 +46,11 @@ export function lowerCaseId(text: string): string {
   return uuid.test(text) ? text.toLowerCase() : text;
 }
 
+/** The time that was given to `newId`. */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 /** Accepts the stored form only, in lower case. */
 export function isId(text: string): boolean {
   return validate(text) && text === text.toLowerCase();

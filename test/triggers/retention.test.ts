@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import { count, eq } from "drizzle-orm";
 import { purgeAuditEvents } from "../../shared/accounts/audit.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
+import { dayMs, hourMs } from "../../shared/durations.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { evictPayloads, purgeDeliveries } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
@@ -10,8 +11,6 @@ import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
-
-const dayMs = 86_400_000;
 
 describeOnBothDatabases("retention", (database) => {
   let world: World;
@@ -74,6 +73,8 @@ describeOnBothDatabases("retention", (database) => {
     const theirs = await deliver(otherPath, 9000);
     const waiting = await deliver(path, 3000);
     await build(...mine, theirs);
+    assert.equal(await evictPayloads(world.services), 0, "young payloads are not counted");
+    world.clock.advance(hourMs);
 
     assert.equal(await evictPayloads(world.services), 4);
 
@@ -84,6 +85,7 @@ describeOnBothDatabases("retention", (database) => {
   it("evicts many payloads in batches, and returns the space", async () => {
     const ids = await Promise.all(Array.from({ length: 450 }, () => deliver(path, 1000)));
     await build(...ids);
+    world.clock.advance(hourMs);
     assert.ok((await evictPayloads(world.services)) > 400);
     const { db } = world.services;
     const { payloads } = db.tables;

@@ -1,5 +1,5 @@
 import { purgeInBatches } from "../../db/purge-in-batches.ts";
-import { dayMs, hourMs } from "../../durations.ts";
+import { dayMs, hourOf } from "../../durations.ts";
 import { createPeriodicFlush } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
@@ -45,10 +45,6 @@ export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
     flush: counts.flush,
     close: counts.close,
   };
-}
-
-function hourOf(time: Date): Date {
-  return new Date(Math.floor(time.getTime() / hourMs) * hourMs);
 }
 
 export function refusalsKeptSince(now: Date): Date {

@@ -160,17 +160,23 @@ export async function reclaimStranded(tx: Tx, sent: SentTime, now: Date, limit: 
   return reclaimed.map((row) => row.id).sort();
 }
 
-/** Spares waiting deliveries. @returns the number deleted */
-export async function deleteDeliveriesBelow(tx: Tx, id: string, limit: number): Promise<number> {
+/** Spares waiting deliveries. */
+export async function listDecidedBelow(tx: Tx, id: string, limit: number): Promise<string[]> {
   const { deliveries } = tx.tables;
-  const old = tx
+  const rows = await tx
     .select({ id: deliveries.id })
     .from(deliveries)
     .where(and(lt(deliveries.id, id), isNotNull(deliveries.status)))
     .limit(limit);
+  return rows.map((row) => row.id);
+}
+
+/** Delete their payloads first. @returns the number deleted */
+export async function deleteDeliveries(tx: Tx, ids: string[]): Promise<number> {
+  const { deliveries } = tx.tables;
   const gone = await tx
     .delete(deliveries)
-    .where(inArray(deliveries.id, old))
+    .where(inArray(deliveries.id, ids))
     .returning({ id: deliveries.id });
   return gone.length;
 }

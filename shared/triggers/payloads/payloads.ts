@@ -1,19 +1,14 @@
-import type { Db } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import { purgeInBatches } from "../../db/purge-in-batches.ts";
+import { dayMs, hourOf } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { Services } from "../../runtime/services.ts";
 import { idempotencyKeysFreeSince } from "../deliveries/accept.ts";
-import { deleteDeliveriesBelow, deleteIdempotencyKeysBefore } from "../deliveries/store.ts";
-import {
-  deletePayloads,
-  findPayload,
-  hasPayload,
-  listOldestPayloads,
-  listPayloadsBelow,
-  sumPayloadBytes,
-} from "./store.ts";
+import { deleteDeliveries, deleteIdempotencyKeysBefore, listDecidedBelow } from "../deliveries/store.ts";
+import { deletePayloads, findPayload, hasPayload, listOldestPayloads } from "./store.ts";
+import { countPayloads } from "./totals.ts";
+import { deleteEmptyTotals, findTotal, listOrganizationsToEvict, lockTotals } from "./totals-store.ts";
 
-const dayMs = 86_400_000;
 const maxRowsAtOnce = 200;
 /** Large bodies are many pages. */
 const maxBytesAtOnce = 16 * 1024 * 1024;
@@ -41,50 +36,77 @@ export async function canReadWebhookPayload(
  * @returns the number evicted
  */
 export async function evictPayloads(services: Services): Promise<number> {
-  const evicted = (await evictOld(services)) + (await evictExcess(services));
+  const old = await evictOld(services);
+  await countPayloads(services);
+  const evicted = old + (await evictExcess(services));
   await giveBackSpace(services);
   if (evicted > 0) services.log.info({ payloads: evicted }, "evicted payloads");
   return evicted;
 }
 
 async function evictOld({ db, clock, config }: Services): Promise<number> {
-  const below = lowestIdAt(new Date(clock.now().getTime() - config.payloadRetentionDays * dayMs));
-  return evictWhile(db, () => listPayloadsBelow(db, below, maxRowsAtOnce), Number.POSITIVE_INFINITY);
+  const below = lowestIdAt(evictedBefore(clock.now(), config));
+  return evictInSteps(db, async () => ({ below, bytes: Number.POSITIVE_INFINITY }));
 }
 
-async function evictExcess({ db, config }: Services): Promise<number> {
+/** Reads the totals. Payloads that are not counted yet are young, or wait for the first runs after an upgrade. */
+async function evictExcess({ db, clock, config }: Services): Promise<number> {
+  const maxBytes = config.payloadBytesPerOrganization;
+  const time = hourOf(evictedBefore(clock.now(), config));
   let evicted = 0;
-  for (const { organizationId, bytes } of await sumPayloadBytes(db)) {
-    const excess = bytes - config.payloadBytesPerOrganization;
-    evicted += await evictWhile(db, () => listOldestPayloads(db, organizationId, maxRowsAtOnce), excess);
+  for (const organizationId of await listOrganizationsToEvict(db, { maxBytes, time })) {
+    await db.transaction((tx) => deleteEmptyTotals(tx, organizationId));
+    evicted += await evictInSteps(db, async (tx) => {
+      const below = await lockTotals(tx); // two workers must not evict the same excess twice
+      return { organizationId, below, bytes: (await findTotal(tx, organizationId)) - maxBytes };
+    });
   }
   return evicted;
 }
 
-type Candidate = { deliveryId: string; size: number };
+function evictedBefore(now: Date, { payloadRetentionDays }: Services["config"]): Date {
+  return new Date(now.getTime() - payloadRetentionDays * dayMs);
+}
 
-async function evictWhile(db: Db, list: () => Promise<Candidate[]>, bytes: number): Promise<number> {
+interface Eviction {
+  organizationId?: string;
+  below: string;
+  /** Evicts until it reaches this size. */
+  bytes: number;
+}
+
+/** Each step is a transaction. */
+async function evictInSteps(db: Db, plan: (tx: Tx) => Promise<Eviction>): Promise<number> {
   let evicted = 0;
-  for (let left = bytes; left > 0; ) {
-    const going = takeUntil(await list(), Math.min(left, maxBytesAtOnce));
-    if (going.length === 0) break;
-    await db.transaction((tx) =>
-      deletePayloads(
-        tx,
-        going.map((each) => each.deliveryId),
-      ),
-    );
-    evicted += going.length;
-    left -= going.reduce((sum, each) => sum + each.size, 0);
+  for (let after: string | undefined = lowestIdAt(new Date(0)); after !== undefined; ) {
+    const from: string = after;
+    const step = await db.transaction(async (tx) => evictNext(tx, await plan(tx), from));
+    evicted += step.evicted;
+    after = step.after;
   }
   return evicted;
 }
 
-/** At least one candidate. */
-function takeUntil(candidates: Candidate[], bytes: number): Candidate[] {
-  const taken: Candidate[] = [];
-  for (let sum = 0; sum < bytes && taken.length < candidates.length; ) {
-    const next = candidates[taken.length] as Candidate;
+/** @returns after: undefined after the last step */
+async function evictNext(
+  tx: Tx,
+  { bytes, ...scope }: Eviction,
+  after: string,
+): Promise<{ evicted: number; after: string | undefined }> {
+  if (bytes <= 0) return { evicted: 0, after: undefined };
+  const payloads = await listOldestPayloads(tx, { ...scope, after }, maxRowsAtOnce);
+  const decided = payloads.filter(({ isDecided }) => isDecided);
+  const going = takeUntil(decided, Math.min(bytes, maxBytesAtOnce)).map(({ deliveryId }) => deliveryId);
+  await deletePayloads(tx, going);
+  const isCut = going.length < decided.length;
+  return { evicted: going.length, after: isCut ? going.at(-1) : payloads[maxRowsAtOnce - 1]?.deliveryId };
+}
+
+/** At least one, if there is one. */
+function takeUntil<Payload extends { size: number }>(payloads: Payload[], bytes: number): Payload[] {
+  const taken: Payload[] = [];
+  for (let sum = 0; sum < bytes && taken.length < payloads.length; ) {
+    const next = payloads[taken.length] as Payload;
     taken.push(next);
     sum += next.size;
   }
@@ -102,5 +124,9 @@ export async function purgeDeliveries({ db, clock, config }: Services): Promise<
     deleteIdempotencyKeysBefore(tx, idempotencyKeysFreeSince(now), limit),
   );
   const below = lowestIdAt(new Date(now.getTime() - config.deliveryRetentionDays * dayMs));
-  return purgeInBatches(db, (tx, limit) => deleteDeliveriesBelow(tx, below, limit));
+  return purgeInBatches(db, async (tx, limit) => {
+    const ids = await listDecidedBelow(tx, below, limit);
+    await deletePayloads(tx, ids);
+    return deleteDeliveries(tx, ids);
+  });
 }

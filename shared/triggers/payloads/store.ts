@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, isNotNull, lt, type SQL, sum } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, lt } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
 import { decodeBody, type EncodedBody } from "./codec.ts";
+import { lockTotals, subtractFromTotals } from "./totals-store.ts";
 
 export interface EncodedPayload {
   deliveryId: string;
@@ -42,35 +43,37 @@ export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boole
   return found.length > 0;
 }
 
-export function listPayloadsBelow(db: Db, id: string, limit: number) {
-  return listDecidedPayloads(db, lt(db.tables.payloads.deliveryId, id), limit);
-}
-
-export async function sumPayloadBytes(db: Db): Promise<{ organizationId: string; bytes: number }[]> {
-  const { payloads } = db.tables;
-  const rows = await db
-    .select({ organizationId: payloads.organizationId, bytes: sum(payloads.size).mapWith(Number) })
-    .from(payloads)
-    .groupBy(payloads.organizationId);
-  return rows.map((row) => ({ organizationId: row.organizationId, bytes: row.bytes ?? 0 }));
-}
-
-export function listOldestPayloads(db: Db, organizationId: string, limit: number) {
-  return listDecidedPayloads(db, eq(db.tables.payloads.organizationId, organizationId), limit);
-}
-
-/** Oldest first, of decided deliveries. */
-async function listDecidedPayloads(db: Db, condition: SQL, limit: number) {
-  const { payloads, deliveries } = db.tables;
-  return db
-    .select({ deliveryId: payloads.deliveryId, size: payloads.size })
+/** Oldest first. Those of waiting deliveries are not decided. */
+export async function listOldestPayloads(
+  tx: Tx,
+  { organizationId, after, below }: { organizationId?: string | undefined; after: string; below: string },
+  limit: number,
+): Promise<{ deliveryId: string; size: number; isDecided: boolean }[]> {
+  const { payloads, deliveries } = tx.tables;
+  const isOfOrganization =
+    organizationId === undefined ? undefined : eq(payloads.organizationId, organizationId);
+  const rows = await tx
+    .select({ deliveryId: payloads.deliveryId, size: payloads.size, status: deliveries.status })
     .from(payloads)
     .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(and(condition, isNotNull(deliveries.status)))
+    .where(and(isOfOrganization, gt(payloads.deliveryId, after), lt(payloads.deliveryId, below)))
     .orderBy(asc(payloads.deliveryId))
     .limit(limit);
+  return rows.map(({ status, ...payload }) => ({ ...payload, isDecided: status !== null }));
 }
 
+/** Subtracts them from the totals. */
 export async function deletePayloads(tx: Tx, deliveryIds: string[]): Promise<void> {
-  await tx.delete(tx.tables.payloads).where(inArray(tx.tables.payloads.deliveryId, deliveryIds));
+  const { payloads } = tx.tables;
+  if (deliveryIds.length === 0) return;
+  const countedBelow = await lockTotals(tx);
+  const deleted = await tx.delete(payloads).where(inArray(payloads.deliveryId, deliveryIds)).returning({
+    deliveryId: payloads.deliveryId,
+    organizationId: payloads.organizationId,
+    size: payloads.size,
+  });
+  await subtractFromTotals(
+    tx,
+    deleted.filter(({ deliveryId }) => deliveryId < countedBelow),
+  );
 }

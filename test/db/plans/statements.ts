@@ -57,9 +57,10 @@ import { listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
 import {
   claimKeyIfFree,
   decideIfWaiting,
-  deleteDeliveriesBelow,
+  deleteDeliveries,
   deleteIdempotencyKeysBefore,
   findDelivery,
+  listDecidedBelow,
   listDeliveriesPage,
   listFilteredDeliveries,
   listLastDeliveries,
@@ -71,8 +72,15 @@ import {
   findPayload,
   listEncodedPayloads,
   listOldestPayloads,
-  listPayloadsBelow,
 } from "../../../shared/triggers/payloads/store.ts";
+import {
+  addToTotals,
+  deleteEmptyTotals,
+  findPayloadId,
+  findTotal,
+  subtractFromTotals,
+  sumPayloadBytes,
+} from "../../../shared/triggers/payloads/totals-store.ts";
 import {
   findTriggerByToken,
   findTriggerOfDelivery,
@@ -86,6 +94,7 @@ const time = new Date(Date.UTC(2026, 0, 1, 1));
 const early = new Date(Date.UTC(2026, 0, 1, 0, 1));
 const ids = Array.from({ length: 20 }, (_, index) => newId(new Date(time.getTime() + index)));
 const [id = ""] = ids;
+const range = { from: newId(early), below: id };
 const [pipelineId = ""] = shared.few;
 const organizationId = shared.organization;
 const userId = shared.user;
@@ -95,6 +104,10 @@ const first = { limit: 30, offset: 0 };
 const next = { ...first, after: start };
 
 type Statement = (db: Db & Tx) => unknown;
+
+/** Its lock returns the setting of the totals. */
+const withTotals = (db: Db & Tx) =>
+  Object.assign({}, db, { lock: async () => [{ name: "payloads_counted_below", value: id }] });
 
 const buildFilters: Record<string, Partial<BuildFilter>> = {
   "without a filter": {},
@@ -148,10 +161,18 @@ export const statements: Record<string, Statement> = {
   "a payload": (db) => findPayload(db, id),
   payloads: (db) => listEncodedPayloads(db, ids),
   "the trigger of a delivery": (db) => findTriggerOfDelivery(db, id),
-  "old payloads": (db) => listPayloadsBelow(db, id, 200),
-  "oldest payloads": (db) => listOldestPayloads(db, organizationId, 200),
-  "evicted payloads": (db) => deletePayloads(db, ids),
-  "old deliveries": (db) => deleteDeliveriesBelow(db, id, 200),
+  "old payloads": (db) => listOldestPayloads(db, { after: range.from, below: range.below }, 200),
+  "old payloads of an organization": (db) =>
+    listOldestPayloads(db, { organizationId, after: range.from, below: range.below }, 200),
+  "the next payload to count": (db) => findPayloadId(db, range, 0),
+  "sums of payloads": (db) => sumPayloadBytes(db, range),
+  "added bytes": (db) => addToTotals(db, time, [{ organizationId, bytes: 1 }]),
+  "subtracted bytes": (db) => subtractFromTotals(db, [{ deliveryId: id, organizationId, size: 1 }]),
+  "a total": (db) => findTotal(db, id),
+  "empty totals": (db) => deleteEmptyTotals(withTotals(db), id),
+  "evicted payloads": (db) => deletePayloads(withTotals(db), ids),
+  "old deliveries": (db) => listDecidedBelow(db, id, 200),
+  "purged deliveries": (db) => deleteDeliveries(db, ids),
   "old idempotency keys": (db) => deleteIdempotencyKeysBefore(db, time, 200),
   "a build": (db) => findBuild(db, pipelineId, 7),
   "builds of deliveries": (db) => listBuildsOfDeliveries(db, ids),

@@ -1,0 +1,141 @@
+import { and, asc, eq, gt, gte, lt, min, or, sql, sum } from "drizzle-orm";
+import type { Db, Tx } from "../../db/database.ts";
+import { putSetting } from "../../db/settings-store.ts";
+import { hourOf } from "../../durations.ts";
+import { timeOfId } from "../../ids.ts";
+
+/** Ids of payloads, without `below`. */
+export interface IdRange {
+  from: string;
+  below: string;
+}
+
+interface OrganizationBytes {
+  organizationId: string;
+  bytes: number;
+}
+
+/** Payloads with lower ids are in the totals. The migration writes the first value. */
+const countedBelowSetting = "payloads_counted_below";
+
+/**
+ * Locks the totals, so that no payload is counted and deleted at once. Accepting transactions never lock them.
+ * @returns the id below which payloads are in the totals
+ */
+export async function lockTotals(tx: Tx): Promise<string> {
+  const { settings } = tx.tables;
+  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowSetting), "exclusive");
+  if (!countedBelow) throw new Error(`The setting ${countedBelowSetting} is missing.`);
+  return countedBelow.value;
+}
+
+export function setCountedBelow(tx: Tx, id: string): Promise<void> {
+  return putSetting(tx, countedBelowSetting, id);
+}
+
+/** The first id of a range, or the first after some. */
+export async function findPayloadId(
+  tx: Tx,
+  { from, below }: IdRange,
+  skipped: number,
+): Promise<string | undefined> {
+  const { payloads } = tx.tables;
+  const [found] = await tx
+    .select({ id: payloads.deliveryId })
+    .from(payloads)
+    .where(and(gte(payloads.deliveryId, from), lt(payloads.deliveryId, below)))
+    .orderBy(asc(payloads.deliveryId))
+    .limit(1)
+    .offset(skipped);
+  return found?.id;
+}
+
+/** Reads an index that has the sizes: rows of payloads are scattered between bodies. */
+export async function sumPayloadBytes(tx: Tx, { from, below }: IdRange): Promise<OrganizationBytes[]> {
+  const { organizations, payloads } = tx.tables;
+  const isOfOrganization = eq(payloads.organizationId, organizations.id);
+  const bytes = tx
+    .select({ bytes: sum(payloads.size) })
+    .from(payloads)
+    .where(and(isOfOrganization, gte(payloads.deliveryId, from), lt(payloads.deliveryId, below)));
+  const sums = await tx
+    .select({ organizationId: organizations.id, bytes: sql`${bytes}`.mapWith(Number) })
+    .from(organizations);
+  return sums.filter((each) => each.bytes > 0); // null without payloads
+}
+
+export async function addToTotals(tx: Tx, hour: Date, added: OrganizationBytes[]): Promise<void> {
+  const { payloadTotals } = tx.tables;
+  if (added.length === 0) return;
+  await tx
+    .insert(payloadTotals)
+    .values(added.map((each) => ({ ...each, hour })))
+    .onConflictDoUpdate({
+      target: [payloadTotals.organizationId, payloadTotals.hour],
+      set: { bytes: sql`${payloadTotals.bytes} + excluded.bytes` },
+    });
+}
+
+interface DeletedPayload {
+  deliveryId: string;
+  organizationId: string;
+  size: number;
+}
+
+/** Call it with the totals locked, for payloads that they count. */
+export async function subtractFromTotals(tx: Tx, deleted: DeletedPayload[]): Promise<void> {
+  const { payloadTotals } = tx.tables;
+  const hourOfPayload = ({ deliveryId }: DeletedPayload) => hourOf(timeOfId(deliveryId));
+  const keyOf = (each: DeletedPayload) => `${each.organizationId} ${hourOfPayload(each).getTime()}`;
+  for (const payloads of Map.groupBy(deleted, keyOf).values()) {
+    const [first] = payloads as [DeletedPayload];
+    const bytes = payloads.reduce((total, { size }) => total + size, 0);
+    await tx
+      .update(payloadTotals)
+      .set({ bytes: sql`${payloadTotals.bytes} - ${bytes}` })
+      .where(
+        and(
+          eq(payloadTotals.organizationId, first.organizationId),
+          eq(payloadTotals.hour, hourOfPayload(first)),
+        ),
+      );
+  }
+}
+
+export async function findTotal(tx: Tx, organizationId: string): Promise<number> {
+  const { payloadTotals } = tx.tables;
+  const [row] = await tx
+    .select({ bytes: sum(payloadTotals.bytes).mapWith(Number) })
+    .from(payloadTotals)
+    .where(eq(payloadTotals.organizationId, organizationId));
+  return row?.bytes ?? 0;
+}
+
+/** Organizations that store more than `maxBytes`, or have totals of an hour before `time`. */
+export async function listOrganizationsToEvict(
+  db: Db,
+  { maxBytes, time }: { maxBytes: number; time: Date },
+): Promise<string[]> {
+  const { payloadTotals } = db.tables;
+  const { organizationId, hour } = payloadTotals;
+  const rows = await db.offLoop
+    .select({ organizationId })
+    .from(payloadTotals)
+    .groupBy(organizationId)
+    .having(or(gt(sum(payloadTotals.bytes), maxBytes), sql`${min(hour)} < ${sql.param(time, hour)}`));
+  return rows.map((row) => row.organizationId);
+}
+
+/** Deletes the totals of hours before the organization's oldest payload. */
+export async function deleteEmptyTotals(tx: Tx, organizationId: string): Promise<void> {
+  const { payloads, payloadTotals } = tx.tables;
+  await lockTotals(tx);
+  const [oldest] = await tx
+    .select({ id: payloads.deliveryId })
+    .from(payloads)
+    .where(eq(payloads.organizationId, organizationId))
+    .orderBy(asc(payloads.deliveryId))
+    .limit(1);
+  const isEmpty = oldest && lt(payloadTotals.hour, hourOf(timeOfId(oldest.id)));
+  await tx.delete(payloadTotals).where(and(eq(payloadTotals.organizationId, organizationId), isEmpty));
+}
