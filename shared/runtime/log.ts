@@ -1,7 +1,9 @@
 import { writeSync } from "node:fs";
 import pino, { type DestinationStream, type Logger } from "pino";
 import { anyTokenPattern } from "../crypto/tokens.ts";
+import { DatabaseUnavailable, translateError } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
+import { throttleFaults } from "./log-throttle.ts";
 
 export type Log = Logger & {
   /** Logs a request at level info, five times faster than `info` would. */
@@ -88,7 +90,7 @@ export function createLog(options: { level: string; process: string }, destinati
         censor: "[redacted]",
       },
       serializers: { err: describeError },
-      hooks: { streamWrite: redactTokens },
+      hooks: { streamWrite: redactTokens, logMethod: throttleFaults() },
     },
     destination,
   );
@@ -132,6 +134,19 @@ export function redactTokens(line: string): string {
     : line;
 }
 
+const redisFaults =
+  /^(MaxRetriesPerRequestError|ReplyError|Error: Command timed out|Error: Connection is closed)/;
+
+/** A part is away: the stack says nothing. */
+function isKnownFault(error: Error): boolean {
+  return redisFaults.test(String(error)) || translateError(error) instanceof DatabaseUnavailable;
+}
+
+function framesOf({ stack = "" }: Error): string {
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  return frames.map((line) => line.trim()).join("\n");
+}
+
 /**
  * Keeps the statement, the cause and its code: a failed query's message lists its parameters (payloads, hashes,
  * secrets), and the database's detail quotes values.
@@ -141,12 +156,11 @@ export function describeError(error: unknown): Record<string, unknown> {
   const { name: type, code, cause } = error as Error & { code?: unknown };
   const isQuery = "query" in error && "params" in error;
   const message = isQuery ? `Failed query: ${String(error.query)}` : error.message;
-  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return {
     type,
     message,
     ...(code === undefined ? {} : { code }),
-    stack: frames.map((line) => line.trim()).join("\n"),
+    ...(isKnownFault(error) ? {} : { stack: framesOf(error) }),
     ...(cause === undefined ? {} : { cause: describeError(cause) }),
   };
 }
