@@ -26,7 +26,9 @@ export type RefusalCause =
   | "long_idempotency_key"
   | "rate_limited"
   | "invalid_json"
-  | "too_deep";
+  | "too_deep"
+  | "too_many_large"
+  | "busy";
 export const retryAgentAffinities = ["prefer-warmest", "prefer-different"] as const;
 export type RetryAgentAffinity = (typeof retryAgentAffinities)[number];
 export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "used";

@@ -62,7 +62,8 @@ function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
   const thrown = error.cause instanceof Error ? error.cause : error;
   if (thrown instanceof Refusal) return thrown;
-  if (thrown instanceof ClientDisconnected) return new Refusal(499, "Client closed the connection");
+  if (thrown instanceof ClientDisconnected || thrown.name === "AbortError")
+    return new Refusal(499, "Client closed the connection");
   if (!error.unhandled) return routingRefusal(error, event);
 
   const id = requestId(event);

@@ -2,11 +2,11 @@ import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
+import { type Arrival, findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
-import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
+import type { EncodedBody } from "../../shared/triggers/payloads/codec.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
@@ -24,7 +24,7 @@ import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "
  * 5. Verify the signature: 401.
  * 6. Answer a repeated Idempotency-Key with the first delivery.
  * 7. Count the delivery against the organization's limit: 429.
- * 8. Check that the body is JSON: 400.
+ * 8. Check that the body is JSON: 400. Large bodies take turns: 503.
  * 9. Commit the delivery with its payload: 201.
  *
  * The trigger may be a hint, up to a second old. Its row is read before it refuses or replays a request.
@@ -120,9 +120,19 @@ class Posting {
       trigger = await this.#readRowOfHint(trigger, error);
       await limitDeliveries(services, event, trigger);
     }
-    const problem = await findPayloadProblem(this.#body, services.config.maxPayloadDepth);
-    if (problem) throw new DeliveryRefusal(problem);
-    return await this.#accept(trigger, contentType, idempotencyKey);
+    const body = await this.#checkBody(trigger);
+    return await this.#accept(trigger, { contentType, idempotencyKey, body });
+  }
+
+  /** A full server does not count against the limit; a wrong payload, or too many at once, does. */
+  async #checkBody(trigger: EnabledTrigger): Promise<EncodedBody> {
+    try {
+      return await this.#door.intake.checkBody(trigger.organizationId, this.#body, this.#event.req);
+    } catch (error) {
+      if (error instanceof DeliveryRefusal && error.refusalCause === "busy")
+        await giveBackDelivery(this.#door.services, trigger);
+      throw error;
+    }
   }
 
   async #readRowOfHint(trigger: EnabledTrigger, error: unknown): Promise<EnabledTrigger> {
@@ -142,8 +152,7 @@ class Posting {
 
   async #accept(
     given: EnabledTrigger,
-    contentType: string,
-    idempotencyKey: string | undefined,
+    content: Pick<Arrival, "contentType" | "idempotencyKey" | "body">,
   ): Promise<HTTPResponse> {
     const { services, intake } = this.#door;
     const event = this.#event;
@@ -153,7 +162,7 @@ class Posting {
     try {
       for (;;) {
         const externalId = readExternalId(event.req.headers, trigger.type.deliveryIdHeader);
-        const arrival = { trigger, contentType, externalId, headers, idempotencyKey, body: this.#body };
+        const arrival = { ...content, trigger, externalId, headers };
         const acceptance = await intake.accept(arrival);
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
         isAccepted = acceptance.outcome === "accepted";

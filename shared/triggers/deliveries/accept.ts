@@ -15,7 +15,7 @@ import { newIds } from "../../ids.ts";
 import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
-import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
+import type { EncodedBody } from "../payloads/codec.ts";
 import { listEnabledVersions } from "../store.ts";
 import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./store.ts";
 
@@ -26,10 +26,6 @@ export interface Arrival {
   externalId: string | null;
   headers: StoredHeader[];
   idempotencyKey: string | undefined;
-  body: Buffer;
-}
-
-export interface EncodedArrival extends Omit<Arrival, "body"> {
   body: EncodedBody;
 }
 
@@ -41,12 +37,8 @@ export type Acceptance =
 
 const idempotencyMs = dayMs;
 
-export async function encodeArrival(arrival: Arrival): Promise<EncodedArrival> {
-  return { ...arrival, body: await encodeBody(arrival.body) };
-}
-
 /** Does not await the job: `requeueStranded` finds lost ones. */
-export async function commitArrivals(services: Services, arrivals: EncodedArrival[]): Promise<Acceptance[]> {
+export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
   const { acceptances, enqueued } = await storeArrivals(services, arrivals);
   void enqueued;
   return acceptances;
@@ -55,7 +47,7 @@ export async function commitArrivals(services: Services, arrivals: EncodedArriva
 /** Like `commitArrivals`; `enqueued` resolves once the job was sent or failed, and never rejects. */
 export async function storeArrivals(
   services: Services,
-  arrivals: EncodedArrival[],
+  arrivals: Arrival[],
 ): Promise<{ acceptances: Acceptance[]; enqueued: Promise<void> }> {
   const { db, clock, metrics } = services;
   const now = clock.now();
@@ -77,12 +69,7 @@ async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]):
     );
 }
 
-async function writeArrivals(
-  tx: Tx,
-  arrivals: EncodedArrival[],
-  ids: string[],
-  now: Date,
-): Promise<Acceptance[]> {
+async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {
   const triggerIds = [...new Set(arrivals.map((arrival) => arrival.trigger.id))];
   const versions = await listEnabledVersions(tx, triggerIds);
   const acceptances: Acceptance[] = [];
@@ -90,7 +77,7 @@ async function writeArrivals(
   const payloads: Tables["payloads"]["$inferSelect"][] = [];
 
   for (const index of orderByKey(arrivals)) {
-    const arrival = arrivals[index] as EncodedArrival;
+    const arrival = arrivals[index] as Arrival;
     const id = ids[index] as string;
     const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
     let acceptance: Acceptance = isCurrent ? { outcome: "accepted", id } : { outcome: "stale" };
@@ -115,7 +102,7 @@ async function writeArrivals(
 }
 
 /** Different orders would deadlock. */
-function orderByKey(arrivals: EncodedArrival[]): number[] {
+function orderByKey(arrivals: Arrival[]): number[] {
   const order = [...arrivals.keys()];
   if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
   const nameOf = (index: number) => `${arrivals[index]?.trigger.id} ${arrivals[index]?.idempotencyKey ?? ""}`;
@@ -124,7 +111,7 @@ function orderByKey(arrivals: EncodedArrival[]): number[] {
 
 async function claimKey(
   tx: Tx,
-  { arrival: { trigger }, key, id, now }: { arrival: EncodedArrival; key: string; id: string; now: Date },
+  { arrival: { trigger }, key, id, now }: { arrival: Arrival; key: string; id: string; now: Date },
 ): Promise<Acceptance> {
   const claim = { triggerId: trigger.id, key, deliveryId: id, createdAt: now };
   if (await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) return { outcome: "accepted", id };
@@ -148,7 +135,7 @@ export function idempotencyKeysFreeSince(now: Date): Date {
   return new Date(now.getTime() - idempotencyMs);
 }
 
-function newDelivery(arrival: EncodedArrival, id: string, now: Date): Delivery {
+function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {
   return {
     id,
     triggerId: arrival.trigger.id,

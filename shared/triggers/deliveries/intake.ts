@@ -4,13 +4,8 @@ import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import { findTriggerByToken } from "../store.ts";
 import { findTriggerType, type TriggerType } from "../types.ts";
-import {
-  type Acceptance,
-  type Arrival,
-  commitArrivals,
-  type EncodedArrival,
-  encodeArrival,
-} from "./accept.ts";
+import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
+import { type BodyCheck, openBodyCheck } from "./check.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
 export interface EnabledTrigger {
@@ -30,6 +25,8 @@ export interface Intake {
   findHint(token: string): EnabledTrigger | undefined;
   /** Reads the trigger of a token. @throws DeliveryRefusal 404, 403 */
   requireEnabledTrigger(token: string): Promise<EnabledTrigger>;
+  /** @throws DeliveryRefusal 400, 503; the signal's reason */
+  checkBody: BodyCheck;
   /** Concurrent deliveries share a commit. */
   accept(arrival: Arrival): Promise<Acceptance>;
 }
@@ -41,7 +38,7 @@ const maxGroupBytes = 8 * 1024 * 1024;
 
 export function openIntake(services: Services): Intake {
   const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
-  const group = createBatcher<EncodedArrival, Acceptance>({
+  const group = createBatcher<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: maxGroupItems,
     maxWeight: maxGroupBytes,
@@ -56,7 +53,8 @@ export function openIntake(services: Services): Intake {
       hints.set(token, { ...trigger, isHint: true });
       return trigger;
     },
-    accept: async (arrival) => group.add(await encodeArrival(arrival)),
+    checkBody: openBodyCheck({ maxDepth: services.config.maxPayloadDepth }),
+    accept: (arrival) => group.add(arrival),
   };
 }
 

@@ -19,6 +19,11 @@ const answers = {
   rate_limited: [429, "Too many deliveries"],
   invalid_json: [400, "Payload is not valid JSON"],
   too_deep: [400, "Payload is nested too deeply"],
+  too_many_large: [
+    503,
+    "Too many large payloads of the organization are being processed. Please try again later",
+  ],
+  busy: [503, "Too many large payloads are being processed. Please try again later"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
 /** Counted, not stored. */

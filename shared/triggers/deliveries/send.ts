@@ -2,10 +2,11 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
+import { encodeBody } from "../payloads/codec.ts";
 import { findPayloadProblem } from "../payloads/problem.ts";
 import type { Trigger } from "../store.ts";
 import { findTriggerType, requireSignature, type TriggerType } from "../types.ts";
-import { type Arrival, encodeArrival, storeArrivals } from "./accept.ts";
+import { type Arrival, storeArrivals } from "./accept.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
@@ -39,11 +40,13 @@ export async function sendDelivery(
   try {
     const problem = await findPayloadProblem(body, config.maxPayloadDepth);
     if (problem) throw new DeliveryRefusal(problem);
-    const arrival = toArrival(type, headers, body);
     const { id, version } = trigger;
-    const source = { id, version, organizationId: organization.id };
-    const encoded = await encodeArrival({ ...arrival, trigger: source });
-    const { acceptances, enqueued } = await storeArrivals(services, [encoded]);
+    const arrival = {
+      ...toArrival(type, headers),
+      trigger: { id, version, organizationId: organization.id },
+      body: await encodeBody(body),
+    };
+    const { acceptances, enqueued } = await storeArrivals(services, [arrival]);
     const [acceptance] = acceptances;
     isAccepted = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
@@ -75,13 +78,11 @@ function senderHeaders(
 function toArrival(
   { deliveryIdHeader, signature }: TriggerType,
   headers: Map<string, string>,
-  body: Buffer,
-): Omit<Arrival, "trigger"> {
+): Omit<Arrival, "trigger" | "body"> {
   return {
     contentType,
     externalId: headers.get(deliveryIdHeader ?? "") ?? null,
     headers: [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]),
     idempotencyKey: undefined,
-    body,
   };
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { JsonScan, type PayloadProblem } from "./json-scan.ts";
 
 /** Blocks the event loop for 0.1 to 0.7 ms. */
-const sliceBytes = 128 * 1024;
+export const sliceBytes = 128 * 1024;
 
 /** Accepts JSON in UTF-8, nested up to `maxDepth`. */
 export async function findPayloadProblem(

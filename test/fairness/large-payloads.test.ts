@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { sqlite } from "../helpers/databases.ts";
+import { post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+/** 4.7 MB of keys: slow to check, and to deflate. */
+const manyKeys = Buffer.from(
+  `{${Array.from({ length: 330_000 }, (_, index) => `"key${String(index).padStart(6, "0")}":1`).join(",")}}`,
+);
+const ordinary = Buffer.from(JSON.stringify({ text: "x".repeat(70_000) }));
+const attacks = 40;
+
+describe("40 large payloads of one organization", () => {
+  let world: World;
+  let victim: TestOrganization;
+  let attacker: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(sqlite, { MAX_BODY_BYTES_IN_FLIGHT: String(512 * 1024 * 1024) });
+    victim = await setUpOrganization(world, "victim");
+    attacker = await setUpOrganization(world, "attacker");
+  });
+  after(() => world.close());
+
+  it("are accepted or answered 503, and let another organization's webhooks pass", async () => {
+    const [slow, quick] = [await attacker.trigger(), await victim.trigger()];
+    const accepted: string[] = [];
+    const send = async (name: string, path: string, body: Buffer<ArrayBuffer>) => {
+      const { status } = await post(world.url + path, body);
+      accepted.push(name);
+      return status;
+    };
+
+    const large = Array.from({ length: attacks }, () => send("attacker", slow.path, manyKeys));
+    await Promise.race(large);
+    for (let sent = 0; sent < 5; sent++) assert.equal(await send("victim", quick.path, ordinary), 201);
+    const overtaken = attacks - accepted.filter((name) => name === "attacker").length;
+
+    for (const status of await Promise.all(large)) assert.ok(status === 201 || status === 503, `${status}`);
+    assert.equal(await send("attacker", slow.path, ordinary), 201);
+    assert.ok(overtaken > attacks / 4, `the victim overtook ${overtaken} of ${attacks}`);
+  });
+});

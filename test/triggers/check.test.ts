@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type BodyCheckOptions, openBodyCheck } from "../../shared/triggers/deliveries/check.ts";
+import { decodeBody } from "../../shared/triggers/payloads/codec.ts";
+
+const large = Buffer.from(JSON.stringify(Array.from({ length: 400_000 }, (_, index) => index % 10)));
+const small = Buffer.from("[1]");
+
+function open(options: Partial<BodyCheckOptions> = {}) {
+  const check = openBodyCheck({ maxDepth: 5, ...options });
+  const done: string[] = [];
+  return {
+    done,
+    check: (owner: string, body: Buffer, signal = new AbortController().signal) =>
+      check(owner, body, { signal })
+        .then(() => "ok")
+        .catch((error) => `${error.status ?? error.name} ${error.refusalCause ?? ""}`.trim())
+        .then((outcome) => {
+          done.push(owner);
+          return outcome;
+        }),
+  };
+}
+
+describe("the check of a body", () => {
+  it("returns the body as it is stored", async () => {
+    for (const body of [small, large]) {
+      const check = openBodyCheck({ maxDepth: 5 });
+      const encoded = await check("a", body, new AbortController());
+      assert.deepEqual(await decodeBody(encoded), body);
+    }
+  });
+
+  it("refuses what is not JSON, small or large", async () => {
+    const { check } = open();
+    assert.equal(await check("a", Buffer.from("[")), "400 invalid_json");
+    assert.equal(await check("a", large.subarray(0, -1)), "400 invalid_json");
+    assert.equal(await check("a", Buffer.from("[[[[[[1]]]]]]")), "400 too_deep");
+  });
+
+  it("does not read the signal of a small body, nor make it wait", async () => {
+    const { check, done } = open();
+    const first = Array.from({ length: 5 }, () => check("a", large));
+    const request = {
+      get signal(): AbortSignal {
+        throw new Error("read");
+      },
+    };
+    await openBodyCheck({ maxDepth: 5 })("a", small, request);
+    await check("b", small);
+    assert.deepEqual(done, ["b"]);
+    await Promise.all(first);
+  });
+
+  it("goes round the organizations", async () => {
+    const { check, done } = open();
+    const waiting = Array.from({ length: 8 }, () => check("a", large));
+    await Promise.all([check("b", large), ...waiting]);
+    assert.ok(done.indexOf("b") <= 3, done.join());
+  });
+
+  it("answers 503 beyond the bounds of waiting bodies, naming the organization's own", async () => {
+    const { check } = open({ maxWaiting: 2, maxWaitingPerOrganization: 1 });
+    const waiting = ["a", "a", "a"].map((owner) => check(owner, large));
+
+    assert.equal(await check("a", large), "503 too_many_large");
+    const others = ["b", "b"].map((owner) => check(owner, large));
+    assert.equal(await check("c", large), "503 busy");
+    assert.deepEqual(await Promise.all([...waiting, ...others]), ["ok", "ok", "ok", "ok", "ok"]);
+  });
+
+  it("answers 503 after the deadline, and gives up when its caller disconnects", async () => {
+    const { check } = open({ maxWaitMs: 0 });
+    const gone = new AbortController();
+    const running = ["a", "a"].map((owner) => check(owner, large));
+    const waiting = [check("a", large), check("a", large, gone.signal)];
+    gone.abort();
+    assert.deepEqual(await Promise.all(waiting), ["503 busy", "AbortError"]);
+    assert.deepEqual(await Promise.all(running), ["ok", "ok"]);
+  });
+});
