@@ -4,7 +4,7 @@ export interface Turns {
    * Runs the task when its turn comes. The signal ends the wait; a running task has to watch it itself.
    * @throws TurnRefused when too many wait; the signal's reason
    */
-  run<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 /** Absent: unbounded. */
@@ -58,7 +58,7 @@ class RoundRobin implements Turns {
     };
   }
 
-  async run<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  async take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     const tasks = this.#tasksOf(owner);
     if (this.#canStart(tasks)) this.#start(owner, tasks);

@@ -12,7 +12,7 @@ function open(bounds: TurnBounds) {
     started,
     run: (owner: string, name: string, signal?: AbortSignal) =>
       turns
-        .run(
+        .take(
           owner,
           () => {
             started.push(name);
@@ -82,8 +82,8 @@ describe("turns", () => {
 
   it("go on after a task failed", async () => {
     const turns = openTurns({ maxRunning: 1 });
-    const failing = turns.run("a", () => Promise.reject(new Error("broken")));
-    const next = turns.run("a", async () => "done");
+    const failing = turns.take("a", () => Promise.reject(new Error("broken")));
+    const next = turns.take("a", async () => "done");
     await assert.rejects(failing, /broken/);
     assert.equal(await next, "done");
   });

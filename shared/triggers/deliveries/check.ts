@@ -51,7 +51,7 @@ export function openBodyCheck({
     const deadline = AbortSignal.timeout(maxWaitMs);
     try {
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
-      return await turns.run(organizationId, () => check(body), signal);
+      return await turns.take(organizationId, () => check(body), signal);
     } catch (error) {
       if (deadline.aborted && error === deadline.reason)
         throw new DeliveryRefusal("busy", { headers: retryAfter });
