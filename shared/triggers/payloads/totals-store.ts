@@ -87,7 +87,7 @@ export async function subtractFromTotals(tx: Tx, deleted: DeletedPayload[]): Pro
   const { payloadTotals } = tx.tables;
   const hourOfPayload = ({ deliveryId }: DeletedPayload) => hourOf(timeOfId(deliveryId));
   const keyOf = (each: DeletedPayload) => `${each.organizationId} ${hourOfPayload(each).getTime()}`;
-  for (const payloads of Map.groupBy(deleted, keyOf).values()) {
+  for (const [, payloads] of Map.groupBy(deleted, keyOf)) {
     const [first] = payloads as [DeletedPayload];
     const bytes = payloads.reduce((total, { size }) => total + size, 0);
     await tx
