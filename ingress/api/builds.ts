@@ -23,11 +23,12 @@ const page = { status: 200, schema: z.array(buildSchema), description: "A page o
 const one = { status: 200, schema: buildSchema, description: "The build" } as const;
 
 export function buildOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  const { db, cipher, config } = services;
 
   const present = async (call: Pick<Call<unknown>, "caller">, builds: BuildDetails[]) => {
     const creators = builds.flatMap(({ build }) => build.creatorId ?? []);
     const context = {
+      cipher,
       config,
       organization: call.caller.organization,
       users: await listUsersById(db, creators),

@@ -27,7 +27,12 @@ export function triggerCommands(act: Act): Command[] {
     .option("--branch <branch>", "the branch of its builds (main)")
     .option("--commit <commit>", "the commit of its builds (HEAD)")
     .option("--message <text>", "the message of its builds (Triggered build)")
-    .option("--env <NAME=value>", "a variable of its builds (repeatable)", parseVariable, {})
+    .option(
+      "--env <NAME=value>",
+      "a variable of its builds; readers of builds see it (repeatable)",
+      parseVariable,
+      {},
+    )
     .option("--filter <expression>", "build only what this CEL expression lets through")
     .option("--secret <secret>", "verify deliveries with this signing secret")
     .option("--disabled", "do not accept deliveries yet", false)

@@ -99,29 +99,6 @@ export async function findCanceler(
   return entry?.actor;
 }
 
-const reservedVariables = /^SIGNALBOX_/;
-
-/** The variables of a build's steps. A delivery cannot set ours, so that steps can trust them. */
-export function buildEnvironment(
-  build: Build,
-  pipelineSlug: string,
-  organizationSlug: string,
-): Record<string, string> {
-  const given = Object.entries(build.environment).filter(([name]) => !reservedVariables.test(name));
-  return {
-    ...Object.fromEntries(given),
-    SIGNALBOX: "true",
-    SIGNALBOX_ORGANIZATION_SLUG: organizationSlug,
-    SIGNALBOX_PIPELINE_SLUG: pipelineSlug,
-    SIGNALBOX_BUILD_ID: build.id,
-    SIGNALBOX_BUILD_NUMBER: String(build.number),
-    SIGNALBOX_BRANCH: build.branch,
-    SIGNALBOX_COMMIT: build.commit,
-    SIGNALBOX_MESSAGE: build.message,
-    SIGNALBOX_SOURCE: build.source,
-  };
-}
-
 /**
  * Purges finished builds past their retention, all builds of deleted pipelines, and expired job tokens.
  * @returns the number of builds

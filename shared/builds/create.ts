@@ -16,7 +16,7 @@ export interface BuildRequest {
   message: string;
   commit: string;
   branch: string;
-  environment: Record<string, string>;
+  environmentSealed: string | null;
 }
 
 /**
@@ -79,7 +79,8 @@ function newBuild(
     message: request.message,
     commit: request.commit,
     branch: request.branch,
-    environment: request.environment,
+    environment: {},
+    environmentSealed: request.environmentSealed,
     source: request.source,
     creatorId: request.creatorId ?? null,
     pausedQueueId: null,

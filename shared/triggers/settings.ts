@@ -1,6 +1,7 @@
 import type { Actor } from "../accounts/audit.ts";
 import type { Organization } from "../accounts/organization-store.ts";
 import type { BuildRequest } from "../builds/create.ts";
+import { openEnvironment, sealEnvironment } from "../builds/environment.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
@@ -71,23 +72,19 @@ function orDefault(text: string | null | undefined): string | null | undefined {
   return text?.trim() === "" ? null : text;
 }
 
-function sealEnvironment(cipher: Cipher, environment: Record<string, string>): string | null {
-  return Object.keys(environment).length > 0 ? cipher.seal(JSON.stringify(environment)) : null;
-}
-
 export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
-  return environmentSealed === null ? {} : JSON.parse(cipher.open(environmentSealed));
+  return openEnvironment(cipher, environmentSealed);
 }
 
-/** No payload changes it. */
-export function planBuild(trigger: Trigger, cipher: Cipher): Omit<BuildRequest, "deliveryId"> {
+/** No payload changes it. Copies the sealed variables: sealing them for each build costs more than storing it. */
+export function planBuild(trigger: Trigger): Omit<BuildRequest, "deliveryId"> {
   return {
     pipelineId: trigger.pipelineId,
     source: "webhook",
     message: trigger.buildMessage ?? buildDefaults.message,
     commit: trigger.buildCommit ?? buildDefaults.commit,
     branch: trigger.buildBranch ?? buildDefaults.branch,
-    environment: environmentOf(cipher, trigger),
+    environmentSealed: trigger.environmentSealed,
   };
 }
 

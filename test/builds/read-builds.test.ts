@@ -45,7 +45,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       message: "m",
       commit: "HEAD",
       branch: "main",
-      environment: {},
+      environmentSealed: null,
       ...more,
     };
     await world.services.db.transaction((tx) =>

@@ -24,12 +24,14 @@ const landed = {
   "sqlite/0003_triggers": "2ee99b5b55b15dd3",
   "sqlite/0004_lists": "89a17ff7f651326e",
   "sqlite/0005_payload_totals": "8363caef7523dade",
+  "sqlite/0006_sealed_builds": "5757753e1868dad6",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
   "postgres/0003_triggers": "f108f17bf71e211c",
   "postgres/0004_lists": "a4ada9599f47aa25",
   "postgres/0005_payload_totals": "3198f753046cbc59",
+  "postgres/0006_sealed_builds": "092ac9eae6b3868b",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

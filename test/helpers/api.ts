@@ -135,7 +135,7 @@ export function buildRequest(pipelineId: string): BuildRequest {
     message: "m",
     commit: "HEAD",
     branch: "main",
-    environment: {},
+    environmentSealed: null,
   };
 }
 

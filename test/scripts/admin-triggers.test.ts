@@ -7,6 +7,7 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import { openEnvironment } from "../../shared/builds/environment.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
@@ -191,7 +192,8 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.equal(await postTo(endpoint_url), 401, "the signing secret is the same");
     const sent = await admin("send", id, ...payload("{}"));
     const build = await eventually("the build", () => buildOfDelivery(world, sent.id));
-    assert.deepEqual([build.branch, build.environment], ["dev", { A: "1" }]);
+    const variables = openEnvironment(world.services.cipher, build.environmentSealed);
+    assert.deepEqual([build.branch, variables], ["dev", { A: "1" }]);
     await remove(id, ...others);
   });
 

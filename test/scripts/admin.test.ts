@@ -7,6 +7,7 @@ import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
+import { openEnvironment } from "../../shared/builds/environment.ts";
 import { createPasswords } from "../../shared/crypto/passwords.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
@@ -125,7 +126,8 @@ describeWithDatabase("the operator's command", (database) => {
       const builds = await allBuilds(world);
       return builds.length > 0 && builds;
     });
-    assert.deepEqual(build?.environment, { A: "1", B: "x=y" });
+    const variables = openEnvironment(world.services.cipher, build?.environmentSealed ?? null);
+    assert.deepEqual(variables, { A: "1", B: "x=y" });
 
     const reader = await admin("job", "token", ...of, "--build", "1");
     const data = await request(`${world.url}/v3/jobs/${reader.job_id}/data/get`, {

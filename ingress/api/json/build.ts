@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
-import { buildEnvironment } from "../../../shared/builds/builds.ts";
+import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
@@ -42,7 +43,7 @@ export const buildSchema = z
     message: z.string(),
     commit: z.string(),
     branch: z.string(),
-    env: z.record(z.string(), z.string()),
+    env: z.record(z.string(), z.string()).meta({ description: "With the variables of its trigger" }),
     source: z.string(),
     creator: userSchema.nullable(),
     created_at: field.timestamp,
@@ -56,6 +57,7 @@ export const buildSchema = z
   .meta({ id: "Build" });
 
 export interface BuildContext {
+  cipher: Cipher;
   config: Config;
   organization: Organization;
   /** At least the creators of the builds. */
@@ -63,7 +65,7 @@ export interface BuildContext {
 }
 
 export function presentBuild(
-  { config, organization, users }: BuildContext,
+  { cipher, config, organization, users }: BuildContext,
   { build, pipeline, jobs, metaData }: BuildDetails,
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
@@ -79,7 +81,7 @@ export function presentBuild(
     message: build.message,
     commit: build.commit,
     branch: build.branch,
-    env: buildEnvironment(build, pipeline.slug, organization.slug),
+    env: buildEnvironment(cipher, build, address),
     source: build.source,
     creator: presentUserById(config, users, build.creatorId),
     created_at: build.createdAt,

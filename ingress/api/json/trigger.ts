@@ -34,7 +34,7 @@ export const triggerSchema = z
       branch: z.string(),
       environment_variables: z
         .array(z.string())
-        .meta({ description: "Their names: values are never shown again" }),
+        .meta({ description: "Their names. The values are in `env` of the builds" }),
     }),
     filter: z.object({ expression: z.string().meta({ description: "CEL" }) }).nullable(),
     verification: z.object({ strategy: z.literal("hmac"), secret_hint: z.string() }).nullable(),
@@ -134,9 +134,10 @@ const build = only("Build", {
   message: buildText.message.optional().meta({ description: "Null: Triggered build" }),
   commit: buildText.commit.optional().meta({ description: "Null: HEAD" }),
   branch: buildText.branch.optional().meta({ description: "Null: main" }),
-  environment: environment
-    .optional()
-    .meta({ description: "Variables of the build; replaces the whole set, and is never shown again" }),
+  environment: environment.optional().meta({
+    description:
+      "Variables of the build; replaces the whole set. Tokens with the scope read_builds can read them in `env` of a build: do not put secrets here",
+  }),
 });
 
 const expression = filterExpression.meta({ description: "CEL, at most 256 bytes", maxLength: 256 });

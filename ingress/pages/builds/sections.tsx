@@ -2,6 +2,7 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
@@ -77,21 +78,62 @@ function QueueLink({ queue, org }: { queue: Queue; org: string }) {
   return <a href={path}>{queue.key}</a>;
 }
 
-export function Environment({ variables }: { variables: Record<string, string> }) {
-  const entries = Object.entries(variables);
+/** Variables by name. Their values are in the page only if they are to be shown. */
+export function Environment({
+  variables,
+  path,
+  isShown,
+}: {
+  variables: Record<string, string>;
+  path: string;
+  isShown: boolean;
+}) {
+  const names = Object.keys(variables);
   return (
-    <details id="environment" class="fold">
-      <summary>{entries.length} variables</summary>
-      <dl class="facts">
-        {entries.map(([name, value]) => (
-          <>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-      </dl>
+    <details id="environment" class="fold" open={isShown}>
+      <summary>{names.length} variables</summary>
+      <p class="quiet">Everybody who can read this build can read the values.</p>
+      {isShown ? <Values variables={variables} /> : <Names names={names} />}
+      <p class="actions">
+        <a class="button secondary" href={isShown ? path : `${path}?${showEnvironment}#environment`}>
+          {isShown ? "Hide" : "Show"} values
+        </a>
+      </p>
     </details>
+  );
+}
+
+const showEnvironment = "environment=shown";
+
+/** Returns true if the address asks for the values. */
+export function isEnvironmentShown({ event }: Pick<MemberRequest, "event">): boolean {
+  return event.url.searchParams.get("environment") === "shown";
+}
+
+function Values({ variables }: { variables: Record<string, string> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(variables).map(([name, value]) => (
+        <>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+function Names({ names }: { names: string[] }) {
+  return (
+    <p>
+      {names.map((name, index) => (
+        <>
+          {index > 0 && ", "}
+          <code>{name}</code>
+        </>
+      ))}
+    </p>
   );
 }

@@ -1,4 +1,5 @@
-import { type BuildDetails, buildEnvironment, cancelBuild } from "../../../shared/builds/builds.ts";
+import { type BuildDetails, cancelBuild } from "../../../shared/builds/builds.ts";
+import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -18,7 +19,7 @@ import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
 import { PayloadView, payloadDownload } from "./payload.tsx";
-import { Environment, Jobs, PausedQueues } from "./sections.tsx";
+import { Environment, isEnvironmentShown, Jobs, PausedQueues } from "./sections.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
 export function buildPage(services: Services) {
@@ -91,7 +92,11 @@ async function show(
         <h2>Jobs</h2>
         <Jobs details={details} queues={queues} org={org} />
         <h2>Environment</h2>
-        <Environment variables={buildEnvironment(build, pipeline.slug, org)} />
+        <Environment
+          variables={buildEnvironment(services.cipher, build, { org, slug: pipeline.slug })}
+          path={buildPath(request)}
+          isShown={isEnvironmentShown(request)}
+        />
         {payload !== undefined && (
           <PayloadView payload={payload} path={buildPath(request, patterns.payloadPage)} />
         )}

@@ -69,7 +69,7 @@ export function EnvironmentField({
       hint={
         <>
           One <code>NAME=value</code> per line, set for every build. Blank lines and lines that start with #
-          are left out. Values are not shown again.
+          are left out. Everybody who can read builds can read these: do not put secrets here.
         </>
       }
     />

@@ -123,6 +123,7 @@ function newBuild(base: Base, numbers: number[], { index, count, time }: Place):
     commit: index === count - Math.ceil(count / 3) ? wantedCommit : randomBytes(20).toString("hex"),
     branch: branchOf(index, count),
     environment: {},
+    environmentSealed: null,
     source: "webhook",
     creatorId: null,
     pausedQueueId: null,

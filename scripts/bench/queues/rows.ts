@@ -88,6 +88,7 @@ async function addJobs(
     commit: "HEAD",
     branch: "main",
     environment: {},
+    environmentSealed: null,
   };
   for (let done = 0; done < count; done += rowsAtOnce) {
     const requests = Array.from({ length: Math.min(rowsAtOnce, count - done) }, () => request);

@@ -50,7 +50,10 @@ export function defineBuildsTables(
       message: text().notNull(),
       commit: text().notNull(),
       branch: text().notNull(),
+      /** In clear, of builds from before `environmentSealed`. Empty since. */
       environment: json<Record<string, string>>().notNull(),
+      /** Copied from the trigger. Null: no variables. */
+      environmentSealed: text("environment_sealed"),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
       /** Of a waiting job. Set by the fan-out. */

@@ -1,4 +1,4 @@
-import { isNotNull } from "drizzle-orm";
+import { isNotNull, isNull } from "drizzle-orm";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 
@@ -64,7 +64,11 @@ export function defineOauthTables(
       /** Time of the exchange for the next token. */
       rotatedAt: time("rotated_at"),
     },
-    (t) => [index("refresh_tokens_grant").on(t.grantId), index("refresh_tokens_expiry").on(t.expiresAt)],
+    (t) => [
+      index("refresh_tokens_grant").on(t.grantId),
+      index("refresh_tokens_current").on(t.grantId, t.createdAt).where(isNull(t.rotatedAt)),
+      index("refresh_tokens_expiry").on(t.expiresAt),
+    ],
   );
 
   const accessTokens = table(

@@ -56,7 +56,7 @@ class StaleFilterResult extends Error {
 
 async function decideAndBuild(
   tx: Tx,
-  { cipher, clock }: Services,
+  { clock }: Services,
   ids: string[],
   results: Map<string, FilterResult>,
 ) {
@@ -67,7 +67,7 @@ async function decideAndBuild(
   const triggerIds = [...new Set(deliveries.map(({ triggerId }) => triggerId))];
   const triggers = await listTriggersById(tx, { ids: triggerIds });
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
-  const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger, cipher)]));
+  const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger)]));
   const requests: BuildRequest[] = [];
   const outcomes: Outcome[] = [];
   for (const delivery of deliveries) {

@@ -21,11 +21,11 @@ export async function rebuildDelivery(
   { pipeline, trigger, delivery }: { pipeline: Pipeline; trigger: Trigger; delivery: Delivery },
   expected?: number,
 ): Promise<Build> {
-  const { db, cipher, clock, events } = services;
+  const { db, clock, events } = services;
   const now = clock.now();
   const { build, changed } = await db.transaction(async (tx) => {
     const present = await lockDelivery(tx, trigger.id, delivery.id);
-    const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map((row) => planBuild(row, cipher));
+    const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map(planBuild);
     if (!present || !plan) throw notFound("delivery");
     if (present.status === null) throw new Refusal(422, "The delivery is still being processed");
     if (!(await hasPayload(tx, delivery.id)))

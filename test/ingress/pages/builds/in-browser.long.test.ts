@@ -34,7 +34,7 @@ describeInBrowser("a member of an organization", () => {
     for (let i = 0; i < 31; i++) await pipeline(`Pipeline ${i}`);
     const busy = await pipeline("A busy one");
     const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
-    const more = { message: "m", commit: "HEAD", branch: "main", environment: {} };
+    const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
     const requests = Array.from({ length: 45 }, () => ({ ...request, ...more }));
     await pages.services.db.transaction((tx) => createBuilds(tx, requests, pages.clock.now()));
 
@@ -78,7 +78,11 @@ describeInBrowser("a member of an organization", () => {
     assert.match(text, /From a webhook Commit HEAD Branch main Created just now by a webhook/);
     assert.match(text, /make scheduled default make install scheduled default/);
     await page.locator("#environment > summary").click();
+    assert.match(await mainText(page), /COLOUR, .*SIGNALBOX_PIPELINE_SLUG, /);
+    await click(page, "Show values");
     assert.match(await mainText(page), /COLOUR red .*SIGNALBOX_PIPELINE_SLUG two-steps/);
+    await click(page, "Hide values");
+    assert.doesNotMatch(await page.content(), /COLOUR red|two-steps</);
     await click(page, "default");
     assert.equal(await heading(page), "default active");
   });

@@ -63,8 +63,7 @@ const openedDocs = async (page: Page) => {
   await page.locator("#createQueue > summary").click();
 };
 const withEnvironment = async (page: Page) => {
-  await page.goto("/organizations/globex/pipelines/site/builds/1");
-  await page.locator("#environment > summary").click();
+  await page.goto("/organizations/globex/pipelines/site/builds/1?environment=shown");
 };
 const takenName = async (page: Page) => {
   await page.goto("/organizations/globex/clusters");

@@ -67,7 +67,7 @@ describeWithDatabase("a job of a paused queue", (database) => {
       steps: [step, step],
     });
     const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
-    const more = { message: "m", commit: "HEAD", branch: "main", environment: {} };
+    const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
     const make = (amount: number) => {
       const requests = Array.from({ length: amount }, () => ({ ...request, ...more }));
       return services.db.transaction((tx) => createBuilds(tx, requests, pages.clock.now()));
