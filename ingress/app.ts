@@ -48,34 +48,34 @@ export function createApp(
     onError: renderErrors(services),
     onRequest: openRequest(services, isClosing),
   });
-  const bodies = openBodies(services.config.maxBodyBytesInFlight);
+  const bodies = openBodies(services.config);
   const intake = openIntake(hot);
   const oauth = { clients: new Clients(hot), deviceFlow };
 
   const operations = restOperations(services, filters);
   const document = describeApi(services.config, operations);
 
-  app.post(patterns.deliver, deliver(hot, bodies, { intake, refusals }));
+  app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals }));
   app.all(patterns.deliver, refuseMethod);
 
   const limitMisuse = (event: H3Event) => limitTokenHolder(services, event);
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) }, limitMisuse);
-  for (const [path, handlers] of restHandlers(services, bodies, operations))
+  for (const [path, handlers] of restHandlers(services, bodies.rest, operations))
     restRoute(app, path, handlers, limitMisuse);
 
   const routes: Route[] = [
     [patterns.healthz, { GET: healthz() }],
     [patterns.readyz, { GET: readyz(services) }],
-    [patterns.deviceAuthorization, { POST: deviceAuthorization(hot, bodies, oauth) }],
-    [patterns.token, { POST: token(hot, bodies, oauth) }],
-    [patterns.revoke, { POST: revoke(hot, bodies, oauth.clients) }],
-    [patterns.introspect, { POST: introspect(hot, bodies, oauth.clients) }],
+    [patterns.deviceAuthorization, { POST: deviceAuthorization(hot, bodies.forms, oauth) }],
+    [patterns.token, { POST: token(hot, bodies.forms, oauth) }],
+    [patterns.revoke, { POST: revoke(hot, bodies.forms, oauth.clients) }],
+    [patterns.introspect, { POST: introspect(hot, bodies.forms, oauth.clients) }],
     [patterns.oauthMetadata, { GET: metadata(services.config) }],
     [patterns.openidConfiguration, { GET: metadata(services.config) }],
     [patterns.openapi, { GET: openapi(document) }],
-    ...metaDataRoutes(patterns.jobData, metaDataHandlers(services, bodies, "job")),
-    ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, bodies, "build")),
-    ...pages(services, bodies, { document, filters, isClosing }),
+    ...metaDataRoutes(patterns.jobData, metaDataHandlers(services, bodies.agents, "job")),
+    ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, bodies.agents, "build")),
+    ...pages(services, bodies.forms, { document, filters, isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);
   return app;

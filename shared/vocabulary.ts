@@ -22,6 +22,8 @@ export type RefusalCause =
   | "form_content_type"
   | "wrong_encoding"
   | "too_large"
+  | "too_slow"
+  | "too_many_uploads"
   | "invalid_signature"
   | "long_idempotency_key"
   | "rate_limited"

@@ -7,9 +7,9 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { errorPage } from "../pages/ui/error-page.tsx";
 import { setPageHeaders } from "../pages/ui/page.ts";
-import { ClientDisconnected } from "./body.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
 import { html, json, setHeader, setHeaders, stageLength } from "./respond.ts";
+import { ClientDisconnected } from "./transfers/upload.ts";
 
 const retryAfterSeconds = 5;
 /** Paths with JSON errors. */

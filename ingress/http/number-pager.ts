@@ -2,8 +2,8 @@ import type { H3Event } from "h3";
 import type { ListedRows, ListPage, ListPosition } from "../../shared/db/list-page.ts";
 import { isId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { ClientDisconnected } from "./body.ts";
 import { nodeResponse } from "./node.ts";
+import { ClientDisconnected } from "./transfers/upload.ts";
 
 export const defaultPerPage = 30;
 export const maxPerPage = 100;

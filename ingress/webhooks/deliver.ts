@@ -20,7 +20,7 @@ import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "
  * 1. Check the token's form, without I/O.
  * 2. Find the trigger: 404, or 403 if it is disabled.
  * 3. Check the content type: 415.
- * 4. Read the body: 413.
+ * 4. Read the body: 413, 408, 429, 503.
  * 5. Verify the signature: 401.
  * 6. Answer a repeated Idempotency-Key with the first delivery.
  * 7. Count the delivery against the organization's limit: 429.
@@ -79,12 +79,13 @@ class Posting {
   async #receive(): Promise<HTTPResponse> {
     const { bodies, intake, services, tooLarge } = this.#door;
     // The token of a hint is well formed.
-    this.#trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
+    const trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
+    this.#trigger = trigger;
     const contentType = requireJson(this.#event.req.headers);
-    const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge);
+    const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, trigger);
     this.#body = request.bytes;
     try {
-      return await this.#check(this.#trigger, contentType);
+      return await this.#check(trigger, contentType);
     } finally {
       request.release();
     }

@@ -144,7 +144,17 @@ const requests = {
   maxBodyBytesInFlight: setting(
     "MAX_BODY_BYTES_IN_FLIGHT",
     wholeNumber(1024).default(256 * mebibyte),
-    "Bytes of request bodies in the memory of a process; above it callers get a 503",
+    "Bytes of request bodies in the memory of a process: three quarters for deliveries, three sixteenths for REST and agents, the rest for forms and OAuth. Above it callers get a 503",
+  ),
+  minUploadBytesPerSecond: setting(
+    "MIN_UPLOAD_BYTES_PER_SECOND",
+    wholeNumber(0, mebibyte).default(1000),
+    "A body that arrives more slowly for 10 seconds is refused with 408, and sooner while memory is short. Also for how clients read large answers, with 30 seconds",
+  ),
+  maxAnswerBytesInFlight: setting(
+    "MAX_ANSWER_BYTES_IN_FLIGHT",
+    wholeNumber(1024).default(128 * mebibyte),
+    "Bytes of large answers that clients have not read yet, per process; above it downloads get a 503",
   ),
   maxConnections: setting("MAX_CONNECTIONS", wholeNumber(1).default(10_000), "Open connections per process"),
   headersTimeoutMs: setting(
@@ -177,6 +187,11 @@ const limits = {
     "META_DATA_READS_PER_MINUTE",
     wholeNumber(1, 1_000_000).default(10),
     "Reads of the webhook payload in any minute, per build",
+  ),
+  metaDataCallsPerMinute: setting(
+    "META_DATA_CALLS_PER_MINUTE",
+    wholeNumber(5, 1_000_000).default(600),
+    "Calls of the meta-data API per job. Counted in any 12 seconds, a fifth of it, because agents give up after 45",
   ),
   apiRequestsPerMinute: setting(
     "API_REQUESTS_PER_MINUTE",

@@ -13,6 +13,8 @@ const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {
   form_content_type: ["Sent as a form", "Choose application/json as the content type."],
   wrong_encoding: ["Compressed", "Send the payload uncompressed."],
   too_large: ["Payload too large", "Choose fewer events, or smaller ones."],
+  too_slow: ["Sent too slowly", "Look at the sender’s network."],
+  too_many_uploads: ["Too many slow uploads at once", "Send fewer at a time."],
   invalid_signature: ["Signature wrong or missing", "Set the same secret here and at the sender."],
   long_idempotency_key: ["Idempotency-Key too long", "Use 255 characters at most."],
   rate_limited: ["Hourly limit reached", "Choose fewer events, or ask for a higher limit."],

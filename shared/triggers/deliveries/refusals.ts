@@ -14,6 +14,8 @@ const answers = {
   ],
   wrong_encoding: [415, "Content-Encoding must be identity: send the payload uncompressed"],
   too_large: [413, "Payload is larger than 5 MB"],
+  too_slow: [408, "The request took too long to arrive"],
+  too_many_uploads: [429, "Too many uploads at once. Please wait 5 seconds"],
   invalid_signature: [401, "Invalid webhook signature"],
   long_idempotency_key: [400, "Idempotency-Key is longer than 255 characters"],
   rate_limited: [429, "Too many deliveries"],

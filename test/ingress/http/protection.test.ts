@@ -17,7 +17,9 @@ describe("the ingress under attack", () => {
       HEADERS_TIMEOUT_SECONDS: "1",
       REQUEST_TIMEOUT_SECONDS: "2",
       MAX_CONNECTIONS: "20",
-      MAX_BODY_BYTES_IN_FLIGHT: "100000",
+      // Three quarters are for deliveries.
+      MAX_BODY_BYTES_IN_FLIGHT: "130000",
+      MIN_UPLOAD_BYTES_PER_SECOND: "0",
     });
     ({ path } = await (await setUpOrganization(world)).trigger());
   });

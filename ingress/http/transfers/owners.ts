@@ -1,0 +1,25 @@
+import { networkOf, wideNetworkOf } from "../network.ts";
+
+/** Somebody whose transfers share a part of a budget. */
+export interface Owner {
+  key: string;
+  /** The part, from 0 to 1. */
+  share: number;
+  /** Otherwise it binds only while over half of the budget is used. */
+  bindsAlways?: true;
+}
+
+/**
+ * Returns the owners of a transfer of this address, which may belong to an organization and a trigger. Anybody may
+ * know the URL of a trigger, so its share always binds, and leaves room for the others of its organization.
+ */
+export function ownersOf(ip: string, tenant: { organizationId?: string; triggerId?: string } = {}): Owner[] {
+  const { organizationId, triggerId } = tenant;
+  const owners: Owner[] = [
+    { key: `network ${networkOf(ip)}`, share: 1 / 8 },
+    { key: `wide network ${wideNetworkOf(ip)}`, share: 1 / 4 },
+  ];
+  if (organizationId) owners.push({ key: `organization ${organizationId}`, share: 3 / 8 });
+  if (triggerId) owners.push({ key: `trigger ${triggerId}`, share: 1 / 4, bindsAlways: true });
+  return owners;
+}

@@ -1,0 +1,190 @@
+import type { IncomingMessage } from "node:http";
+import type { H3Event } from "h3";
+import { secondMs } from "../../../shared/durations.ts";
+import type { Refusal } from "../../../shared/refusal.ts";
+import { clientIp } from "../client-address.ts";
+import { nodeRequest } from "../node.ts";
+import type { TransferBudget } from "./budget.ts";
+import { ownersOf } from "./owners.ts";
+import { Transfer } from "./transfer.ts";
+
+/** The client closed the connection before its body was complete. */
+export class ClientDisconnected extends Error {
+  override readonly name = "ClientDisconnected";
+}
+
+/** A body in memory. */
+export interface RequestBody extends Disposable {
+  bytes: Buffer;
+  /** Returns its bytes to the budget, as disposing does: `using` costs a microsecond. */
+  release(): void;
+}
+
+export interface UploadRefusals {
+  tooSlow: () => Refusal;
+  /** The share of an owner is used. */
+  tooMany: () => Refusal;
+  /** The budget is used. */
+  overloaded: () => Refusal;
+}
+
+/** A refused body is discarded up to these limits, so that its sender reads the answer. */
+const discardMs = secondMs;
+const discardFactor = 4;
+const smallChunkBytes = 1024;
+const maxSmallChunks = 1024;
+
+export interface UploadOptions {
+  event: H3Event;
+  trigger: { id: string; organizationId: string } | undefined;
+  maxBytes: number;
+  tooLarge: () => Refusal;
+  budget: TransferBudget;
+  refusals: UploadRefusals;
+  resolve: (body: RequestBody) => void;
+  reject: (error: Error) => void;
+}
+
+const noBytes = Buffer.alloc(0);
+const upload = Symbol("upload");
+
+interface ReadRequest extends IncomingMessage {
+  [upload]?: Upload;
+}
+
+// Functions of the module, with the upload found on the request: a closure for each event costs more.
+function onData(this: ReadRequest, chunk: Buffer): void {
+  this[upload]?.add(chunk);
+}
+function onEnd(this: ReadRequest): void {
+  this[upload]?.end();
+}
+/** Follows an error, too. Complete requests close too. */
+function onClose(this: ReadRequest): void {
+  this[upload]?.disconnected();
+}
+
+/** Reads one body. Three times faster than `event.req.arrayBuffer()`. */
+export class Upload implements RequestBody {
+  bytes: Buffer = noBytes;
+  readonly #request: ReadRequest;
+  readonly #options: UploadOptions;
+  #chunks: Buffer[] = [];
+  #smallChunks = 0;
+  #size = 0;
+  /** As declared. NaN if it is not. */
+  #length = Number.NaN;
+  /** Bytes of a body that came whole, in one chunk. */
+  #whole = 0;
+  /** Any other body. */
+  #transfer: Transfer | undefined;
+  #refusal: Refusal | undefined;
+  #isDone = false;
+
+  constructor(options: UploadOptions) {
+    this.#request = nodeRequest(options.event);
+    this.#options = options;
+  }
+
+  start(): void {
+    const request = this.#request;
+    if (request.destroyed) this.disconnected();
+    request[upload] = this;
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
+    const { maxBytes, tooLarge } = this.#options;
+    this.#length = Number(request.headers["content-length"]);
+    if (this.#length > maxBytes) this.#refuse(tooLarge());
+  }
+
+  release(): void {
+    const { budget } = this.#options;
+    budget.giveBack(this.#whole);
+    this.#whole = 0;
+    if (this.#transfer) budget.remove(this.#transfer);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#isDone) return;
+    const { maxBytes, tooLarge } = this.#options;
+    this.#size += chunk.length;
+    if (this.#refusal) {
+      if (this.#size > maxBytes * discardFactor) this.#fail(this.#refusal);
+      return;
+    }
+    const refusal = this.#size > maxBytes ? tooLarge() : this.#reserve(chunk.length);
+    if (refusal) this.#refuse(refusal);
+    else this.#keep(chunk);
+  }
+
+  /** Returns the refusal if there is no room. */
+  #reserve(bytes: number): Refusal | undefined {
+    const { budget, refusals } = this.#options;
+    if (bytes === this.#length) {
+      if (!budget.take(bytes)) return refusals.overloaded();
+      this.#whole = bytes;
+      return undefined;
+    }
+    this.#transfer ??= this.#openTransfer();
+    this.#transfer.move(bytes);
+    const noRoom = budget.grow(this.#transfer, bytes);
+    if (noRoom) return noRoom === "share" ? refusals.tooMany() : refusals.overloaded();
+    return undefined;
+  }
+
+  #openTransfer(): Transfer {
+    const { event, trigger, maxBytes, refusals } = this.#options;
+    const tenant = trigger && { organizationId: trigger.organizationId, triggerId: trigger.id };
+    const transfer = new Transfer({
+      owners: ownersOf(clientIp(event), tenant),
+      maxBytes,
+      cut: () => this.#refuse(refusals.tooSlow()),
+    });
+    transfer.start();
+    return transfer;
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    if (chunk.length < smallChunkBytes) this.#smallChunks++;
+    if (this.#smallChunks === maxSmallChunks) this.#merge();
+  }
+
+  /** Otherwise a body of single bytes costs a hundred times its size. */
+  #merge(): void {
+    const small = this.#chunks.splice(-maxSmallChunks);
+    this.#chunks.push(Buffer.concat(small));
+    this.#smallChunks = 0;
+  }
+
+  end(): void {
+    if (this.#refusal) this.#fail(this.#refusal);
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#transfer?.stop();
+    const [first] = this.#chunks;
+    if (first) this.bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#options.resolve(this);
+  }
+
+  #refuse(refusal: Refusal): void {
+    this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
+    this.#chunks = [];
+    this.release();
+    setTimeout(() => this.#fail(refusal), discardMs).unref();
+  }
+
+  disconnected(): void {
+    if (!this.#isDone) this.#fail(new ClientDisconnected("The client closed the connection"));
+  }
+
+  #fail(error: Error): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.release();
+    this.#options.reject(error);
+  }
+}
