@@ -33,7 +33,7 @@ const limited: HeaderName[] = [
 
 /** Refusals of any operation, with their own headers. */
 const refusals: Record<string, { description: string; headers?: HeaderName[] }> = {
-  "400": { description: "The body is not valid JSON, or not an object" },
+  "400": { description: "The body is not valid JSON, or not an object; or a cursor is malformed" },
   "401": { description: "No valid access token", headers: ["WWW-Authenticate"] },
   "403": { description: "The token lacks the scope, or the user the role", headers: ["WWW-Authenticate"] },
   "404": { description: "No such resource in the token's organization" },
@@ -42,7 +42,7 @@ const refusals: Record<string, { description: string; headers?: HeaderName[] }> 
   "429": { description: "Too many requests: wait as RateLimit-Reset says", headers: ["Retry-After"] },
   "503": { description: "Temporarily unavailable: wait as Retry-After says", headers: ["Retry-After"] },
 };
-const bodyRefusals = ["400", "413", "415"];
+const bodyRefusals = ["413", "415"];
 /** They come before the rate limit. */
 const unlimited = ["401"];
 
@@ -70,7 +70,8 @@ export function describeAnswers(declared: Operation, schemaOf: (schema: z.ZodTyp
   };
 }
 
-function mayAnswer({ path, body, scope, needsAdmin }: Operation, status: string): boolean {
+function mayAnswer({ path, body, query, scope, needsAdmin }: Operation, status: string): boolean {
+  if (status === "400") return body !== undefined || (query !== undefined && "after" in query);
   if (bodyRefusals.includes(status)) return body !== undefined;
   if (status === "403") return scope !== undefined || needsAdmin === true;
   return status !== "404" || path.includes(":");
