@@ -17,6 +17,7 @@ export const {
   queues,
   pipelines,
   triggers,
+  filterMisses,
   deliveries,
   payloads,
   payloadTotals,

@@ -25,6 +25,7 @@ const landed = {
   "sqlite/0004_lists": "89a17ff7f651326e",
   "sqlite/0005_payload_totals": "8363caef7523dade",
   "sqlite/0006_sealed_builds": "5757753e1868dad6",
+  "sqlite/0007_filter_misses": "b7944eaa52119123",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -32,6 +33,7 @@ const landed = {
   "postgres/0004_lists": "a4ada9599f47aa25",
   "postgres/0005_payload_totals": "3198f753046cbc59",
   "postgres/0006_sealed_builds": "092ac9eae6b3868b",
+  "postgres/0007_filter_misses": "fdb5548ff72f02ec",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -56,6 +56,18 @@ export function defineTriggersTables(
     (t) => [index("triggers_pipeline").on(t.pipelineId, t.id)],
   );
 
+  /** A filter that missed its deadline last. The row of a changed filter is stale. */
+  const filterMisses = table("filter_misses", {
+    triggerId: uuid("trigger_id")
+      .primaryKey()
+      .references(() => triggers.id, { onDelete: "cascade" }),
+    filter: text().notNull(),
+    /** In a row. */
+    count: integer().notNull(),
+    /** The filter is not evaluated before. */
+    retryAt: time("retry_at").notNull(),
+  });
+
   /** A webhook answered with 201. `status` is null until a worker decides it. */
   const deliveries = table(
     "deliveries",
@@ -70,7 +82,7 @@ export function defineTriggersTables(
       size: integer().notNull(),
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
-      /** Time of its last job. */
+      /** Time of its last job; later while a worker has it, or while its filter backs off. */
       enqueuedAt: time("enqueued_at").notNull(),
     },
     (t) => [
@@ -141,7 +153,7 @@ export function defineTriggersTables(
     (t) => [primaryKey({ columns: [t.triggerId, t.key] }), index("idempotency_keys_age").on(t.createdAt)],
   );
 
-  return { triggers, deliveries, payloads, payloadTotals, refusedDeliveries, idempotencyKeys };
+  return { triggers, filterMisses, deliveries, payloads, payloadTotals, refusedDeliveries, idempotencyKeys };
 }
 
 export type TriggersTables = ReturnType<typeof defineTriggersTables>;
