@@ -12,7 +12,7 @@ export function isStorable(value: string): boolean {
 }
 
 export function text(name: string, maxLength: number) {
-  return storable(z.string({ error: `${name} must be a string` }), name, maxLength);
+  return storable(z.string({ error: `${name} must be text` }), name, maxLength);
 }
 
 export function requiredText(name: string, maxLength: number) {
@@ -33,7 +33,7 @@ export const description = text("Description", 2000).nullable();
 function required(name: string) {
   const isMissing = (value: unknown) => value === undefined || value === null;
   return z.string({
-    error: ({ input }) => (isMissing(input) ? `${name} can't be blank` : `${name} must be a string`),
+    error: ({ input }) => (isMissing(input) ? `${name} can't be blank` : `${name} must be text`),
   });
 }
 

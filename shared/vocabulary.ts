@@ -35,6 +35,9 @@ export const retryAgentAffinities = ["prefer-warmest", "prefer-different"] as co
 export type RetryAgentAffinity = (typeof retryAgentAffinities)[number];
 export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "used";
 
+/** Names of variables that every build sets itself. */
+export const reservedVariable = /^SIGNALBOX(_|$)/;
+
 export interface Step {
   label?: string;
   command: string;

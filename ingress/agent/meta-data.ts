@@ -13,7 +13,7 @@ import { pathParameter } from "../http/routing.ts";
 
 export type DataOwner = "job" | "build";
 
-const text = (name: string) => z.string({ error: `${name} must be a string` });
+const text = (name: string) => z.string({ error: `${name} must be text` });
 const keyBody = z.object({ key: text("key") });
 const entryBody = z.object({ key: text("key"), value: text("value") });
 

@@ -7,7 +7,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { requireCaller } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
-import { type JsonBody, readJson } from "../http/json-body.ts";
+import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
 import { json, noContent } from "../http/respond.ts";
 import { pathParameter } from "../http/routing.ts";
 
@@ -20,7 +20,7 @@ export interface Call<Body> {
   actor: Actor;
   parameter(name: string): string;
   /** Call it last: 404 comes before 400 and 422. @throws Refusal 415, 413, 400, 422 */
-  readBody(): Promise<Body>;
+  readBody<Sound>(alsoCheck?: CheckMembers<Sound>): Promise<Body>;
 }
 
 /** Checks requests, and documents them. */
@@ -59,9 +59,9 @@ export function operationHandler(services: Services, bodies: Bodies, declared: O
       caller,
       actor: { organization: caller.organization, userId: caller.user.id },
       parameter: (name) => pathParameter(event, name) ?? "",
-      readBody: () => {
+      readBody: (alsoCheck) => {
         if (!body) throw new Error(`${declared.id} has no body.`);
-        return readJson(event, bodies, body);
+        return readJson(event, bodies, body, alsoCheck as CheckMembers | undefined);
       },
     });
     if (success.status === 204) return noContent();

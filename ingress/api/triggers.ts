@@ -6,11 +6,14 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { testFilter } from "../../shared/triggers/filter/deliveries.ts";
 import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/settings.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
 import {
+  checkedChange,
+  checkedNewTrigger,
   createTriggerBody,
   filterTestBody,
   presentTrigger,
@@ -71,7 +74,14 @@ export function triggerOperations(services: Services, filters: FilterEvaluator):
       refusals: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers"],
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const created = await createTrigger(services, call.actor, pipeline, await call.readBody());
+        const created = await createTrigger(
+          services,
+          call.actor,
+          pipeline,
+          await call.readBody((sound: Partial<z.input<typeof createTriggerBody>>) =>
+            newTriggerProblems(config, call.actor, checkedNewTrigger(sound)),
+          ),
+        );
         return presentOne(call, pipeline, created.trigger, created.token);
       },
     }),
@@ -98,7 +108,10 @@ export function triggerOperations(services: Services, filters: FilterEvaluator):
       refusals: ["Validation failed: …"],
       run: async (call) => {
         const { pipeline, trigger } = await triggerOf(services, call);
-        const updated = await updateTrigger(services, call.actor, trigger, await call.readBody());
+        const change = await call.readBody((sound: Partial<z.input<typeof updateTriggerBody>>) =>
+          triggerChangeProblems(config, call.actor, trigger, checkedChange(sound)),
+        );
+        const updated = await updateTrigger(services, call.actor, trigger, change);
         return presentOne(call, pipeline, updated);
       },
     }),

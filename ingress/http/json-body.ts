@@ -17,23 +17,37 @@ export interface JsonBody<T> {
   refuse?: (...problems: Problem[]) => Refusal;
 }
 
+/**
+ * Checks rules beyond the schema if others of the members break it, so that one answer has all problems. Gets the
+ * members that match the schema, as sent.
+ */
+export type CheckMembers<Sound = Record<string, unknown>> = (sound: Sound) => Problem[] | Promise<Problem[]>;
+
 /** Reads a JSON object. A missing Content-Type counts as JSON. @throws Refusal 415, 413, 400, 422 */
 export async function readJson<T>(
   event: H3Event,
   bodies: Bodies,
   { schema, isOptional = false, refuse = validationFailed }: JsonBody<T>,
+  alsoCheck?: CheckMembers,
 ): Promise<T> {
   const contentType = event.req.headers.get("content-type");
   // JSON between systems is UTF-8 (RFC 8259 §8.1).
   if (contentType !== null && !(jsonType.test(mediaType(contentType)) && hasUtf8Charset(contentType)))
     throw new Refusal(415, "Content-Type must be application/json");
   using body = await bodies.read(event, maxBytes, () => new Refusal(413, "Body is larger than 1 MB"));
-  const parsed = schema.safeParse(parseObject(body.bytes, isOptional));
+  const given = parseObject(body.bytes, isOptional);
+  const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw refuse(...toProblems(parsed.error));
+  const problems = await alsoCheck?.(soundMembers(given, parsed.error));
+  throw refuse(...toProblems(parsed.error), ...(problems ?? []));
 }
 
-function parseObject(bytes: Buffer, isOptional: boolean): unknown {
+function soundMembers(given: object, { issues }: z.ZodError): Record<string, unknown> {
+  const unsound = new Set(issues.map(({ path }) => path[0]));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !unsound.has(name)));
+}
+
+function parseObject(bytes: Buffer, isOptional: boolean): object {
   if (isOptional && bytes.length === 0) return {};
   const value = parse(bytes);
   if (isOptional && value === null) return {};

@@ -10,6 +10,7 @@ import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
 import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
+import { typeOfTrigger } from "../../shared/triggers/types.ts";
 import { endpointUrl } from "../../shared/urls.ts";
 import { problemsOf } from "../../shared/validation.ts";
 import { type Act, noun, parseId } from "./command.ts";
@@ -69,16 +70,16 @@ export function triggerCommands(act: Act): Command[] {
       .action((id) => act(async (services) => run(services, await ownedTrigger(services, id))));
 
   change("enable", "accept deliveries from now on", async (services, { actor, trigger }) =>
-    summary(await updateTrigger(services, actor, trigger, { enabled: true })),
+    summary(services, await updateTrigger(services, actor, trigger, { enabled: true })),
   );
   change("disable", "refuse deliveries from now on", async (services, { actor, trigger }) =>
-    summary(await updateTrigger(services, actor, trigger, { enabled: false })),
+    summary(services, await updateTrigger(services, actor, trigger, { enabled: false })),
   );
   change(
     "delete",
     "delete a trigger: its URL stops working at once",
     async (services, { actor, trigger }) => ({
-      ...summary(await deleteTrigger(services, actor, trigger)),
+      ...summary(services, await deleteTrigger(services, actor, trigger)),
       deleted: true,
     }),
   );
@@ -111,7 +112,9 @@ export function triggerCommands(act: Act): Command[] {
     .action(({ org, pipeline }) =>
       act(async (services) => {
         const { id } = (await pipelineOf(services, org, pipeline)).pipeline;
-        return { triggers: (await listTriggersOfPipeline(services.db, id)).map(summary) };
+        return {
+          triggers: (await listTriggersOfPipeline(services.db, id)).map((each) => summary(services, each)),
+        };
       }),
     );
   return [trigger];
@@ -139,12 +142,14 @@ async function ownedTrigger({ db }: Services, id: string) {
   return { ...found, actor: await asOperator(db, found.organization) };
 }
 
-function shownOnce({ config }: Services, created: CreatedTrigger) {
-  return { ...summary(created.trigger), endpoint_url: endpointUrl(config, created.token) };
+function shownOnce(services: Services, created: CreatedTrigger) {
+  const endpoint_url = endpointUrl(services.config, created.token);
+  return { ...summary(services, created.trigger), endpoint_url };
 }
 
-function summary({ id, type, label, enabled }: Trigger) {
-  return { id, type, label, enabled };
+function summary({ config }: Services, trigger: Trigger) {
+  const { id, label, enabled } = trigger;
+  return { id, type: typeOfTrigger(config.issueTracker, trigger).name, label, enabled };
 }
 
 function parseVariable(value: string, previous: Record<string, string>): Record<string, string> {

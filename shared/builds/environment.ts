@@ -1,4 +1,5 @@
 import type { Cipher } from "../crypto/cipher.ts";
+import { reservedVariable } from "../vocabulary.ts";
 import type { Build } from "./store.ts";
 
 /** Variables by name. */
@@ -14,11 +15,9 @@ export function openEnvironment(cipher: Cipher, sealed: string | null): Environm
   return sealed === null ? {} : JSON.parse(cipher.open(sealed));
 }
 
-const reservedVariables = /^SIGNALBOX_/;
-
 /**
- * The variables of a build's steps. A delivery cannot set ours, so that steps can trust them. Leaves out variables that
- * were sealed under a key before the previous one: builds outlive keys, and their lists must still be shown.
+ * The variables of a build's steps. Leaves out names of ours, which triggers of older versions may have, so that steps
+ * can trust ours. Leaves out variables that were sealed under a key before the previous one: builds outlive keys, and their lists must still be shown.
  */
 export function buildEnvironment(
   cipher: Cipher,
@@ -27,7 +26,7 @@ export function buildEnvironment(
 ): Environment {
   const given = Object.entries({ ...build.environment, ...openIfPossible(cipher, build.environmentSealed) });
   return {
-    ...Object.fromEntries(given.filter(([name]) => !reservedVariables.test(name))),
+    ...Object.fromEntries(given.filter(([name]) => !reservedVariable.test(name))),
     SIGNALBOX: "true",
     SIGNALBOX_ORGANIZATION_SLUG: org,
     SIGNALBOX_PIPELINE_SLUG: slug,

@@ -57,7 +57,7 @@ export function findShape(name: string): InstanceShape | undefined {
 /** The message repeats no list or object: some cannot become a string. */
 export function unknownShape(given: unknown): string {
   return typeof given === "object"
-    ? "Instance shape must be a string"
+    ? "Instance shape must be text"
     : `Instance shape ${excerpt(String(given))} is not a valid instance shape`;
 }
 

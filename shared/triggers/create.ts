@@ -3,12 +3,13 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { NewTrigger } from "./input.ts";
-import { columnsOf, requireValidSettings } from "./settings.ts";
+import { columnsOf, newTriggerProblems } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
 import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
+import { findTypeByName } from "./types.ts";
 
 export const maxTriggersPerPipeline = 10;
 
@@ -42,10 +43,13 @@ export async function createTrigger(
   input: NewTrigger,
   id?: string,
 ): Promise<CreatedTrigger | undefined> {
-  requireValidSettings(services.config, actor, input, { isNew: true });
-  const { type, label, enabled, secret, ...rest } = input;
+  const { config } = services;
+  const problems = newTriggerProblems(config, actor, input);
+  const type = findTypeByName(config.issueTracker, input.type);
+  if (problems.length > 0 || !type) throw validationFailed(...problems);
+  const { type: _, label, enabled, secret, ...rest } = input;
   const columns = {
-    type,
+    type: type.stored,
     label,
     enabled,
     buildMessage: null,

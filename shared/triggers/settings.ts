@@ -3,36 +3,46 @@ import type { Organization } from "../accounts/organization-store.ts";
 import type { BuildRequest } from "../builds/create.ts";
 import { openEnvironment, sealEnvironment } from "../builds/environment.ts";
 import type { Cipher } from "../crypto/cipher.ts";
-import { type Problem, validationFailed } from "../refusal.ts";
+import type { Problem } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import { compileFilter } from "./filter/compile.ts";
-import type { TriggerChange } from "./input.ts";
+import type { NewTrigger, TriggerChange } from "./input.ts";
 import type { Trigger } from "./store.ts";
-import { buildDefaults, findTriggerType, triggerTypes } from "./types.ts";
+import { buildDefaults, findTypeByName, triggerTypes, typeOfTrigger } from "./types.ts";
 
-/**
- * Checks the type, and the members that it and the organization allow.
- * @throws Refusal 422
- */
-export function requireValidSettings(
+/** The reasons why the type or the organization does not allow the members of a new trigger. */
+export function newTriggerProblems(
   config: Config,
   { organization }: Actor,
-  settings: { type: string; filter?: string | null; secret?: string | null } & Pick<
-    TriggerChange,
-    "verification"
-  >,
-  { isNew }: { isNew: boolean },
-): void {
-  const type = findTriggerType(config.issueTracker, settings.type);
-  const problems = [
-    // A trigger's issue tracker may no longer be configured.
-    !type && isNew && typeProblem(config.issueTracker),
-    (settings.secret || settings.verification) && type && !type.signature && noVerification,
-    settings.filter && filterProblem(organization, settings.filter),
+  { type: name, filter, secret }: Partial<Pick<NewTrigger, "type" | "filter" | "secret">>,
+): Problem[] {
+  const type = name === undefined ? undefined : findTypeByName(config.issueTracker, name);
+  return [
+    name !== undefined && !type && typeProblem(config.issueTracker),
+    secret && type && !type.signature && noVerification,
+    filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
-  if (problems.length > 0) throw validationFailed(...problems);
 }
 
+/** An organization that lost the feature keeps its filters, but cannot change them. */
+export function triggerChangeProblems(
+  config: Config,
+  { organization }: Actor,
+  present: Trigger,
+  { type: name, filter, verification }: TriggerChange,
+): Problem[] {
+  const type = typeOfTrigger(config.issueTracker, present);
+  const needsSecret = verification && verification.secret === undefined && present.secretSealed === null;
+  return [
+    name !== undefined && name !== type.name && typeIsFixed,
+    verification && !type.signature && noVerification,
+    needsSecret && type.signature && noSecret,
+    filter && filter !== present.filter && filterProblem(organization, filter),
+  ].filter((problem) => !!problem);
+}
+
+const typeIsFixed: Problem = { field: "type", message: "Type cannot be changed" };
+const noSecret: Problem = { field: "verification.secret", message: "Secret can't be blank" };
 const noVerification: Problem = {
   field: "verification",
   message: "Verification is not available for webhook triggers",

@@ -6,7 +6,7 @@ import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
-import { columnsOf, requireValidSettings } from "./settings.ts";
+import { columnsOf, triggerChangeProblems } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 /**
@@ -19,16 +19,13 @@ export async function updateTrigger(
   trigger: Trigger,
   change: TriggerChange,
 ): Promise<Trigger> {
-  const { id, pipelineId, type } = trigger;
-  if (change.type !== undefined && change.type !== type)
-    throw validationFailed({ field: "type", message: "Type cannot be changed" });
-  requireValidSettings(services.config, actor, { ...change, type }, { isNew: false });
-  const { cipher, db } = services;
+  const { id, pipelineId } = trigger;
+  const { cipher, config, db } = services;
   const changed = await db.transaction(async (tx) => {
     const present = await lockTrigger(tx, pipelineId, id);
     if (!present) throw notFound("pipeline trigger");
-    if (change.verification && change.verification.secret === undefined && present.secretSealed === null)
-      throw validationFailed({ field: "verification.secret", message: "Secret can't be blank" });
+    const problems = triggerChangeProblems(config, actor, present, change);
+    if (problems.length > 0) throw validationFailed(...problems);
     const columns = columnsOf(cipher, change);
     const stamp = { updatedAt: tx.now, updatedById: actor.userId };
     const updated = await updateIfPresent(tx, id, { ...columns, ...stamp });

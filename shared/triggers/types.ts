@@ -3,7 +3,12 @@ import { DeliveryRefusal } from "./deliveries/refusals.ts";
 
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
+/** As stored. The issue tracker's name may change with the setting. */
+type StoredType = "webhook" | "github" | "issue_tracker";
+
 export interface TriggerType {
+  stored: StoredType;
+  /** As callers see it. */
   name: string;
   title: string;
   deliveryIdHeader?: string;
@@ -18,11 +23,13 @@ export interface TriggerType {
 export function triggerTypes(issueTracker: string): TriggerType[] {
   return [
     {
+      stored: "webhook",
       name: "webhook",
       title: "Webhook",
       sample: { message: "A test delivery", sent_at: "2026-01-31T12:00:00Z" },
     },
     {
+      stored: "github",
       name: "github",
       title: "GitHub",
       deliveryIdHeader: "X-GitHub-Delivery",
@@ -37,6 +44,7 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       signature: { header: "X-Hub-Signature-256", prefix: "sha256=" },
     },
     {
+      stored: "issue_tracker",
       name: issueTracker.toLowerCase(),
       title: issueTracker,
       deliveryIdHeader: `${issueTracker}-Delivery`,
@@ -53,14 +61,20 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
   ];
 }
 
-export function findTriggerType(issueTracker: string, name: string): TriggerType | undefined {
+/** Older versions stored the issue tracker by the name that it had. */
+export function typeOfTrigger(issueTracker: string, { type }: { type: string }): TriggerType {
+  const types = triggerTypes(issueTracker);
+  return types.find(({ stored }) => stored === type) ?? (types.at(-1) as TriggerType);
+}
+
+export function findTypeByName(issueTracker: string, name: string): TriggerType | undefined {
   return triggerTypes(issueTracker).find((type) => type.name === name);
 }
 
 /** Pages show the values of these headers. Names are lower-case. */
-export function visibleHeaders(issueTracker: string, name: string): Set<string> {
-  const type = findTriggerType(issueTracker, name);
-  const names = [type?.eventHeader, type?.deliveryIdHeader];
+export function visibleHeaders(issueTracker: string, trigger: { type: string }): Set<string> {
+  const { eventHeader, deliveryIdHeader } = typeOfTrigger(issueTracker, trigger);
+  const names = [eventHeader, deliveryIdHeader];
   return new Set(names.flatMap((header) => header?.toLowerCase() ?? []));
 }
 

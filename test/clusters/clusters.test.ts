@@ -69,14 +69,14 @@ describeWithDatabase("clusters", (database) => {
 
   it("POST refuses invalid names and texts with all reasons at once", async () => {
     for (const name of [undefined, null, "", "  "]) await invalid(create({ name }), "Name can't be blank");
-    for (const name of [1, {}, []]) await invalid(create({ name }), "Name must be a string");
+    for (const name of [1, {}, []]) await invalid(create({ name }), "Name must be text");
     await invalid(create({ name: "a\u0000" }), "Name must be text without NUL");
     await invalid(
       create({ name: "n".repeat(101), description: "d".repeat(2001), emoji: 1, color: [] }),
       "Name is too long (maximum is 100 characters)",
       "Description is too long (maximum is 2,000 characters)",
-      "Emoji must be a string",
-      "Color must be a string",
+      "Emoji must be text",
+      "Color must be text",
     );
     assert.equal((await create({ name: "n".repeat(100) })).status, 201);
   });

@@ -92,10 +92,10 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     const { id } = await api.newQueue();
     for (const name of ["dispatch_paused_note", "note"]) {
       for (const [value, message] of [
-        [7, "Note must be a string"],
-        [{}, "Note must be a string"],
-        [[], "Note must be a string"],
-        [false, "Note must be a string"],
+        [7, "Note must be text"],
+        [{}, "Note must be text"],
+        [[], "Note must be text"],
+        [false, "Note must be text"],
         ["n".repeat(2001), "Note is too long (maximum is 2,000 characters)"],
         ["a\u0000", "Note must be text without NUL"],
         ["\ud800", "Note must be text without NUL"],
@@ -114,7 +114,7 @@ describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (databas
     }
     const { id } = await api.newQueue();
     const refused = await pause(id, { body: { dispatch_paused_note: 7, note: 7 } });
-    assert.deepEqual([refused.status, refused.body], [422, { message: "Note must be a string" }]);
+    assert.deepEqual([refused.status, refused.body], [422, { message: "Note must be text" }]);
   });
 
   it("keeps user, time and note of the first pause when a queue is paused twice", async () => {

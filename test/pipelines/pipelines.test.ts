@@ -86,11 +86,11 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.deepEqual([status, body], [422, { message }]);
 
     for (const name of [null, "", " "]) await invalid(create({ name }), "Name can't be blank");
-    for (const name of [1, [], {}]) await invalid(create({ name }), "Name must be a string");
+    for (const name of [1, [], {}]) await invalid(create({ name }), "Name must be text");
     await invalid(create({ name: "n".repeat(101) }), "Name is too long (maximum is 100 characters)");
     for (const default_branch of ["", " "])
       await invalid(create({ default_branch }), "Default branch can't be blank");
-    await invalid(create({ default_branch: 1 }), "Default branch must be a string");
+    await invalid(create({ default_branch: 1 }), "Default branch must be text");
   });
 
   it("trims names and keeps the white space of commands", async () => {
@@ -113,13 +113,13 @@ describeOnBothDatabases("pipelines", (database) => {
       [[null], "Steps must be objects"],
       [[{}], "Step command can't be blank"],
       [[{ command: " " }], "Step command can't be blank"],
-      [[{ command: 7 }], "Step command must be a string"],
-      [[{ command, label: 7 }], "Step label must be a string"],
+      [[{ command: 7 }], "Step command must be text"],
+      [[{ command, label: 7 }], "Step label must be text"],
       [[{ command, agents: "q" }], "Step agents must be an object"],
-      [[{ command, agents: { queue: 7 } }], "Step queue must be a string"],
+      [[{ command, agents: { queue: 7 } }], "Step queue must be text"],
       [[{ command: "\u0000" }], "Step command must be text without NUL"],
       [Array(101).fill({ command }), "Steps can be 100 at most"],
-      [[{}, { command: 7 }], "Step command can't be blank", "Step command must be a string"],
+      [[{}, { command: 7 }], "Step command can't be blank", "Step command must be text"],
     ] as [unknown, ...string[]][])
       await invalid(create({ steps }), ...reasons);
     assert.equal((await create({ steps: Array(100).fill({ command }) })).status, 201);

@@ -79,7 +79,7 @@ describeWithDatabase("POST …/queues", (database) => {
 
   it("refuses each invalid key with its reason", async () => {
     for (const key of [undefined, null, ""]) await refused({ key }, "Key can't be blank");
-    for (const key of [1, true, [], {}]) await refused({ key }, "Key must be a string");
+    for (const key of [1, true, [], {}]) await refused({ key }, "Key must be text");
     for (const key of ["a b", "a.b", "é", "a\n", "\u0000", "\ud800", " ", "__proto__ "])
       await refused({ key }, charset);
     await refused({ key: "k".repeat(101) }, tooLong);
@@ -97,7 +97,7 @@ describeWithDatabase("POST …/queues", (database) => {
     await refused(
       { description: 1, hostedAgents: {} },
       "Key can't be blank",
-      "Description must be a string",
+      "Description must be text",
       "Instance shape can't be blank",
     );
   });
@@ -120,7 +120,7 @@ describeWithDatabase("POST …/queues", (database) => {
     for (const value of ["", "PREFER-WARMEST", 1, null, ["prefer-warmest"], { a: 1 }])
       await refused({ key: unique("q"), retry_agent_affinity: value }, affinity);
     for (const value of [1, [], {}, false])
-      await refused({ key: unique("q"), description: value }, "Description must be a string");
+      await refused({ key: unique("q"), description: value }, "Description must be text");
     for (const value of ["a\u0000", "\udc00"])
       await refused({ key: unique("q"), description: value }, "Description must be text without NUL");
   });
@@ -196,7 +196,7 @@ describeWithDatabase("POST …/queues", (database) => {
         {},
         ["LINUX_AMD64_2X4"],
       ])
-        await refused(hosted({ instanceShape }), "Instance shape must be a string");
+        await refused(hosted({ instanceShape }), "Instance shape must be text");
       assert.equal(deep.length, 1);
       const raw = `{"key":"deep","hostedAgents":{"instanceShape":${"[".repeat(50_000)}${"]".repeat(50_000)}}}`;
       const answer = await api.send("POST", api.queues, {
@@ -205,7 +205,7 @@ describeWithDatabase("POST …/queues", (database) => {
       });
       assert.deepEqual(
         [answer.status, answer.body],
-        [422, { message: "Validation failed: Instance shape must be a string" }],
+        [422, { message: "Validation failed: Instance shape must be text" }],
       );
     });
 

@@ -55,7 +55,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
 
   it("refuses descriptions and affinities as a create does", async () => {
     const { id } = await api.newQueue();
-    await refused(id, { description: 7 }, "Description must be a string");
+    await refused(id, { description: 7 }, "Description must be text");
     await refused(
       id,
       { description: "d".repeat(2001) },
@@ -143,7 +143,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       const long = { hostedAgents: { instanceShape: "x".repeat(101) } };
       await refused(id, long, `Instance shape ${"x".repeat(100)}… is not a valid instance shape`);
       for (const instanceShape of [{ toString: 1 }, [], {}])
-        await refused(id, { hostedAgents: { instanceShape } }, "Instance shape must be a string");
+        await refused(id, { hostedAgents: { instanceShape } }, "Instance shape must be text");
     });
 
     it("refuses another machine type or architecture, and names the requested shape", async () => {

@@ -128,7 +128,8 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
         { build: { message: "", commit: "", branch: "" } },
         { build: { message: " ", commit: "\t", branch: " \n" } },
         { build: { environment: variables } },
-        { build: { environment: { A: "x".repeat(65_000) } } },
+        { build: { environment: { ["A".repeat(255)]: "x".repeat(64 * 1024) } } },
+        { build: { environment: { A: "x".repeat(64 * 1024), B: "", SIGNALBOXES: "" } } },
         { filter: null },
         { verification: null },
         { type: "linear", verification: { strategy: "hmac", secret: "x" } },
@@ -178,36 +179,45 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
     const notWhole = ["a\0b", "\ud800", "\udc00x"];
     const cases: Record<string, object[]> = {
       "Type can't be blank": [{ type: undefined }, ...wrongOf("type", [null, "", " "])],
-      "Type must be a string": wrongOf("type", noText),
+      "Type must be text": wrongOf("type", noText),
       "Type must be webhook, github or linear": wrongOf("type", ["gitlab", "GitHub", "toString", "x\ny"]),
       "Label can't be blank": [{ label: undefined }, ...wrongOf("label", [null, "", " \t\n"])],
-      "Label must be a string": wrongOf("label", noText),
+      "Label must be text": wrongOf("label", noText),
       "Label is too long (maximum is 255 characters)": wrongOf("label", ["x".repeat(256)]),
       "Label must be text without NUL": wrongOf("label", notWhole),
       "Enabled must be true or false": wrongOf("enabled", [null, 0, "true", {}]),
       "Build must be an object": wrongOf("build", [null, ...noObject]),
-      "Build message must be a string": wrongOf("build.message", noText),
-      "Build commit must be a string": wrongOf("build.commit", noText),
-      "Build branch must be a string": wrongOf("build.branch", noText),
+      "Build message must be text": wrongOf("build.message", noText),
+      "Build commit must be text": wrongOf("build.commit", noText),
+      "Build branch must be text": wrongOf("build.branch", noText),
       "Build message must be text without NUL": wrongOf("build.message", notWhole),
       "Build commit must be text without NUL": wrongOf("build.commit", notWhole),
       "Build branch must be text without NUL": wrongOf("build.branch", notWhole),
-      "Environment must be an object": wrongOf("build.environment", [null, ...noObject]),
-      "Environment variables must be a string": wrongOf("build.environment.A", [null, ...noText]),
-      "Environment variables must be text without NUL": wrongOf("build.environment.A", notWhole),
+      "Environment must be an object of names and text": wrongOf("build.environment", [null, ...noObject]),
+      "Environment variable A must be text, not null": wrongOf("build.environment.A", [null]),
+      "Environment variable A must be text, not a number": wrongOf("build.environment.A", [1]),
+      "Environment variable A must be text, not true or false": wrongOf("build.environment.A", [true]),
+      "Environment variable A must be text, not a list": wrongOf("build.environment.A", [[]]),
+      "Environment variable A must be text, not an object": wrongOf("build.environment.A", [{}]),
+      "Environment variable A must be text without NUL": wrongOf("build.environment.A", notWhole),
+      "Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself":
+        wrongOf("build.environment", [{ SIGNALBOX: "x" }, { SIGNALBOX_X: "x", A: "x" }]),
+      "Environment names are too long (maximum is 255 characters)": wrongOf("build.environment", [
+        { ["A".repeat(256)]: "x" },
+      ]),
       "Environment names must be letters, digits and _, not starting with a digit": [
         ...["", "1A", "A-B", "A.B", "Ä", "A B", "A\n", "A=", "a\0"].map((name) => ({
           build: { environment: { [name]: "x" } },
         })),
       ],
       "Environment has more than 100 variables": wrongOf("build.environment", [tooMany]),
-      "Environment is larger than 64 KB": wrongOf("build.environment", [
+      "Environment values are larger than 64 KB in all": wrongOf("build.environment", [
         { A: "x".repeat(33_000), B: "x".repeat(33_000) },
         { A: "é".repeat(33_000) },
       ]),
       "Filter must be an object": wrongOf("filter", noObject),
       "Filter expression can't be blank": wrongOf("filter", [{}, { expression: null }, { expression: " " }]),
-      "Filter expression must be a string": wrongOf("filter.expression", noText),
+      "Filter expression must be text": wrongOf("filter.expression", noText),
       "Filters are not available to this organization": wrongOf("filter.expression", ["true"]),
       "Verification must be an object": wrongOf("verification", noObject),
       "Verification strategy must be hmac": [{}, { strategy: null }, { strategy: "HMAC" }].map((each) => ({
@@ -218,7 +228,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
         type: "github",
         verification: { strategy: "hmac", ...each },
       })),
-      "Secret must be a string": [{ type: "github", verification: { strategy: "hmac", secret: 1 } }],
+      "Secret must be text": [{ type: "github", verification: { strategy: "hmac", secret: 1 } }],
       "Secret must be text without NUL": notWhole.map((secret) => ({
         type: "linear",
         verification: { strategy: "hmac", secret },
@@ -276,6 +286,19 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       assert.equal(answer.status, 422);
       for (const reason of ["Type can't be blank", "Label can't be blank", "Trigger has no x"])
         assert.ok(answer.body.message.includes(reason), answer.body.message);
+      const odd = {
+        type: "gitlab",
+        label: "",
+        filter: { expression: "true" },
+        build: { environment: { SIGNALBOX_X: "x", B: 1, C: null } },
+      };
+      assert.equal(
+        (await api.send("POST", api.triggersAt(slug), { body: odd })).body.message,
+        "Validation failed: Label can't be blank, " +
+          "Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, " +
+          "Environment variable B must be text, not a number, Environment variable C must be text, not null, " +
+          "Type must be webhook, github or linear, Filters are not available to this organization",
+      );
       assert.deepEqual((await api.send("GET", api.triggersAt(slug))).body.items, []);
     });
 

@@ -101,12 +101,14 @@ describeWithDatabase("an existing trigger", (database) => {
     it("keeps the secret if verification has none, and removes it with null", async () => {
       const trigger = await fresh();
 
-      const kept = await patch(trigger, { verification: { strategy: "hmac" } });
-      assert.deepEqual(kept.verification, { strategy: "hmac", secret_hint: "XXXXXXXXXXXXXXXXXXXXet" });
+      for (const verification of [{ strategy: "hmac" }, {}, { strategy: null }, { strategy: "" }]) {
+        const kept = await patch(trigger, { verification });
+        assert.deepEqual(kept.verification, { strategy: "hmac", secret_hint: "XXXXXXXXXXXXXXXXXXXXet" });
+      }
       assert.equal((await api.post(trigger, "{}", await signed(secret))).status, 201);
       assert.equal((await api.post(trigger, "{}")).status, 401);
 
-      const other = await patch(trigger, { verification: { strategy: "hmac", secret: "another" } });
+      const other = await patch(trigger, { verification: { secret: "another" } });
       assert.equal(other.verification.secret_hint, "XXXXXXXXXXXXXXXXXXXXer");
       assert.equal((await api.post(trigger, "{}", await signed(secret))).status, 401);
       assert.equal((await api.post(trigger, "{}", await signed("another"))).status, 201);
@@ -129,7 +131,11 @@ describeWithDatabase("an existing trigger", (database) => {
       assert.deepEqual((await patch(trigger, { filter })).filter, filter);
       await api.features({ webhook_filtering: false });
       assert.deepEqual((await patch(trigger, { label: "Still filtered" })).filter, filter);
+      assert.deepEqual((await patch(trigger, { filter })).filter, filter);
+      const changed = await api.send("PATCH", trigger.path, { body: { filter: { expression: "true" } } });
+      assert.deepEqual([changed.status, changed.body], [422, { message }]);
       assert.equal((await patch(trigger, { filter: null })).filter, null);
+      assert.equal((await api.send("PATCH", trigger.path, { body: { filter } })).status, 422);
     });
 
     it("answers 422 to invalid values, and changes nothing", async () => {
@@ -140,18 +146,22 @@ describeWithDatabase("an existing trigger", (database) => {
       const cases: [string, object, { path: string }?][] = [
         ["Type cannot be changed", { type: "linear" }],
         ["Type cannot be changed", { type: "gitlab", label: "x" }],
-        ["Type must be a string", { type: null }],
+        ["Type must be text", { type: null }],
         ["Label can't be blank", { label: "" }],
         ["Label can't be blank", { label: null }],
         ["Label is too long (maximum is 255 characters)", { label: "x".repeat(256) }],
         ["Enabled must be true or false", { enabled: null }],
         ["Build must be an object", { build: null }],
-        ["Build branch must be a string", { label: "x", build: { branch: 1 } }],
+        ["Build branch must be text", { label: "x", build: { branch: 1 } }],
         ["Build has no environment_variables", { build: { environment_variables: ["A"] } }],
-        ["Environment must be an object", { build: { environment: null } }],
-        ["Environment variables must be a string", { build: { environment: { A: null } } }],
+        ["Environment must be an object of names and text", { build: { environment: null } }],
+        ["Environment variable A must be text, not null", { build: { environment: { A: null } } }],
         ["Filter expression can't be blank", { filter: {} }],
-        ["Verification strategy must be hmac", { verification: {} }],
+        ["Verification strategy must be hmac", { verification: { strategy: "HMAC" } }],
+        [
+          "Label can't be blank, Type cannot be changed, Filters are not available to this organization",
+          { label: "", type: "linear", filter: { expression: "true" } },
+        ],
         ["Secret can't be blank", { verification: { strategy: "hmac", secret: "" } }],
         ["Secret can't be blank", { verification: { strategy: "hmac", secret: null } }],
         ["Verification has no x", { verification: { ...hmac, x: 1 } }],

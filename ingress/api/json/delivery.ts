@@ -70,7 +70,7 @@ export function presentDeliveryRequest(
   delivery: Delivery,
   payload: Payload | undefined,
 ): string {
-  const shown = visibleHeaders(config.issueTracker, trigger.type);
+  const shown = visibleHeaders(config.issueTracker, trigger);
   const headers = (payload?.headers ?? []).map(([name, value]) =>
     shown.has(name.toLowerCase()) && value !== null
       ? { name, value, redacted: false }

@@ -15,7 +15,7 @@ import {
 } from "../../../shared/triggers/input.ts";
 import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { buildDefaults } from "../../../shared/triggers/types.ts";
+import { buildDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { api, endpointUrl } from "../../../shared/urls.ts";
 import { text } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
@@ -66,7 +66,7 @@ export function presentTrigger(
   return {
     id: trigger.id,
     url: api.trigger(config, address, trigger.id),
-    type: trigger.type,
+    type: typeOfTrigger(config.issueTracker, trigger).name,
     label: trigger.label,
     enabled: trigger.enabled,
     build: {
@@ -147,7 +147,11 @@ const strategy = z.literal("hmac", { error: "Verification strategy must be hmac"
 
 const newVerification = only("Verification", { strategy, secret: signingSecret }).nullish();
 const changedVerification = only("Verification", {
-  strategy,
+  strategy: z
+    .preprocess((given) => given || undefined, strategy.optional())
+    .meta({
+      description: "Absent: the present one stays",
+    }),
   secret: signingSecret.optional().meta({ description: "Absent: the present one stays" }),
 }).nullish();
 
@@ -170,9 +174,35 @@ export const createTriggerBody = only("Trigger", {
   }),
 );
 
+/** The members that `newTriggerProblems` checks. */
+export function checkedNewTrigger({
+  type,
+  filter,
+  verification,
+}: Partial<z.input<typeof createTriggerBody>>) {
+  return {
+    ...(type === undefined ? {} : { type }),
+    filter: filter?.expression ?? null,
+    secret: verification?.secret ?? null,
+  };
+}
+
+/** The members that `triggerChangeProblems` checks. */
+export function checkedChange({
+  type,
+  filter,
+  verification,
+}: Partial<z.input<typeof updateTriggerBody>>): TriggerChange {
+  return withoutAbsent({
+    type,
+    filter: filter?.expression,
+    verification: verification ? withoutStrategy(verification) : undefined,
+  });
+}
+
 export const updateTriggerBody = only("Trigger", {
   type: z
-    .string({ error: "Type must be a string" })
+    .string({ error: "Type must be text" })
     .optional()
     .meta({ description: "What it is: it cannot be changed" }),
   label: triggerLabel.optional(),
@@ -182,8 +212,17 @@ export const updateTriggerBody = only("Trigger", {
   verification: changedVerification.meta({ description: "Null: deliveries are no longer verified" }),
 }).transform(
   ({ build = {}, filter, verification, ...rest }): TriggerChange =>
-    withoutAbsent({ ...rest, ...build, filter: filter === null ? null : filter?.expression, verification }),
+    withoutAbsent({
+      ...rest,
+      ...build,
+      filter: filter === null ? null : filter?.expression,
+      verification: verification && withoutStrategy(verification),
+    }),
 );
+
+function withoutStrategy({ secret }: { secret?: string | undefined }) {
+  return secret === undefined ? {} : { secret };
+}
 
 function withoutAbsent(change: { [K in keyof TriggerChange]?: TriggerChange[K] | undefined }): TriggerChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));

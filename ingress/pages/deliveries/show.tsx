@@ -102,7 +102,7 @@ async function show(
         <Facts delivery={delivery} builds={builds} parameters={parameters} now={clock.now()} />
         {payload ? (
           <>
-            <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger.type)} />
+            <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger)} />
             <PayloadView payload={payload.body.toString("utf8")} path={path(patterns.deliveryPayloadPage)} />
           </>
         ) : (

@@ -2,7 +2,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { findTriggerType, type TriggerType } from "../../../shared/triggers/types.ts";
+import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import { pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -17,7 +17,7 @@ export function createdPage(
   title: string,
 ): PageContent {
   const url = endpointUrl(config, token);
-  const type = findTriggerType(config.issueTracker, trigger.type);
+  const type = typeOfTrigger(config.issueTracker, trigger);
   const isVerified = trigger.secretSealed !== null;
   return {
     title,
@@ -41,7 +41,7 @@ export function createdPage(
         <p>Tell the sender the URL, then look whether its deliveries arrive.</p>
         <p class="actions">
           <a class="button" href={triggerPath(request, trigger, patterns.triggerSetupPage)}>
-            Set up {type && type.name !== "webhook" ? type.title : "the sender"}
+            Set up {type.stored !== "webhook" ? type.title : "the sender"}
           </a>
           <a class="button secondary" href={triggerPath(request, trigger)}>
             Go to the trigger

@@ -25,7 +25,13 @@ export function saveTrigger(services: Services, bodies: Bodies) {
     const { trigger } = edited;
     const draft = readDraft(form);
     const outcome = await tryForm(
-      async () => updateTrigger(services, request.actor, trigger, toChange(draft, trigger)),
+      async () =>
+        updateTrigger(
+          services,
+          request.actor,
+          trigger,
+          toChange(services.config, request.actor, draft, trigger),
+        ),
       fieldNames,
     );
     if ("problems" in outcome) return editPage(request, edited, { draft, problems: outcome.problems });
@@ -47,17 +53,22 @@ function editPage(
       <div class="narrow">
         <h1>Edit {trigger.label}</h1>
         <p>
-          Type: {type?.title ?? trigger.type}.{" "}
-          <span class="quiet">A trigger keeps its type and its URL.</span>
+          Type: {type.title}. <span class="quiet">A trigger keeps its type and its URL.</span>
         </p>
         <form method="post" action={triggerPath(request, trigger, patterns.editTriggerPage)}>
           <CsrfField visitor={visitor} />
           <TriggerFields
             draft={draft}
             problems={problems}
-            types={type ? [type] : []}
+            types={[type]}
             saved={{ variables, secretEnd }}
-            canFilter={organization.features.includes("webhook_filtering") || trigger.filter !== null}
+            filter={
+              organization.features.includes("webhook_filtering")
+                ? "available"
+                : trigger.filter === null
+                  ? "unavailable"
+                  : "kept"
+            }
           />
           <p class="actions">
             <button type="submit">Save</button>

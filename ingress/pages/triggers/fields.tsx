@@ -181,7 +181,15 @@ export function VerificationField({
   );
 }
 
-export function FilterField({ value, problems }: { value: string; problems: FormProblems }) {
+export function FilterField({
+  value,
+  isKept,
+  problems,
+}: {
+  value: string;
+  isKept: boolean;
+  problems: FormProblems;
+}) {
   return (
     <TextArea
       label="Filter"
@@ -194,12 +202,16 @@ export function FilterField({ value, problems }: { value: string; problems: Form
       autocomplete="off"
       spellcheck={false}
       hint={
-        <>
-          A <abbr title="Common Expression Language">CEL</abbr> expression: only deliveries for which it is
-          true make a build. Empty: all do. For example{" "}
-          <code>webhook.headers.HTTP_X_GITHUB_EVENT == "push"</code> or{" "}
-          <code>webhook.payload.ref == "refs/heads/main"</code>
-        </>
+        isKept ? (
+          "Filters are no longer available to this organization. This one still applies; it can only be removed."
+        ) : (
+          <>
+            A <abbr title="Common Expression Language">CEL</abbr> expression: only deliveries for which it is
+            true make a build. Empty: all do. For example{" "}
+            <code>webhook.headers.HTTP_X_GITHUB_EVENT == "push"</code> or{" "}
+            <code>webhook.payload.ref == "refs/heads/main"</code>
+          </>
+        )
       }
     />
   );

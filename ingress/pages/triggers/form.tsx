@@ -1,5 +1,8 @@
+import type { Actor } from "../../../shared/accounts/audit.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
+import type { Config } from "../../../shared/runtime/config.ts";
 import type { NewTrigger, TriggerChange } from "../../../shared/triggers/input.ts";
+import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
@@ -123,36 +126,45 @@ export function readDraft(form: URLSearchParams): TriggerDraft {
 }
 
 /** @throws Refusal 422 */
-export function toNewTrigger(draft: TriggerDraft): NewTrigger {
+export function toNewTrigger(config: Config, actor: Actor, draft: TriggerDraft): NewTrigger {
   const { environment, problems } = readEnvironment(draft.environment);
-  requireNone([
-    ...(draft.type === "" ? [{ field: "type", message: "Type must be chosen" }] : []),
-    ...checkTexts(draft),
-    ...problems,
-    ...checkSecret(draft, draft.isVerified),
-  ]);
-  return {
+  const input = {
     ...toSettings(draft),
     type: draft.type,
     environment,
     filter: draft.filter || null,
     secret: draft.isVerified ? draft.secret : null,
   };
+  const { type, ...withoutType } = input;
+  requireNone(
+    [
+      ...(type === "" ? [{ field: "type", message: "Type must be chosen" }] : []),
+      ...checkTexts(draft),
+      ...problems,
+      ...checkSecret(draft, draft.isVerified),
+    ],
+    () => newTriggerProblems(config, actor, type === "" ? withoutType : input),
+  );
+  return input;
 }
 
 /** @throws Refusal 422 */
-export function toChange(draft: TriggerDraft, trigger: Trigger): TriggerChange {
+export function toChange(config: Config, actor: Actor, draft: TriggerDraft, trigger: Trigger): TriggerChange {
   const { environment, problems } = readEnvironment(draft.replacesEnvironment ? draft.environment : "");
   const needsSecret = draft.isVerified && trigger.secretSealed === null;
-  requireNone([...checkTexts(draft), ...problems, ...checkSecret(draft, needsSecret)]);
   // An organization that lost the feature may keep its filter. Browsers change line breaks.
   const isSameFilter = draft.filter === (trigger.filter ?? "").replaceAll("\r\n", "\n").trim();
-  return {
+  const change = {
     ...toSettings(draft),
     ...(draft.replacesEnvironment ? { environment } : {}),
     ...(isSameFilter ? {} : { filter: draft.filter || null }),
     verification: draft.isVerified ? (draft.secret ? { secret: draft.secret } : {}) : null,
   };
+  requireNone([...checkTexts(draft), ...problems, ...checkSecret(draft, needsSecret)], () =>
+    // A missing secret is known already.
+    triggerChangeProblems(config, actor, trigger, { ...change, verification: null }),
+  );
+  return change;
 }
 
 /** Null stands for the default. */
@@ -167,8 +179,9 @@ function toSettings({ label, enabled, branch, commit, message }: TriggerDraft) {
   };
 }
 
-function requireNone(problems: Problem[]): void {
-  if (problems.length > 0) throw validationFailed(...problems);
+/** @param domainProblems further ones, for one answer that has all */
+function requireNone(problems: Problem[], domainProblems: () => Problem[]): void {
+  if (problems.length > 0) throw validationFailed(...problems, ...domainProblems());
 }
 
 function checkTexts(draft: TriggerDraft): Problem[] {
@@ -187,13 +200,14 @@ export function TriggerFields({
   problems = [],
   types,
   saved,
-  canFilter,
+  filter,
 }: {
   draft: TriggerDraft;
   problems?: FormProblems | undefined;
   types: TriggerType[];
   saved?: { variables: string[]; secretEnd: string | undefined };
-  canFilter: boolean;
+  /** `kept`: the organization lost the feature, but the trigger has a filter. */
+  filter: "available" | "kept" | "unavailable";
 }) {
   const signingTypes = types.filter(({ signature }) => signature).map(({ title }) => title);
   const environment = { value: draft.environment, problems };
@@ -222,7 +236,9 @@ export function TriggerFields({
           problems={problems}
         />
       )}
-      {canFilter && <FilterField value={draft.filter} problems={problems} />}
+      {filter !== "unavailable" && (
+        <FilterField value={draft.filter} isKept={filter === "kept"} problems={problems} />
+      )}
       <Check
         label="Enabled"
         name="enabled"

@@ -3,7 +3,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { pipelinePath } from "../pipelines/load.ts";
 import { eventsPath } from "../ui/live.ts";
@@ -60,7 +60,7 @@ export function triggersPage(services: Services) {
                 <Row
                   key={trigger.id}
                   trigger={trigger}
-                  type={findTriggerType(config.issueTracker, trigger.type)?.title ?? trigger.type}
+                  type={typeOfTrigger(config.issueTracker, trigger).title}
                   path={triggerPath(request, trigger)}
                   lastDelivery={lastDeliveries.get(trigger.id)}
                   now={clock.now()}

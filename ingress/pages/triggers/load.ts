@@ -12,7 +12,7 @@ import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers
 import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
-import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -52,7 +52,7 @@ export async function loadEditedTrigger(services: Services, request: MemberReque
   const { trigger } = loaded;
   return {
     ...loaded,
-    type: findTriggerType(config.issueTracker, trigger.type),
+    type: typeOfTrigger(config.issueTracker, trigger),
     variables: Object.keys(environmentOf(cipher, trigger)),
     secretEnd: trigger.secretSealed === null ? undefined : lastTwoOf(cipher.open(trigger.secretSealed)),
   };
@@ -69,8 +69,8 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
   return {
     pipeline,
     trigger,
-    /** Undefined if its issue tracker is no longer configured. */
-    type: findTriggerType(config.issueTracker, trigger.type),
+    type: typeOfTrigger(config.issueTracker, trigger),
+    canFilter: organization.features.includes("webhook_filtering"),
     variables: Object.keys(environmentOf(cipher, trigger)),
     users: await listUsersById(db, [trigger.createdById]),
     ...(await loadDeliveries(services, request, trigger)),

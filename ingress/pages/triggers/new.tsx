@@ -42,14 +42,31 @@ export function addTrigger(services: Services, bodies: Bodies) {
     const draft = readDraft(form);
     const id = readFormId(services, form);
     const outcome = await tryForm(
-      async () => createTrigger(services, request.actor, pipeline, toNewTrigger(draft), id),
+      async () =>
+        createTrigger(
+          services,
+          request.actor,
+          pipeline,
+          toNewTrigger(services.config, request.actor, draft),
+          id,
+        ),
       fieldNames,
     );
     if ("problems" in outcome)
-      return newPage(services, request, { pipeline, id, draft, problems: outcome.problems });
+      return newPage(services, request, {
+        pipeline,
+        id,
+        draft: withoutHiddenFields(draft),
+        problems: outcome.problems,
+      });
     if (!outcome.done) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
     return createdPage(services, request, outcome.done, "Trigger created");
   });
+}
+
+/** The type hides its fields of verification: a refused form must not come back with them filled in. */
+function withoutHiddenFields(draft: TriggerDraft): TriggerDraft {
+  return draft.type === "webhook" ? { ...draft, isVerified: false } : draft;
 }
 
 interface NewTriggerForm {
@@ -81,7 +98,7 @@ function newPage({ config }: Services, request: MemberRequest, form: NewTriggerF
             draft={draft}
             problems={problems}
             types={triggerTypes(config.issueTracker)}
-            canFilter={organization.features.includes("webhook_filtering")}
+            filter={organization.features.includes("webhook_filtering") ? "available" : "unavailable"}
           />
           <p class="actions">
             <button type="submit">Create trigger</button>

@@ -3,7 +3,7 @@ import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { deliveryPath } from "../deliveries/load.ts";
 import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
@@ -24,9 +24,9 @@ interface SendForm {
 export function sendDeliveryPage(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);
-    const type = findTriggerType(services.config.issueTracker, trigger.type);
-    const payload = JSON.stringify(type?.sample ?? {}, undefined, 2);
-    return show(services, request, trigger, { event: type?.sampleEvent ?? "", payload });
+    const type = typeOfTrigger(services.config.issueTracker, trigger);
+    const payload = JSON.stringify(type.sample, undefined, 2);
+    return show(services, request, trigger, { event: type.sampleEvent ?? "", payload });
   });
 }
 
@@ -54,7 +54,7 @@ function show(
   { event, payload, refusal }: SendForm,
 ): PageContent {
   const { organization, visitor } = request;
-  const type = findTriggerType(config.issueTracker, trigger.type);
+  const type = typeOfTrigger(config.issueTracker, trigger);
   const back = triggerPath(request, trigger);
   return {
     title: "Send a test delivery",
@@ -74,7 +74,7 @@ function show(
         <form method="post" action={triggerPath(request, trigger, patterns.sendDeliveryPage)}>
           <CsrfField visitor={visitor} />
           {refusal && <FormError>{asSentence([refusal.message])}</FormError>}
-          {type?.eventHeader && (
+          {type.eventHeader && (
             <Field
               label="Event"
               name="event"

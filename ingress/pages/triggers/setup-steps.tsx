@@ -5,7 +5,7 @@ import { curlCommand } from "./created.tsx";
 
 export interface Setup {
   trigger: Trigger;
-  type: TriggerType | undefined;
+  type: TriggerType;
   editPath: string;
   deliveriesPerHour: string;
 }
@@ -52,7 +52,7 @@ export function GitHubSteps({ trigger, editPath }: Setup) {
 export function TrackerSteps({ trigger, type, editPath }: Setup) {
   return (
     <section aria-labelledby="steps">
-      <h2 id="steps">At {type?.title}</h2>
+      <h2 id="steps">At {type.title}</h2>
       <ol>
         <li>
           Open <strong>Settings → API → Webhooks</strong> and add a webhook.
@@ -67,12 +67,12 @@ export function TrackerSteps({ trigger, type, editPath }: Setup) {
         <li>
           {trigger.secretSealed === null ? (
             <>
-              {type?.title} makes a <strong>signing secret</strong> for the webhook. Copy it, and{" "}
+              {type.title} makes a <strong>signing secret</strong> for the webhook. Copy it, and{" "}
               <a href={editPath}>turn on Verify deliveries</a> with it.
             </>
           ) : (
             <>
-              The <strong>signing secret</strong> that {type?.title} shows must be the secret of this trigger:
+              The <strong>signing secret</strong> that {type.title} shows must be the secret of this trigger:
               deliveries that it did not sign are refused with 401. If it is another one,{" "}
               <a href={editPath}>change the secret here</a>.
             </>

@@ -1,7 +1,7 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
-import { findTriggerType } from "../../../shared/triggers/types.ts";
+import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { loadTrigger, triggerPath } from "./load.ts";
@@ -13,7 +13,7 @@ export function triggerSetupPage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization } = request;
     const { trigger } = await loadTrigger(services, request);
-    const type = findTriggerType(config.issueTracker, trigger.type);
+    const type = typeOfTrigger(config.issueTracker, trigger);
     const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
     const setup: Setup = {
       trigger,
@@ -21,7 +21,7 @@ export function triggerSetupPage(services: Services) {
       editPath: path(patterns.editTriggerPage),
       deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
     };
-    const title = `Set up ${type?.signature ? type.title : "the sender"}`;
+    const title = `Set up ${type.signature ? type.title : "the sender"}`;
     return {
       title,
       within: { organization, section: "pipelines" },
@@ -64,6 +64,6 @@ export function triggerSetupPage(services: Services) {
 }
 
 function Steps(setup: Setup) {
-  if (!setup.type?.signature) return <ProgramSteps {...setup} />;
-  return setup.type.name === "github" ? <GitHubSteps {...setup} /> : <TrackerSteps {...setup} />;
+  if (!setup.type.signature) return <ProgramSteps {...setup} />;
+  return setup.type.stored === "github" ? <GitHubSteps {...setup} /> : <TrackerSteps {...setup} />;
 }

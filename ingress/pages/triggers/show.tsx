@@ -107,7 +107,7 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
   return (
     <dl class="facts panel">
       <dt>Type</dt>
-      <dd>{type?.title ?? trigger.type}</dd>
+      <dd>{type.title}</dd>
       <dt>Builds</dt>
       <dd>
         {trigger.buildBranch ?? buildDefaults.branch} at {trigger.buildCommit ?? buildDefaults.commit}
@@ -120,7 +120,7 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
           <dd>{variables.join(", ")}</dd>
         </>
       )}
-      {type?.signature && (
+      {type.signature && (
         <>
           <dt>Verification</dt>
           <dd>{trigger.secretSealed === null ? "Off" : `On, by ${type.signature.header}`}</dd>
@@ -131,6 +131,14 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
           <dt>Filter</dt>
           <dd class="wide">
             <code>{trigger.filter}</code>
+            {!data.canFilter && (
+              <>
+                {" "}
+                <span class="quiet">
+                  Filters are no longer available to this organization. This one still applies.
+                </span>
+              </>
+            )}
           </dd>
         </>
       )}

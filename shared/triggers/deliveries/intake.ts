@@ -3,7 +3,7 @@ import { hashToken } from "../../crypto/tokens.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import { findTriggerByToken } from "../store.ts";
-import { findTriggerType, type TriggerType } from "../types.ts";
+import { type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
 import { type BodyCheck, openBodyCheck } from "./check.ts";
 import { DeliveryRefusal } from "./refusals.ts";
@@ -60,14 +60,13 @@ export function openIntake(services: Services): Intake {
 
 async function readEnabledTrigger(services: Services, token: string): Promise<EnabledTrigger> {
   const found = await findTriggerByToken(services.db, hashToken(token));
-  const type = found && findTriggerType(services.config.issueTracker, found.trigger.type);
-  if (!found || !type) throw new DeliveryRefusal("not_found");
+  if (!found) throw new DeliveryRefusal("not_found");
   const { trigger, organizationId, deliveriesPerHour } = found;
   if (!trigger.enabled) throw new DeliveryRefusal("disabled", { triggerId: trigger.id });
   return {
     id: trigger.id,
     version: trigger.version,
-    type,
+    type: typeOfTrigger(services.config.issueTracker, trigger),
     secret: trigger.secretSealed === null ? undefined : services.cipher.open(trigger.secretSealed),
     organizationId,
     deliveriesPerHour,

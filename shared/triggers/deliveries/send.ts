@@ -5,7 +5,7 @@ import type { Services } from "../../runtime/services.ts";
 import { encodeBody } from "../payloads/codec.ts";
 import { findPayloadProblem } from "../payloads/problem.ts";
 import type { Trigger } from "../store.ts";
-import { findTriggerType, requireSignature, type TriggerType } from "../types.ts";
+import { requireSignature, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, storeArrivals } from "./accept.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
@@ -23,8 +23,7 @@ export async function sendDelivery(
   { body, event }: { body: Buffer; event?: string | undefined },
 ): Promise<string> {
   const { config, cipher, rateLimiter } = services;
-  const type = findTriggerType(config.issueTracker, trigger.type);
-  if (!type) throw new DeliveryRefusal("not_found");
+  const type = typeOfTrigger(config.issueTracker, trigger);
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);

@@ -64,9 +64,9 @@ describeWithDatabase("POST …/triggers/{id}/filter/test", (database) => {
     const cases: [string, object][] = [
       ["Filter expression can't be blank", { ...good, expression: " " }],
       ["Filter expression can't be blank", { delivery_id: delivery }],
-      ["Filter expression must be a string", { ...good, expression: 1 }],
-      ["Delivery id must be a string", { expression: "true" }],
-      ["Delivery id must be a string", { ...good, delivery_id: null }],
+      ["Filter expression must be text", { ...good, expression: 1 }],
+      ["Delivery id must be text", { expression: "true" }],
+      ["Delivery id must be text", { ...good, delivery_id: null }],
       ["Filter test has no x", { ...good, x: 1 }],
     ];
     for (const [reason, body] of cases) {

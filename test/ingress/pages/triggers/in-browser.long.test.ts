@@ -105,6 +105,9 @@ describeInBrowser("a user who manages triggers in a browser", () => {
 
     await page.getByLabel("Description").fill("Pushes");
     await page.getByLabel("Verify deliveries").check();
+    await page.getByLabel("Webhook", { exact: false }).first().check();
+    assert.equal(await secret.isVisible(), false);
+    await page.getByLabel("GitHub").first().check();
     await page.getByLabel("Environment variables").fill("REGION=eu\nbroken");
     await secret.fill("s3cret");
     await press(page, "Create trigger");

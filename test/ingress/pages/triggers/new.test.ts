@@ -123,6 +123,11 @@ describeWithDatabase("the form of a new trigger", (database) => {
     );
     const webhook = await send({ verify: "1", secret: "hunter2" });
     assert.match(read(webhook), /Verification is not available for webhook triggers\. The secret was not/);
+    assert.doesNotMatch(webhook.text, /name="verify"[^>]*checked/);
+    assertRefused(
+      await send({ type: "x", label: "", environment: "SIGNALBOX_BRANCH=x", filter: "true" }),
+      "Description can't be blank, Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, Type must be webhook, github or linear, Filters are not available to this organization.",
+    );
     const idle = await send({ type: "github", secret: "hunter2" });
     assert.match(read(idle), /Secret is of use only with Verify deliveries\. The secret was not kept/);
 
@@ -152,6 +157,9 @@ describeWithDatabase("the form of a new trigger", (database) => {
     await updateOrganization(pages.services, "acme", { features: { webhook_filtering: false } });
 
     assert.equal((await pages.find(fields.id)).filter, 'webhook.payload.ref ==\n"x"');
+    const words = /Filters are no longer available to this organization. This one still applies/;
+    for (const page of [edit, edit.replace(/\/edit$/, "")])
+      assert.match((await pages.member.get(page)).text, words);
     const same = { ...form, filter: fields.filter ?? "" };
     assert.equal((await pages.member.post(edit, same)).status, 303, "it may stay");
     assertRefused(
