@@ -1,4 +1,5 @@
 import type { H3Event } from "h3";
+import type { CallerNetworks } from "../../shared/crypto/places.ts";
 import { hashToken } from "../../shared/crypto/tokens.ts";
 import { minuteMs } from "../../shared/durations.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
@@ -6,10 +7,12 @@ import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
-import { networkOf } from "./network.ts";
+import { networkOf, wideNetworkOf } from "./network.ts";
 import { admitAll, admitShown, limitFailures, seconds, showLimit, tooMany } from "./rate-limit.ts";
 
 const guessingMs = 10 * minuteMs;
+/** A wide network has the limit of this many networks. */
+const wideFactor = 3;
 
 interface Limit {
   max: (config: Config) => number;
@@ -30,9 +33,10 @@ const limits = {
   // by user, by network
   "user-code-user": { max: (config) => config.userCodeFailures, windowMs: guessingMs },
   "user-code-ip": { max: (config) => config.userCodeFailuresPerIp, windowMs: guessingMs },
-  // by email address and network, by network
+  // by email address and network, by network, by wide network
   "sign-in": { max: (config) => config.signInFailures, windowMs: guessingMs },
   "sign-in-ip": { max: (config) => config.signInFailuresPerIp, windowMs: guessingMs },
+  "sign-in-wide": { max: (config) => config.signInFailuresPerIp * wideFactor, windowMs: guessingMs },
 } as const satisfies Record<string, Limit>;
 
 /** Limits the requests of an access token. */
@@ -120,13 +124,18 @@ export function limitSignInFailures<T>(
   services: Services,
   email: string,
   ip: string,
-  check: () => Promise<T | undefined>,
+  check: (caller: CallerNetworks) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const network = networkOf(ip);
+  const caller = { network: networkOf(ip), wideNetwork: wideNetworkOf(ip) };
+  const { network, wideNetwork } = caller;
   const subject = `${hashToken(email.trim().toLowerCase())}:${network}`;
-  // The network comes first, so that a refused caller opens no windows for invented addresses.
-  const onNetwork = limitOn(services, "sign-in-ip", network);
-  return limitFailures(services, [onNetwork, limitOn(services, "sign-in", subject)], check);
+  // The widest comes first, so that a refused caller opens no windows for invented addresses.
+  const limits = [
+    limitOn(services, "sign-in-wide", wideNetwork),
+    limitOn(services, "sign-in-ip", network),
+    limitOn(services, "sign-in", subject),
+  ];
+  return limitFailures(services, limits, () => check(caller));
 }
 
 function limitOn({ config }: Services, name: keyof typeof limits, subject: string): RateLimit {

@@ -6,8 +6,8 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { nodeResponse } from "./node.ts";
 
 /**
- * Runs a check and limits its failures, which return undefined. Takes the slots before the check: counting
- * afterwards would let parallel guesses through.
+ * Runs a check and limits its failures, which return undefined, and its refusals with 429. Takes the slots before the
+ * check: counting afterwards would let parallel guesses through.
  */
 export async function limitFailures<T>(
   services: Services,
@@ -20,6 +20,9 @@ export async function limitFailures<T>(
     const found = await check();
     isFailure = found === undefined;
     return found;
+  } catch (error) {
+    isFailure = error instanceof Refusal && error.status === 429;
+    throw error;
   } finally {
     if (!isFailure) await giveBackAll(services, taken);
   }

@@ -1,4 +1,5 @@
 import { unmatchableHash } from "../crypto/passwords.ts";
+import type { CallerNetworks } from "../crypto/places.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
@@ -15,14 +16,17 @@ import {
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
 import { normalizeEmail, passwordProblems } from "./users.ts";
 
-/** Takes equally long for an unknown address and a wrong password. */
+/**
+ * Takes equally long for an unknown address and a wrong password.
+ * @throws Refusal 429, 503
+ */
 export async function findUserByPassword(
   { db, passwords }: Services,
-  email: string,
-  password: string,
+  { email, password }: { email: string; password: string },
+  caller: CallerNetworks,
 ): Promise<User | undefined> {
   const user = await findUser(db, normalizeEmail(email));
-  const matches = await passwords.matches(password, user?.passwordHash ?? unmatchableHash);
+  const matches = await passwords.matches(password, user?.passwordHash ?? unmatchableHash, caller);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }
 
@@ -66,16 +70,18 @@ export async function endSession({ db }: Services, token: string): Promise<void>
 /**
  * Ends the user's sessions.
  * @returns `wrong` if `current` is not the password
+ * @throws Refusal 429, 503
  */
 export async function changePassword(
   services: Services,
   user: User,
   { current, next }: { current: string; next: string },
+  caller: CallerNetworks,
 ): Promise<"wrong" | { problems: Problem[] } | { token: string }> {
-  if (!(await services.passwords.matches(current, user.passwordHash ?? ""))) return "wrong";
+  if (!(await services.passwords.matches(current, user.passwordHash ?? "", caller))) return "wrong";
   const problems = passwordProblems(next);
   if (problems.length > 0) return { problems };
-  const passwordHash = await services.passwords.hash(next);
+  const passwordHash = await services.passwords.hash(next, caller);
   return services.db.transaction(async (tx) => {
     if (!(await lockIfPasswordIs(tx, user))) return "wrong";
     await setPasswordHash(tx, user.id, passwordHash);

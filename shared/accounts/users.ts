@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operatorNetworks } from "../crypto/passwords.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
@@ -40,7 +41,7 @@ export async function createUser(
     id: newId(now),
     email,
     name: input.name,
-    passwordHash: await services.passwords.hash(input.password),
+    passwordHash: await services.passwords.hash(input.password, operatorNetworks),
     operatorOfId: null,
     deactivatedAt: null,
     createdAt: now,
@@ -64,7 +65,7 @@ export async function createUser(
 export async function setPassword(services: Services, email: string, password: string): Promise<User> {
   const problems = passwordProblems(password);
   if (problems.length > 0) throw validationFailed(...problems);
-  const passwordHash = await services.passwords.hash(password);
+  const passwordHash = await services.passwords.hash(password, operatorNetworks);
   return services.db.transaction(async (tx) => {
     const user = await requireUser(tx, email);
     await setPasswordHash(tx, user.id, passwordHash);

@@ -1,6 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { unavailable } from "../refusal.ts";
+import { openTurns } from "../runtime/turns.ts";
+import { type CallerNetworks, Places } from "./places.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,
@@ -10,51 +11,50 @@ const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const saltBytes = 16;
 const keyBytes = 32;
 
-/** scrypt takes a core for a quarter of a second; refusals spare other requests. */
-const maxWaiting = 20;
-const retryAfterSeconds = 5;
+/** scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. */
+const maxRunning = 2;
+/** Running and waiting. The last waits three seconds on two cores. */
+const places = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
 
-/** One at a time. */
+/** Nobody shares the places of a command. */
+export const operatorNetworks: CallerNetworks = { network: "operator", wideNetwork: "operator" };
+
+/** Wide networks take turns. */
 export interface Passwords {
   /**
    * The hash states its cost, which can rise later.
-   * @throws Refusal 503 when too many calls wait
+   * @throws Refusal 429, 503 as `Places`
    */
-  hash(password: string): Promise<string>;
+  hash(password: string, caller: CallerNetworks): Promise<string>;
   /**
    * Takes constant time. A malformed hash matches nothing.
-   * @throws Refusal 503 when too many calls wait
+   * @throws Refusal 429, 503 as `Places`
    */
-  matches(password: string, stored: string): Promise<boolean>;
+  matches(password: string, stored: string, caller: CallerNetworks): Promise<boolean>;
 }
 
 /** Hides unknown addresses: its check takes equally long. */
 export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyBytes));
 
 export function createPasswords(): Passwords {
-  let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
-
-  const inTurn = async (work: () => Promise<Buffer>): Promise<Buffer> => {
-    if (waiting >= maxWaiting) throw unavailable(retryAfterSeconds);
-    waiting++;
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result.finally(() => waiting--);
-  };
+  const taken = new Places(places);
+  const turns = openTurns({ maxRunning });
+  const inTurn = (caller: CallerNetworks, work: () => Promise<Buffer>): Promise<Buffer> =>
+    taken.use(caller, () => turns.take(caller.wideNetwork, work));
 
   return {
-    async hash(password) {
+    async hash(password, caller) {
       const salt = randomBytes(saltBytes);
-      return asText(salt, await inTurn(() => derive(password.normalize("NFKC"), salt, keyBytes, cost)));
+      const work = () => derive(password.normalize("NFKC"), salt, keyBytes, cost);
+      return asText(salt, await inTurn(caller, work));
     },
 
-    async matches(password, stored) {
+    async matches(password, stored, caller) {
       const [scheme, N, r, p, salt, key] = stored.split("$");
       if (scheme !== "scrypt" || !salt || !key) return false;
       const expected = Buffer.from(key, "base64url");
       const storedCost = { ...cost, N: Number(N), r: Number(r), p: Number(p) };
-      const given = await inTurn(() =>
+      const given = await inTurn(caller, () =>
         derive(password.normalize("NFKC"), Buffer.from(salt, "base64url"), expected.length, storedCost),
       );
       return timingSafeEqual(given, expected);

@@ -241,7 +241,7 @@ const limits = {
   signInFailuresPerIp: setting(
     "SIGN_IN_FAILURES_PER_IP",
     wholeNumber(1, 1_000_000).default(100),
-    "Wrong passwords in any 10 minutes, per IP address",
+    "Wrong passwords in any 10 minutes, per IP address; three times as many per /24 (IPv4) or /48 (IPv6)",
   ),
   sessionDays: setting("SESSION_DAYS", wholeNumber(1, 365).default(14), "Days a browser stays signed in"),
   queuesPerCluster: setting(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createCipher } from "../../shared/crypto/cipher.ts";
-import { createPasswords } from "../../shared/crypto/passwords.ts";
+import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
 import { createLog, describeError, redactTokens } from "../../shared/runtime/log.ts";
@@ -69,11 +69,11 @@ describe("the cipher", () => {
 describe("passwords", () => {
   it("match in any Unicode form, and match nothing else", async () => {
     const passwords = createPasswords();
-    const stored = await passwords.hash("caf\u00e9 au lait");
+    const stored = await passwords.hash("caf\u00e9 au lait", operatorNetworks);
     assert.match(stored, /^scrypt\$32768\$8\$3\$/);
-    assert.ok(await passwords.matches("cafe\u0301 au lait", stored));
-    assert.ok(!(await passwords.matches("cafe au lait", stored)));
-    assert.ok(!(await passwords.matches("", "")));
+    assert.ok(await passwords.matches("cafe\u0301 au lait", stored, operatorNetworks));
+    assert.ok(!(await passwords.matches("cafe au lait", stored, operatorNetworks)));
+    assert.ok(!(await passwords.matches("", "", operatorNetworks)));
   });
 });
 

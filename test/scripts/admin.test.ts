@@ -8,7 +8,7 @@ import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
 import { openEnvironment } from "../../shared/builds/environment.ts";
-import { createPasswords } from "../../shared/crypto/passwords.ts";
+import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
@@ -194,7 +194,9 @@ describeWithDatabase("the operator's command", (database) => {
     assert.equal(set.code, 0);
     assert.doesNotMatch(set.stdout, /standard input/);
     const user = await findUser(world.services.db, "ada@example.com");
-    assert.ok(await createPasswords().matches("from standard input", user?.passwordHash ?? ""));
+    assert.ok(
+      await createPasswords().matches("from standard input", user?.passwordHash ?? "", operatorNetworks),
+    );
     assert.equal((await admin("user", "disable", "ada@example.com")).disabled, true);
   });
 

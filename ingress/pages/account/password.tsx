@@ -22,8 +22,8 @@ export function savePassword(services: Services, bodies: Bodies) {
     if (field("wanted") !== field("again")) return passwordForm(visitor, [notRepeated]);
 
     const passwords = { current: field("present"), next: field("wanted") };
-    const changed = await limitSignInFailures(services, user.email, clientIp(event), async () => {
-      const outcome = await changePassword(services, user, passwords);
+    const changed = await limitSignInFailures(services, user.email, clientIp(event), async (caller) => {
+      const outcome = await changePassword(services, user, passwords, caller);
       return outcome === "wrong" ? undefined : outcome;
     });
     if (!changed) return passwordForm(visitor, [wrongPassword]);

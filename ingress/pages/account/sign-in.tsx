@@ -24,8 +24,9 @@ export function signIn(services: Services, bodies: Bodies) {
   return action(services, bodies, async ({ event, visitor }, form) => {
     const email = form.get("email") ?? "";
     const to = localPath(form.get("to"));
-    const user = await limitSignInFailures(services, email, clientIp(event), () =>
-      findUserByPassword(services, email, form.get("password") ?? ""),
+    const password = form.get("password") ?? "";
+    const user = await limitSignInFailures(services, email, clientIp(event), (caller) =>
+      findUserByPassword(services, { email, password }, caller),
     );
     const token = user && (await startSession(services, user, visitor.token));
     if (!token) return signInForm(visitor, { to, email, problems: [wrongPassword] });

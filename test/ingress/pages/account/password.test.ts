@@ -35,8 +35,12 @@ describeWithDatabase("POST /user/password", (database) => {
     await setPassword(world.services, acme.user.email, first);
   });
 
+  const caller = { network: "192.0.2.1", wideNetwork: "192.0.2.0/24" };
+  const findByPassword = (password: string) =>
+    findUserByPassword(world.services, { email: acme.user.email, password }, caller);
+
   it("starts no session with a password replaced during the check", async () => {
-    const user = await findUserByPassword(world.services, acme.user.email, first);
+    const user = await findByPassword(first);
     assert.ok(user);
     await setPassword(world.services, acme.user.email, second);
 
@@ -45,16 +49,14 @@ describeWithDatabase("POST /user/password", (database) => {
   });
 
   it("does not replace a password set by the operator during the request", async () => {
-    const user = await findUserByPassword(world.services, acme.user.email, first);
+    const user = await findByPassword(first);
     assert.ok(user);
     await setPassword(world.services, acme.user.email, second);
 
-    const outcome = await changePassword(world.services, user, {
-      current: first,
-      next: "a third password",
-    });
+    const passwords = { current: first, next: "a third password" };
+    const outcome = await changePassword(world.services, user, passwords, caller);
 
     assert.equal(outcome, "wrong");
-    assert.ok(await findUserByPassword(world.services, acme.user.email, second));
+    assert.ok(await findByPassword(second));
   });
 });

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { Redis } from "ioredis";
+import { sqlite } from "../helpers/databases.ts";
+import { type Answer, eventually } from "../helpers/http.ts";
+import { password, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { onlyInFullRun } from "../helpers/run-mode.ts";
+import { type Visitor, visitor } from "../helpers/visitor.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const attempts = 40;
+const places = 24;
+/** Of one network, while nobody else signs in. */
+const half = places / 2;
+
+describe("many wrong passwords at once", () => {
+  let world: World;
+  let acme: TestOrganization;
+  let redis: Redis;
+  let visitors: Visitor[];
+
+  before(async () => {
+    world = await startWorld(sqlite, { TRUSTED_PROXIES: "127.0.0.1" });
+    acme = await setUpOrganization(world);
+    redis = new Redis(process.env.TEST_REDIS_URL ?? "");
+  });
+  beforeEach(async () => {
+    visitors = Array.from({ length: attempts }, () => visitor(world.url));
+    await Promise.all(visitors.map(({ get }) => get("/sign-in")));
+    for (const key of await redis.keys(`${world.config.redisPrefix}:window:*`)) await redis.del(key);
+  });
+  after(async () => {
+    redis.disconnect();
+    await world.close();
+  });
+
+  /** Adds the status of each answer when it comes. */
+  const attack = (ipOf: (index: number) => string) => {
+    const statuses: number[] = [];
+    const answers = visitors.map(async ({ post }, index) => {
+      const fields = { email: `${index}@example.com`, password: "wrong" };
+      const answer = await post("/sign-in", fields, { "X-Forwarded-For": ipOf(index) });
+      statuses.push(answer.status);
+      return answer;
+    });
+    return { statuses, ended: Promise.all(answers) };
+  };
+  const count = (statuses: number[], status: number) => statuses.filter((each) => each === status).length;
+  const signIn = async (person: Visitor, ip: string): Promise<Answer> =>
+    person.post("/sign-in", { email: acme.user.email, password }, { "X-Forwarded-For": ip });
+  const failuresOf = (name: string, network: string) =>
+    redis.hget(`${world.config.redisPrefix}:window:${name}:${network}`, "t").then(Number);
+
+  const networks: [title: string, ipOf: (index: number) => string, wide: string, mode: object][] = [
+    ["an address", () => "192.0.2.1", "192.0.2.0/24", {}],
+    ["the addresses of a /24", (index) => `192.0.2.${index}`, "192.0.2.0/24", onlyInFullRun],
+    ["the networks of an IPv6 /48", (index) => `2001:db8:0:${index}::1`, "2001:db8:0::/48", onlyInFullRun],
+  ];
+  for (const [title, ipOf, wide, mode] of networks)
+    it(`from ${title} are refused beyond half of the places, and do not delay others`, mode, async () => {
+      const person = visitor(world.url);
+      await person.get("/sign-in");
+      const { statuses, ended } = attack(ipOf);
+      await eventually("a refusal", async () => statuses.includes(429));
+
+      const answer = await signIn(person, "198.51.100.7");
+
+      assert.equal(answer.status, 303, answer.text);
+      assert.ok(count(statuses, 422) < half, "the person did not wait for all the others");
+      const answers = await ended;
+      assert.deepEqual([count(statuses, 422), count(statuses, 429)], [half, attempts - half]);
+      for (const { status, headers } of answers)
+        if (status === 429) assert.equal(headers.get("retry-after"), "5");
+      // Each refusal was the caller's own fault, so it counts like a wrong password.
+      assert.equal(await failuresOf("sign-in-wide", wide), attempts);
+      assert.equal(await failuresOf("sign-in-wide", "198.51.100.0/24"), 0);
+      assert.equal((await signIn(visitor(world.url), ipOf(0))).status, 303, "recovers");
+    });
+
+  it("from everywhere get 503 when all places are taken, and those do not count", onlyInFullRun, async () => {
+    const { statuses, ended } = attack((index) => `10.0.${index}.1`);
+    const answers = await ended;
+
+    assert.deepEqual([count(statuses, 422), count(statuses, 503)], [places, attempts - places]);
+    for (const [index, { status, headers }] of answers.entries()) {
+      if (status === 503) assert.equal(headers.get("retry-after"), "5");
+      assert.equal(await failuresOf("sign-in-ip", `10.0.${index}.1`), status === 422 ? 1 : 0);
+    }
+    assert.equal((await signIn(visitor(world.url), "198.51.100.7")).status, 303, "recovers");
+  });
+
+  it("are checked two at a time", async () => {
+    const running = new Set<number>();
+    let max = 0;
+    const hook = createHook({
+      init(id, type) {
+        if (type !== "SCRYPTREQUEST") return;
+        running.add(id);
+        max = Math.max(max, running.size);
+      },
+      after: (id) => void running.delete(id),
+    }).enable();
+
+    await attack(() => "192.0.2.1").ended;
+    hook.disable();
+
+    assert.equal(max, 2);
+  });
+});
+
+describe("wrong passwords of a wide network, one after the other", () => {
+  it("are 429 after three times the limit of an address", async () => {
+    const world = await startWorld(sqlite, { TRUSTED_PROXIES: "127.0.0.1", SIGN_IN_FAILURES_PER_IP: "1" });
+    const guess = async (ip: string) => {
+      const fields = { email: "ada@example.com", password: "wrong" };
+      return (await visitor(world.url).post("/sign-in", fields, { "X-Forwarded-For": ip })).status;
+    };
+
+    for (const site of ["192.0.2.", "2001:db8:1:"]) {
+      const statuses: number[] = [];
+      for (let n = 1; n <= 4; n++)
+        statuses.push(await guess(site.includes(":") ? `${site}${n}::1` : site + n));
+      assert.deepEqual(statuses, [422, 422, 422, 429], site);
+    }
+    assert.equal(await guess("198.51.100.1"), 422);
+    await world.close();
+  });
+});
