@@ -200,10 +200,17 @@ export async function listQueuesToFanOut(db: Db): Promise<string[]> {
     .select({ id: queues.id })
     .from(queues)
     .where(and(isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)));
-  const marked = await db
-    .select({ id: jobs.queueId })
-    .from(jobs)
-    .where(isNotNull(jobs.dispatchPausedAt))
-    .groupBy(jobs.queueId);
-  return [...new Set([...paused, ...marked].map(({ id }) => id))];
+  const ids = new Set(paused.map(({ id }) => id));
+  // Skips from queue to queue: one may have a million marked jobs.
+  for (let after: string | undefined; ; ) {
+    const [marked] = await db
+      .select({ id: jobs.queueId })
+      .from(jobs)
+      .where(and(isNotNull(jobs.dispatchPausedAt), after ? gt(jobs.queueId, after) : undefined))
+      .orderBy(asc(jobs.queueId))
+      .limit(1);
+    if (!marked) return [...ids];
+    ids.add(marked.id);
+    after = marked.id;
+  }
 }

@@ -152,6 +152,20 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     }
   });
 
+  it("is no longer paused after a requeue when the fan-outs of several resumes are lost", async () => {
+    const of = await waiting(4, 3);
+    for (const id of of.ids) {
+      await dispatch(id, "pause");
+      await fanOut(id);
+    }
+    for (const id of of.ids) await dispatch(id, "resume");
+    assert.notDeepEqual(await differences(of), []);
+
+    await sweep();
+
+    assert.deepEqual(await differences(of), []);
+  });
+
   it("is no longer paused once it is canceled", async () => {
     const of = await waiting(2, 2);
     for (const id of of.ids) {
