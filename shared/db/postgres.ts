@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SQL } from "drizzle-orm";
+import { getTableName, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
-import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import { type Db, type Reader, rootCause, type Tx, translateError } from "./database.ts";
+import { Inserts } from "./inserts.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
@@ -25,8 +26,9 @@ const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
 /** Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. */
 const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
-/** Postgres allows 65,535 per statement. */
-const maxParameters = 60_000;
+/** Keeps prepared statements small. */
+const maxRowsInserted = 64;
+const inserts = new Map<PgTable, Inserts>();
 
 export function poolConfig(url: string, max: number): PoolConfig {
   return {
@@ -130,15 +132,27 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
     update: queries.update.bind(queries),
     delete: queries.delete.bind(queries),
     async insertMany(table: PgTable, rows: Record<string, unknown>[]) {
-      const [first] = rows;
-      if (!first) return;
-      const perStatement = Math.floor(maxParameters / Object.keys(first).length);
-      for (let start = 0; start < rows.length; start += perStatement) {
-        await queries.insert(table).values(rows.slice(start, start + perStatement) as never);
+      for (let start = 0; start < rows.length; ) {
+        const some = rows.slice(start, start + countPrepared(rows.length - start));
+        await client.query(preparedInsert(table, some));
+        start += some.length;
       }
     },
   };
   return tx as unknown as Tx;
+}
+
+/** Returns a power of two, so that a connection prepares few statements for a table. */
+function countPrepared(rowsLeft: number): number {
+  return Math.min(maxRowsInserted, 2 ** Math.floor(Math.log2(rowsLeft)));
+}
+
+/** Of drizzle's multi-row insert it takes a sixth of the CPU time here, and three fifths in Postgres. */
+function preparedInsert(table: PgTable, rows: Record<string, unknown>[]): QueryConfig {
+  const insert = inserts.get(table) ?? new Inserts(table, (number) => `$${number}`);
+  inserts.set(table, insert);
+  const name = `insert_${getTableName(table)}_${rows.length}`;
+  return { name, text: insert.text(rows.length), values: insert.values(rows) };
 }
 
 function primaryKeyColumns(table: PgTable): PgColumn[] {

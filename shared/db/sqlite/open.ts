@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Client from "better-sqlite3";
-import { getTableColumns, getTableName, type SQL } from "drizzle-orm";
+import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
@@ -9,6 +9,7 @@ import { secondMs } from "../../durations.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { kits } from "../columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "../database.ts";
+import { Inserts } from "../inserts.ts";
 import { openOffLoop } from "../off-loop/open.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { defineSchema } from "../schema.ts";
@@ -111,19 +112,9 @@ function rowByRow(writer: Client.Database): Tx["insertMany"] {
   const inserts = new Map<SQLiteTable, (row: Record<string, unknown>) => void>();
 
   const prepareInsert = (table: SQLiteTable) => {
-    const columns = Object.entries(getTableColumns(table));
-    const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
-    const marks = columns.map(() => "?").join(", ");
-    const statement = writer.prepare(`insert into "${getTableName(table)}" (${names}) values (${marks})`);
-    const values: unknown[] = columns.map(() => null);
-    return (row: Record<string, unknown>) => {
-      for (let index = 0; index < columns.length; index++) {
-        const [key, column] = columns[index] as (typeof columns)[number];
-        const value = row[key];
-        values[index] = value == null ? null : column.mapToDriverValue(value);
-      }
-      statement.run(values);
-    };
+    const insert = new Inserts(table, () => "?");
+    const statement = writer.prepare(insert.text(1));
+    return (row: Record<string, unknown>) => statement.run(insert.values([row]));
   };
 
   return async (table, rows) => {
