@@ -1,5 +1,10 @@
 # Every process of the program from one image: ingress as it is, others by their command, for instance
 #   docker run … signalbox node --import tsx workers/main.ts deliveries
+FROM node:24-slim AS renderer
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+
 FROM node:24-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
@@ -7,6 +12,10 @@ ENV NODE_ENV=production HOST=0.0.0.0
 COPY package.json package-lock.json .npmrc ./
 # Without install scripts: what these packages need comes compiled.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+
+# One script of the renderer of /docs, without the 270 packages that it is made of.
+COPY --from=renderer /app/node_modules/@scalar/api-reference/package.json node_modules/@scalar/api-reference/
+COPY --from=renderer /app/node_modules/@scalar/api-reference/dist/browser/standalone.js node_modules/@scalar/api-reference/dist/browser/
 
 COPY tsconfig.json ./
 COPY shared shared

@@ -7,10 +7,12 @@ import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
 import type { FilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
-import { describeApi, openapi } from "./api/openapi.ts";
 import { restHandlers, restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
 import { limitTokenHolder } from "./auth/principal.ts";
+import { docsAsset, findDocsAssets } from "./docs/assets.ts";
+import { openapi } from "./docs/openapi.ts";
+import { docsPage } from "./docs/page.tsx";
 import { openBodies } from "./http/body.ts";
 import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
@@ -53,7 +55,7 @@ export function createApp(
   const oauth = { clients: new Clients(hot), deviceFlow };
 
   const operations = restOperations(services, filters);
-  const document = describeApi(services.config, operations);
+  const docsAssets = findDocsAssets();
 
   app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals }));
   app.all(patterns.deliver, refuseMethod);
@@ -72,10 +74,12 @@ export function createApp(
     [patterns.introspect, { POST: introspect(hot, bodies.forms, oauth.clients) }],
     [patterns.oauthMetadata, { GET: metadata(services.config) }],
     [patterns.openidConfiguration, { GET: metadata(services.config) }],
-    [patterns.openapi, { GET: openapi(document) }],
+    [patterns.openapi, { GET: openapi(services.config, operations) }],
+    [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
+    [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
     ...metaDataRoutes(patterns.jobData, metaDataHandlers(services, bodies.agents, "job")),
     ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, bodies.agents, "build")),
-    ...pages(services, bodies.forms, { document, filters, isClosing }),
+    ...pages(services, bodies.forms, { filters, isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);
   return app;

@@ -84,6 +84,7 @@ export const patterns = {
   rebuild: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/rebuild",
   openapi: "/openapi.json",
   docs: "/docs",
+  docsAsset: "/docs/:version/:file",
   jobData: "/v3/jobs/:id/data",
   buildData: "/v3/builds/:id/data",
 } as const;

@@ -131,7 +131,7 @@ describe("the import rules", () => {
     ],
     [["bullmq"], /^(shared\/jobs\/|workers\/run\.ts$|scripts\/bench\/)/],
     [["h3", "srvx"], /^(ingress\/|scripts\/bench\/)/],
-    [["preact", "preact-render-to-string"], /^ingress\/pages\//],
+    [["preact", "preact-render-to-string"], /^ingress\/(pages\/|docs\/page\.tsx$)/],
     [["drizzle-kit"], /^shared\/db\/[a-z]+\.config\.ts$/],
   ] as const) {
     it(`keep ${packages.join(", ")} in place`, () => {

@@ -14,8 +14,8 @@ import { pathParameter } from "../http/routing.ts";
 export type DataOwner = "job" | "build";
 
 const text = (name: string) => z.string({ error: `${name} must be text` });
-const keyBody = z.object({ key: text("key") });
-const entryBody = z.object({ key: text("key"), value: text("value") });
+export const keyBody = z.object({ key: text("key") });
+export const entryBody = z.object({ key: text("key"), value: text("value") });
 
 /** `/v3/{jobs,builds}/:id/data/…` */
 export function metaDataHandlers(services: Services, bodies: Bodies, owner: DataOwner) {

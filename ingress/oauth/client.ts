@@ -10,8 +10,6 @@ import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits.ts";
 import type { Form } from "./form.ts";
 
-export const clientParameters = ["client_id", "client_secret"];
-
 /** From the form or from HTTP Basic, never both. */
 interface Credentials {
   id: string;

@@ -9,11 +9,12 @@ import { device } from "../../shared/urls.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitDeviceAuthorizations } from "../http/limits.ts";
-import { type Clients, clientParameters } from "./client.ts";
+import type { Clients } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
+import { forms, parametersOf } from "./forms.ts";
 import { readScopes } from "./scope.ts";
 
-const parameters = [...clientParameters, "scope", "organization", "organization_uuid"];
+const parameters = parametersOf(forms.deviceAuthorization);
 
 interface Parts {
   clients: Clients;

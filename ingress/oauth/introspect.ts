@@ -4,13 +4,16 @@ import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import { type ActiveToken, inspectToken } from "../../shared/oauth/tokens.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";
-import { type Clients, clientParameters } from "./client.ts";
+import type { Clients } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
+import { forms, parametersOf } from "./forms.ts";
+
+const parameters = parametersOf(forms.introspect);
 
 /** POST /oauth/introspect: describes a token of the client (RFC 7662). */
 export function introspect(services: Services, bodies: Bodies, clients: Clients) {
   return defineHandler(async (event) => {
-    const form = await readOAuthForm(event, bodies, [...clientParameters, "token"]);
+    const form = await readOAuthForm(event, bodies, parameters);
     const application = await clients.requireConfidential(event, form);
     const token = form.get("token");
     if (token === undefined) throw new OAuthRefusal("missing_token");

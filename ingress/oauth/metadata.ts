@@ -3,7 +3,7 @@ import { scopes } from "../../shared/accounts/scopes.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import { setHeader } from "../http/respond.ts";
-import { deviceGrantType } from "./token.ts";
+import { deviceGrantType } from "./forms.ts";
 
 const secretMethods = ["client_secret_basic", "client_secret_post"];
 const allMethods = ["none", ...secretMethods];

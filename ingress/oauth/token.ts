@@ -7,12 +7,12 @@ import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/re
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Bodies } from "../http/body.ts";
 import { json } from "../http/respond.ts";
-import { type Clients, clientParameters } from "./client.ts";
+import type { Clients } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
+import { deviceGrantType, forms, parametersOf } from "./forms.ts";
 import { readScopes } from "./scope.ts";
 
-export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
-const parameters = [...clientParameters, "grant_type", "device_code", "refresh_token", "scope"];
+const parameters = parametersOf(forms.token);
 
 interface Parts {
   clients: Clients;

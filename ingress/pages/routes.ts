@@ -52,19 +52,17 @@ import { triggerSetupPage } from "./triggers/setup.tsx";
 import { triggerPage } from "./triggers/show.tsx";
 import { asset } from "./ui/assets.ts";
 import { avatar } from "./ui/avatar.tsx";
-import { type ApiDocument, docsPage } from "./ui/docs.tsx";
 import { liveEvents } from "./ui/live.ts";
 
 /** Each makes its handler once, at startup. */
 type Makers = Partial<Record<"GET" | "POST", (services: Services, bodies: Bodies) => EventHandler>>;
 
 interface Parts {
-  document: ApiDocument;
   filters: FilterEvaluator;
   isClosing: () => boolean;
 }
 
-function routes({ document, filters, isClosing }: Parts) {
+function routes({ filters, isClosing }: Parts) {
   return {
     [patterns.asset]: { GET: asset },
     [patterns.avatar]: { GET: avatar },
@@ -118,7 +116,6 @@ function routes({ document, filters, isClosing }: Parts) {
     [patterns.resumeQueuePage]: { GET: redirectToQueue, POST: resumeQueue },
     [patterns.auditPage]: { GET: auditPage },
     [patterns.events]: { GET: (services) => liveEvents(services, isClosing) },
-    [patterns.docs]: { GET: (services) => docsPage(services, document) },
   } satisfies Partial<Record<Pattern, Makers>>;
 }
 

@@ -6,7 +6,12 @@ import { defaultPerPage, maxPerPage, type NumberedList, neighborsOf } from "../.
 import { setHeader } from "../../http/respond.ts";
 import * as field from "./fields.ts";
 
-const perPage = z.int().min(1).max(maxPerPage).default(defaultPerPage);
+const perPage = z
+  .int()
+  .min(1)
+  .max(maxPerPage)
+  .default(defaultPerPage)
+  .meta({ description: "Items in a page" });
 
 export const pageQuery = {
   page: z.int().min(1).default(1).meta({ description: "Number of the page; past the end it is empty" }),

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeApi } from "../../../ingress/api/openapi.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
+import { describeApi } from "../../../ingress/docs/document.ts";
 import { readConfig } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
@@ -20,6 +20,7 @@ const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" 
 const document = describeApi(
   config,
   restOperations({ config } as Services, noFilters),
+  {},
 ) as unknown as ApiDocument;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
 writeFileSync(join(folder, "document.json"), JSON.stringify(clientDocument(document)));

@@ -58,10 +58,6 @@ const newToken = (organization: string) => async (page: Page) => {
   await press(page, "Create token");
 };
 
-const openedDocs = async (page: Page) => {
-  await page.goto("/docs");
-  await page.locator("#createQueue > summary").click();
-};
 const withEnvironment = async (page: Page) => {
   await page.goto("/organizations/globex/pipelines/site/builds/1?environment=shown");
 };
@@ -136,8 +132,6 @@ export const everyPage: Look[] = [
   { name: "new token, incomplete", as: "ada", visit: newToken("Choose one") },
   { name: "new token, created", as: "ada", visit: newToken("acme") },
   { name: "password", as: "ada", visit: at("/user/password") },
-  { name: "the documentation", as: "nobody", visit: at("/docs") },
-  { name: "the documentation, opened", as: "nobody", visit: openedDocs },
   { name: "pipelines", as: "ada", visit: at("/organizations/globex/pipelines") },
   { name: "pipelines, one without builds", as: "bob", visit: at("/organizations/acme/pipelines") },
   { name: "a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site") },

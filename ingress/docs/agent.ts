@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { patterns } from "../../shared/paths.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import { entryBody, keyBody } from "../agent/meta-data.ts";
+import * as field from "../api/json/fields.ts";
+import { type HeaderName, rateLimitHeaders } from "./answers.ts";
+import { type Answer, type Declaration, jsonType } from "./declaration.ts";
+
+type Verb = "get" | "set" | "exists" | "keys";
+
+function refusal(description: string, headers: HeaderName[] = []): Answer {
+  return { description, schema: field.problem, headers };
+}
+
+/** Describes the meta-data calls below `/v3`. */
+export function declareAgent({ serviceName }: Config): Declaration[] {
+  const payloadKey = `\`${serviceName}:webhook\``;
+  const calls: Record<Verb, { summary: string; description?: string; body?: z.ZodType; success: Answer }> = {
+    get: {
+      summary: "Read a value of the build's meta-data",
+      description: `The key ${payloadKey} reads the payload of the delivery that made the build, byte for byte.`,
+      body: keyBody,
+      success: {
+        description: "The value",
+        schema: z.object({ key: z.string(), value: z.string() }),
+        headers: [],
+      },
+    },
+    set: {
+      summary: "Set a value of the build's meta-data",
+      description: "Values have at most 100 KB, keys at most 1,024 characters.",
+      body: entryBody,
+      success: { description: "The value is set", schema: z.object({ key: z.string() }), headers: [] },
+    },
+    exists: {
+      summary: "Whether a key has a value",
+      body: keyBody,
+      success: { description: "The answer", schema: z.object({ exists: z.boolean() }), headers: [] },
+    },
+    keys: {
+      summary: "List the keys",
+      success: { description: "The keys", schema: z.array(z.string()), headers: [] },
+    },
+  };
+  const owners = [
+    { owner: "Job", base: patterns.jobData },
+    { owner: "Build", base: patterns.buildData },
+  ];
+  return owners.flatMap(({ owner, base }) =>
+    Object.entries(calls).map(([verb, { summary, description, body, success }]) => ({
+      methods: ["POST"],
+      path: `${base}/${verb}`,
+      id: `${verb}DataOf${owner}`,
+      tag: "Agent API",
+      summary: `${summary}, by ${owner.toLowerCase()}`,
+      ...(description ? { description } : {}),
+      security: ["jobToken"],
+      server: "baseUrl",
+      pathParameters: { id: `Id of the token's ${owner.toLowerCase()}` },
+      ...(body ? { body: { schema: body, mediaType: jsonType } } : {}),
+      answers: { "200": success, ...refusalsOf(verb as Verb) },
+    })),
+  );
+}
+
+function refusalsOf(verb: Verb): Record<string, Answer> {
+  const hasBody = verb !== "keys";
+  return {
+    "401": refusal("No valid job token", ["WWW-Authenticate"]),
+    "404": refusal(
+      verb === "get"
+        ? "Another job or build than the token's, or no such key"
+        : "Another job or build than the token's",
+    ),
+    ...(hasBody && {
+      "400": refusal("The body is not valid JSON, or not an object"),
+      "413": refusal("The body is larger than 1 MB"),
+      "415": refusal("The body is not JSON in UTF-8"),
+      "422": refusal("A member is missing or wrong"),
+    }),
+    ...(verb === "set" && { "403": refusal("The token may only read") }),
+    "429": refusal("Too many requests: wait as Retry-After says", ["Retry-After", ...rateLimitHeaders]),
+    "503": refusal("Temporarily unavailable: wait as Retry-After says", ["Retry-After"]),
+  };
+}

@@ -1,0 +1,38 @@
+const text = (description: string) => ({ description, schema: { type: "string" } });
+const number = (description: string) => ({ description, schema: { type: "integer" } });
+
+/** The header components that answers refer to. */
+export const answerHeaders = {
+  Link: text("Addresses of those of the first, prev, next and last page that there are"),
+  "RateLimit-Limit": number("Requests that the limit admits in its window"),
+  "RateLimit-Remaining": number("Requests that are left"),
+  "RateLimit-Reset": number("Seconds until there are more"),
+  "RateLimit-Scope": {
+    description: "The name of the limit",
+    schema: { type: "string", enum: ["rest", "deliveries", "payload-reads"] },
+  },
+  "RateLimit-Policy": text("The limit, as the IETF draft has it"),
+  RateLimit: text("The rest of the limit, as the IETF draft has it"),
+  "Retry-After": number("Seconds after which the same request may succeed"),
+  "WWW-Authenticate": text("The missing credentials: a valid token, a scope, a client's secret"),
+  "Idempotent-Replayed": {
+    description: "`true`: the key was known",
+    schema: { type: "string", enum: ["true"] },
+  },
+  "X-Request-Id": text("Id of the request in the logs: the caller's own, if it sent one"),
+};
+
+export type HeaderName = keyof typeof answerHeaders;
+
+export const rateLimitHeaders: HeaderName[] = [
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "RateLimit-Scope",
+  "RateLimit-Policy",
+  "RateLimit",
+];
+
+export function referTo(names: HeaderName[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,41 @@
+import type { z } from "zod";
+import type { Method } from "../api/operation.ts";
+import type { HeaderName } from "./answers.ts";
+
+/** How a caller authenticates: a name of the document's security schemes. */
+export type SecurityScheme = "accessToken" | "jobToken" | "client";
+
+/** The settings that name the addresses of the API. */
+export type ServerSetting = "baseUrl" | "authUrl" | "webhookUrl";
+
+export interface Answer {
+  description: string;
+  /** Absent: no body. */
+  schema?: z.ZodType;
+  headers: HeaderName[];
+}
+
+/** An operation as the document describes it. */
+export interface Declaration {
+  methods: Method[];
+  /** Parameters are `:name`. */
+  path: string;
+  /** The name that generated clients give it. */
+  id: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** Alternatives. None: public. */
+  security: (SecurityScheme | "none")[];
+  server: ServerSetting;
+  /** Descriptions of path parameters that are not in the common list. */
+  pathParameters?: Record<string, string>;
+  query?: Record<string, z.ZodType>;
+  headers?: Record<string, z.ZodType>;
+  body?: { schema: z.ZodType; mediaType: string; isOptional?: boolean };
+  /** By status. */
+  answers: Record<string, Answer>;
+}
+
+export const jsonType = "application/json";
+export const formType = "application/x-www-form-urlencoded";

@@ -1,0 +1,112 @@
+import type { z } from "zod";
+import type { Config } from "../../shared/runtime/config.ts";
+import { referTo } from "./answers.ts";
+import { type Answer, type Declaration, jsonType } from "./declaration.ts";
+import { describeExamples, type Example } from "./examples.ts";
+import type { Schemas } from "./schemas.ts";
+
+interface Context {
+  schemas: Schemas;
+  examples: Example[];
+}
+
+/** Makes an operation object of OpenAPI. */
+export function describeOperation(config: Config, declared: Declaration, context: Context) {
+  const { id, tag, summary, description, server, body } = declared;
+  const serverUrl = config[server];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description ? { description } : {}),
+    ...(serverUrl === config.baseUrl ? {} : { servers: [{ url: serverUrl }] }),
+    security: declared.security.map((scheme) => (scheme === "none" ? {} : { [scheme]: [] })),
+    parameters: describeParameters(declared, context),
+    ...(body ? { requestBody: describeBody(body, context) } : {}),
+    responses: Object.fromEntries(
+      Object.entries(declared.answers).map(([status, answer]) => [
+        status,
+        describeAnswer(status, answer, context),
+      ]),
+    ),
+  };
+}
+
+function describeBody(
+  { schema, mediaType, isOptional }: NonNullable<Declaration["body"]>,
+  { schemas, examples }: Context,
+) {
+  return {
+    required: !isOptional,
+    content: {
+      [mediaType]: { schema: schemas.convert(schema), ...describeExamples(examples, ({ body }) => body) },
+    },
+  };
+}
+
+function describeAnswer(
+  status: string,
+  { description, schema, headers }: Answer,
+  { schemas, examples }: Context,
+) {
+  const ofStatus = examples.filter(({ answer }) => String(answer.status) === status);
+  return {
+    description,
+    headers: referTo([...headers, "X-Request-Id"]),
+    ...(schema
+      ? {
+          content: {
+            [jsonType]: {
+              schema: schemas.convert(schema),
+              ...describeExamples(ofStatus, ({ answer }) => answer.body),
+            },
+          },
+        }
+      : {}),
+  };
+}
+
+const id = { type: "string", format: "uuid" };
+const slug = { type: "string" };
+
+const pathParameters: Record<string, { description: string; schema: object }> = {
+  org: { description: "Slug of the organization", schema: slug },
+  cluster: { description: "Id of the cluster", schema: id },
+  queue: { description: "Id of the queue", schema: id },
+  slug: { description: "Slug of the pipeline", schema: slug },
+  number: { description: "Number of the build", schema: { type: "integer", minimum: 1 } },
+  trigger: { description: "Id of the trigger", schema: id },
+  delivery: { description: "Id of the delivery", schema: id },
+  id: { description: "Id", schema: id },
+};
+
+function describeParameters(declared: Declaration, { schemas, examples }: Context) {
+  const { path, query = {}, headers = {}, pathParameters: own = {} } = declared;
+  const [example] = examples;
+  const inPath = [...path.matchAll(/:([a-z]+)/g)].map(([, name = ""]) => {
+    const { description, schema } = pathParameters[name] ?? { description: "", schema: slug };
+    return {
+      ...{ name, in: "path", required: true, description: own[name] ?? description, schema },
+      ...exampleOf(example?.path?.[name], schema),
+    };
+  });
+  const describe = (place: "query" | "header", members: Record<string, z.ZodType>, sample = {}) =>
+    Object.entries(members).map(([name, member]) => {
+      const { description, ...schema } = schemas.convert(member);
+      const value = (sample as Record<string, string>)[name];
+      return { name, in: place, description, schema, ...exampleOf(value, schema) };
+    });
+  return [
+    ...inPath,
+    ...describe("query", query, example?.query),
+    ...describe("header", headers, example?.headers),
+  ];
+}
+
+/** Parameters of an exchange are text. */
+function exampleOf(value: string | undefined, schema: { type?: unknown }): { example?: unknown } {
+  if (value === undefined) return {};
+  if (schema.type === "integer") return { example: Number(value) };
+  if (schema.type === "boolean") return { example: value === "true" };
+  return { example: schema.type === "array" ? [value] : value };
+}

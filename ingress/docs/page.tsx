@@ -1,0 +1,88 @@
+import { defineHandler } from "h3";
+import { render } from "preact-render-to-string";
+import { patterns } from "../../shared/paths.ts";
+import type { Config } from "../../shared/runtime/config.ts";
+import { html, setHeaders } from "../http/respond.ts";
+import { assetPath } from "../pages/ui/assets.ts";
+import type { DocsAssets } from "./assets.ts";
+
+/** GET /docs: the OpenAPI document in a renderer. Without scripts it links the document. */
+export function docsPage(config: Config, assets: DocsAssets | undefined) {
+  const body = `<!doctype html>${render(<Docs scripts={assets?.scripts ?? []} />)}`;
+  return defineHandler((event) => {
+    setHeaders(event, {
+      "Content-Security-Policy": contentPolicy(config, event.req.headers.get("host") ?? ""),
+      // Cuts the renderer off from pages that it opens in a window.
+      "Cross-Origin-Opener-Policy": "same-origin",
+      "X-Frame-Options": "DENY",
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "same-origin",
+      "Cache-Control": "no-cache",
+    });
+    return html(200, body);
+  });
+}
+
+/**
+ * The renderer is a large third-party program on the origin of the pages. The policy lets it call the API alone: no
+ * page, no form, no other host.
+ */
+function contentPolicy({ baseUrl, authUrl, webhookUrl }: Config, host: string): string {
+  const { deviceAuthorization, token, revoke, introspect, oauthMetadata, openidConfiguration } = patterns;
+  const oauth = [deviceAuthorization, token, revoke, introspect, oauthMetadata, openidConfiguration];
+  const callable = [
+    // The page may be open at another address than that of the settings.
+    ...(validHost.test(host) ? [host + patterns.openapi] : []),
+    ...["/v2", "/v2/", "/v3/"].map((path) => baseUrl + path),
+    ...oauth.map((path) => authUrl + path),
+    `${webhookUrl}/deliver/`,
+  ];
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    // The renderer sets style attributes, which no nonce allows.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    `connect-src ${callable.join(" ")}`,
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
+}
+
+const validHost = /^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i;
+
+function Docs({ scripts }: { scripts: string[] }) {
+  const isShown = scripts.length > 0;
+  const style = <link rel="stylesheet" href={assetPath("style.css")} />;
+  const text = (
+    <main id="main">
+      <h1>Signalbox API</h1>
+      <p>
+        {isShown
+          ? "This reference needs JavaScript."
+          : "This installation has no renderer for its reference."}{" "}
+        The same as an OpenAPI document: <a href={patterns.openapi}>{patterns.openapi}</a>
+      </p>
+    </main>
+  );
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>API · Signalbox</title>
+        <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
+        {isShown ? <noscript>{style}</noscript> : style}
+      </head>
+      <body>
+        {isShown ? <noscript>{text}</noscript> : text}
+        <div id="reference" />
+        {scripts.map((path) => (
+          <script key={path} src={path} />
+        ))}
+      </body>
+    </html>
+  );
+}
