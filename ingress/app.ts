@@ -67,7 +67,7 @@ export function createApp(
 
   const routes: Route[] = [
     [patterns.healthz, { GET: healthz() }],
-    [patterns.readyz, { GET: readyz(services) }],
+    [patterns.readyz, { GET: readyz(services, isClosing) }],
     [patterns.deviceAuthorization, { POST: deviceAuthorization(hot, bodies.forms, oauth) }],
     [patterns.token, { POST: token(hot, bodies.forms, oauth) }],
     [patterns.revoke, { POST: revoke(hot, bodies.forms, oauth.clients) }],

@@ -15,12 +15,12 @@ import { StagedResponse } from "./http/response.ts";
 export interface Ingress {
   /** Without a trailing slash. */
   url: string;
-  /** Finishes running requests within the deadline, then cuts off the rest. */
+  /** Drains, finishes running requests within the deadline, then cuts off the rest. */
   close(): Promise<void>;
 }
 
 /** Time for idle clients to see `Connection: close`. */
-const maxDrainMs = 500;
+const idleClientMs = 500;
 const keepAliveMs = 65 * secondMs;
 const checkConnectionsEveryMs = secondMs;
 /** Connections that wait to be accepted. With Node's 511 a busy machine resets some of 1,000 simultaneous senders. */
@@ -51,7 +51,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
     url: (server.url ?? "").replace(/\/$/, ""),
     async close() {
       isClosing = true;
-      await sleep(Math.min(maxDrainMs, config.shutdownMs / 10));
+      await sleep(Math.max(config.drainMs, Math.min(idleClientMs, config.shutdownMs / 10)));
       const closed = server.close();
       node.closeIdleConnections();
       // Browsers open connections ahead of need. Node does not count them as idle.

@@ -8,9 +8,13 @@ export function healthz() {
   return defineHandler(() => ({ status: "ok" }));
 }
 
-/** GET /readyz. 503 only without a migrated database; `degraded` without Redis, as webhooks are still accepted. */
-export function readyz(services: Services) {
+/**
+ * GET /readyz. 503 while the process stops and without a migrated database; `degraded` without Redis, as webhooks are
+ * still accepted.
+ */
+export function readyz(services: Services, isClosing: () => boolean) {
   return defineHandler(async () => {
+    if (isClosing()) return json(503, { status: "stopping", message: "This process is stopping" });
     const [{ database, migrations }, redis] = await Promise.all([
       checkDatabase(services.db),
       services.checkRedis(),

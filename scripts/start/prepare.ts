@@ -45,7 +45,12 @@ async function prepare({ listens, given }: Order): Promise<Prepared> {
   const config = readConfig(process.env);
   await updateDatabase(config);
   const demo = await prepareDemo(config);
-  return { host, port, shutdownMs: config.shutdownMs, banner: banner(config, demo, new Set(given)) };
+  return {
+    host,
+    port,
+    shutdownMs: config.drainMs + config.shutdownMs,
+    banner: banner(config, demo, new Set(given)),
+  };
 }
 
 function prepareDataFolder(): void {

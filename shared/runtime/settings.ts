@@ -169,6 +169,12 @@ const requests = {
     "Seconds a client may take to send a request",
     inMs,
   ),
+  drainMs: setting(
+    "DRAIN_SECONDS",
+    wholeNumber(0, 600).default(0),
+    "Seconds after SIGTERM in which the web process still takes requests, while /readyz tells a load balancer to send no more",
+    inMs,
+  ),
   shutdownMs: setting(
     "SHUTDOWN_SECONDS",
     wholeNumber(1, 600).default(20),
