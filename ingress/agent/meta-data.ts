@@ -5,8 +5,10 @@ import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/bui
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
+import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
 import { requireJob } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
+import { admitDownload } from "../http/downloads.ts";
 import { readJson } from "../http/json-body.ts";
 import { limitPayloadReads } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
@@ -24,11 +26,12 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
   return {
     /** POST …/data/get {key} → {key, value}. The webhook's payload is returned byte for byte. */
     get: defineHandler(async (event) => {
-      const { build } = await requireOwner(services, event, owner);
+      const { jobId, build } = await requireOwner(services, event, owner);
       const { key } = await readJson(event, bodies, { schema: keyBody, refuse: unprocessable });
       if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
 
       await limitPayloadReads(services, event, build.id);
+      await admitPayload(services, event, { jobId, build });
       const value = await readWebhookPayload(services, build);
       if (value === undefined)
         throw new Refusal(404, "The build has no webhook payload that can still be read");
@@ -58,6 +61,16 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
       return (await canReadWebhookPayload(services, build)) ? [...keys, payloadKey] : keys;
     }),
   };
+}
+
+/** @throws Refusal 429, 503 */
+async function admitPayload(
+  { db }: Services,
+  event: H3Event,
+  { jobId, build }: Pick<JobPrincipal, "jobId" | "build">,
+): Promise<void> {
+  const bytes = build.deliveryId === null ? 0 : ((await findPayloadSize(db, build.deliveryId)) ?? 0);
+  admitDownload(event, { holder: `job ${jobId}`, organizationId: build.organizationId, bytes });
 }
 
 /** @throws Refusal 404 for any other job or build than the token's */

@@ -9,6 +9,7 @@ import { findPayload } from "../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
+import { admitDownload } from "../http/downloads.ts";
 import {
   deliveryRequestSchema,
   deliverySchema,
@@ -82,6 +83,9 @@ export function deliveryOperations(services: Services): Operation[] {
       success: { status: 200, schema: deliveryRequestSchema, description: "Headers and payload" },
       run: async (call) => {
         const { trigger, delivery } = await deliveryOf(call);
+        const { token, organization } = call.caller;
+        const owner = { holder: `token ${token.id}`, organizationId: organization.id };
+        admitDownload(call.event, { ...owner, bytes: delivery.size });
         const payload = await findPayload(db, delivery.id);
         return new HTTPResponse(presentDeliveryRequest(config, trigger, delivery, payload), {
           headers: { "content-type": "application/json;charset=UTF-8", "cache-control": "private, no-store" },

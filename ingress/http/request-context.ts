@@ -6,9 +6,10 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clientAddress, clientIp } from "./client-address.ts";
+import { Downloads } from "./downloads.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
 import { setHeaders } from "./respond.ts";
-import type { HeadListener } from "./response.ts";
+import type { ResponseListeners } from "./response.ts";
 
 const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -54,7 +55,11 @@ export function requestId(event: H3Event): string {
 /** Sets common headers before each request; logs and counts it when it is answered. */
 export function openRequest(services: Services, isClosing: () => boolean): (event: H3Event) => void {
   const addressOf = clientAddress(services.config.trustedProxies);
-  const onHead = recordRequests(services);
+  const downloads = new Downloads(services.config);
+  const listeners: ResponseListeners = {
+    onHead: recordRequests(services),
+    onLargeBody: (event, bytes) => downloads.send(event, bytes),
+  };
   const isAlwaysSecure = hasOnlySecureAddresses(services.config);
   return (event) => {
     const { context } = event;
@@ -62,8 +67,9 @@ export function openRequest(services: Services, isClosing: () => boolean): (even
     const response = nodeResponse(event);
     context.startedAt = performance.now();
     context.clientIp = addressOf(event);
+    context.downloads = downloads;
     // h3's `onResponse` would cost three promises.
-    response.onHead(event, onHead);
+    response.listen(event, listeners);
     response.stage("X-Request-Id", requestId(event));
     if (isAlwaysSecure) response.stage("Strict-Transport-Security", strictTransportSecurity);
     if (isClosing()) response.stage("Connection", "close");
@@ -104,7 +110,7 @@ function refuseMalformed(pathname: string): void {
   }
 }
 
-function recordRequests({ metrics, log }: Services): HeadListener {
+function recordRequests({ metrics, log }: Services): ResponseListeners["onHead"] {
   return (event, status) => {
     const route = (event.context.matchedRoute as { route?: string } | undefined)?.route ?? "none";
     const { method } = event.req;

@@ -1,8 +1,20 @@
 import { ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { H3Event } from "h3";
+import { secondMs } from "../../shared/durations.ts";
+import type { Transfer } from "./transfers/transfer.ts";
 
-/** Called with the status of a response when its head is written. */
-export type HeadListener = (event: H3Event, status: number) => void;
+export interface ResponseListeners {
+  /** Called once, when the head is written. */
+  onHead(event: H3Event, status: number): void;
+  /** Called when a large body is about to be sent. */
+  onLargeBody(event: H3Event, bytes: number): Transfer;
+}
+
+/** Ends a connection that takes nothing of an answer. Node notices after one to two of these. */
+const writeTimeoutMs = 15 * secondMs;
+/** Larger bodies are sent in slices, which show how much the client reads. */
+const sliceBytes = 64 * 1024;
 
 /**
  * Node's response, with one write for the head and one for the socket. Node's own `setHeader` keeps a map, which
@@ -12,15 +24,15 @@ export class StagedResponse extends ServerResponse {
   /** Names and values in turn. */
   readonly #staged: string[] = [];
   #event: H3Event | undefined;
-  #listener: HeadListener | undefined;
+  #listeners: ResponseListeners | undefined;
   /** True while a body of known length may still be the only chunk. */
   #isWhole = false;
   #chunk: string | Uint8Array | undefined;
+  #isHeadWritten = false;
 
-  /** Calls the listener once. */
-  onHead(event: H3Event, listener: HeadListener): void {
+  listen(event: H3Event, listeners: ResponseListeners): void {
     this.#event = event;
-    this.#listener = listener;
+    this.#listeners = listeners;
   }
 
   /** Sets a header. Headers of the answer itself replace it. */
@@ -36,9 +48,8 @@ export class StagedResponse extends ServerResponse {
     this.#isWhole = findHeader(headers, "content-length") !== -1;
     this.#addStaged(headers);
     super.writeHead(status, (reason as string) || STATUS_CODES[status] || "Unknown", headers);
-    const listener = this.#listener;
-    this.#listener = undefined;
-    if (this.#event) listener?.(this.#event, status);
+    if (!this.#isHeadWritten && this.#event) this.#listeners?.onHead(this.#event, status);
+    this.#isHeadWritten = true;
     return this;
   }
 
@@ -56,12 +67,38 @@ export class StagedResponse extends ServerResponse {
   override end(...rest: unknown[]): this {
     const chunk = this.#chunk;
     if (chunk === undefined) return super.end(...(rest as []));
-    if (rest.length === 0) {
-      this.#chunk = undefined;
-      return super.end(chunk);
+    if (rest.length > 0) {
+      this.#flush();
+      return super.end(...(rest as []));
     }
-    this.#flush();
-    return super.end(...(rest as []));
+    this.#chunk = undefined;
+    if (chunk.length > sliceBytes) this.#endInSlices(chunk);
+    else super.end(chunk);
+    if (this.socket) limitWrite(this.socket);
+    return this;
+  }
+
+  /** An answer to a pipelined request may have ended before its turn. */
+  override assignSocket(socket: Socket): void {
+    super.assignSocket(socket);
+    if (this.writableEnded) limitWrite(socket);
+  }
+
+  #endInSlices(chunk: string | Uint8Array): void {
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    const transfer = this.#event && this.#listeners?.onLargeBody(this.#event, bytes.length);
+    transfer?.start();
+    let index = 0;
+    const sendMore = () => {
+      for (;;) {
+        const slice = bytes.subarray(index, index + sliceBytes);
+        index += slice.length;
+        transfer?.move(slice.length);
+        if (index === bytes.length) return super.end(slice);
+        if (!super.write(slice)) return this.once("drain", sendMore);
+      }
+    };
+    sendMore();
   }
 
   #flush(): void {
@@ -79,6 +116,11 @@ export class StagedResponse extends ServerResponse {
     }
     staged.length = 0;
   }
+}
+
+/** Node's time-out starts again with all progress, and at the next request. */
+function limitWrite(socket: Socket): void {
+  if (socket.writableLength > 0) socket.setTimeout(writeTimeoutMs);
 }
 
 /** Returns the index of a name among names and values in turn, or -1. */

@@ -1,10 +1,13 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { type BuildDetails, findCanceler, requireBuild } from "../../../shared/builds/builds.ts";
+import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { listQueuesById, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readWebhookPayload } from "../../../shared/triggers/payloads/payloads.ts";
+import { findPayloadSize } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
+import { admitDownload } from "../../http/downloads.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -22,6 +25,7 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   const { db } = services;
   const details = await loadBuild(services, request);
   const { build, jobs } = details;
+  await admitPayload(services, request, build.deliveryId);
   const queues = await listQueuesById(
     db,
     jobs.map(({ queue }) => queue.id),
@@ -40,6 +44,17 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     trigger: build.deliveryId === null ? undefined : await findTriggerOfDelivery(db, build.deliveryId),
     payload: await readWebhookPayload(services, build),
   };
+}
+
+/** Call before the payload of a delivery is loaded. @throws Refusal 429, 503 */
+export async function admitPayload(
+  { db }: Services,
+  { event, visitor, organization }: MemberRequest,
+  deliveryId: string | null,
+): Promise<void> {
+  const bytes = deliveryId === null ? 0 : ((await findPayloadSize(db, deliveryId)) ?? 0);
+  const holder = `session ${hashToken(visitor.token)}`;
+  admitDownload(event, { holder, organizationId: organization.id, bytes });
 }
 
 /** The paused queues that have scheduled jobs of the build. */

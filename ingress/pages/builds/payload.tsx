@@ -24,8 +24,8 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
 }
 
 /** A stranger's JSON as a file: browsers must neither render nor sniff it. */
-export function payloadDownload(payload: string, filename: string): HTTPResponse {
-  return new HTTPResponse(payload, {
+export function payloadDownload(payload: Buffer, filename: string): HTTPResponse {
+  return new HTTPResponse(payload as Buffer<ArrayBuffer>, {
     headers: {
       "content-type": "application/json",
       "content-disposition": `attachment; filename="${filename}"`,

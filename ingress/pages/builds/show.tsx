@@ -3,7 +3,7 @@ import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { readWebhookPayload } from "../../../shared/triggers/payloads/payloads.ts";
+import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
@@ -17,7 +17,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
+import { admitPayload, buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
 import { PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, isEnvironmentShown, Jobs, PausedQueues } from "./sections.tsx";
 
@@ -46,9 +46,10 @@ export function redirectToBuild(services: Services) {
 export function payloadFile(services: Services) {
   return memberPage(services, async (request) => {
     const { build } = await loadBuild(services, request);
-    const payload = await readWebhookPayload(services, build);
-    if (payload === undefined) throw notFound("payload");
-    return payloadDownload(payload, `build-${build.number}-payload.json`);
+    await admitPayload(services, request, build.deliveryId);
+    const payload = build.deliveryId === null ? undefined : await findPayload(services.db, build.deliveryId);
+    if (!payload) throw notFound("payload");
+    return payloadDownload(payload.body, `build-${build.number}-payload.json`);
   });
 }
 

@@ -5,6 +5,7 @@ import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireDelivery } from "../../../shared/triggers/triggers.ts";
+import { admitPayload } from "../builds/load.ts";
 import { type LoadedTrigger, loadTrigger } from "../triggers/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -23,6 +24,7 @@ export async function loadDelivery(services: Services, request: MemberRequest): 
 export async function loadDeliveryDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const loaded = await loadDelivery(services, request);
+  await admitPayload(services, request, loaded.delivery.id);
   return {
     ...loaded,
     builds: await listBuildsOfDeliveries(db, [loaded.delivery.id]),

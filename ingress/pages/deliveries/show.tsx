@@ -8,6 +8,7 @@ import { findPayload, type Payload } from "../../../shared/triggers/payloads/sto
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { admitPayload } from "../builds/load.ts";
 import { PayloadView, payloadDownload, sizeInWords } from "../builds/payload.tsx";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
@@ -49,9 +50,10 @@ export function redirectToDelivery(services: Services) {
 export function deliveryPayloadFile(services: Services) {
   return memberPage(services, async (request) => {
     const { delivery } = await loadDelivery(services, request);
+    await admitPayload(services, request, delivery.id);
     const payload = await findPayload(services.db, delivery.id);
     if (!payload) throw notFound("payload");
-    return payloadDownload(payload.body.toString("utf8"), `delivery-${delivery.id}.json`);
+    return payloadDownload(payload.body, `delivery-${delivery.id}.json`);
   });
 }
 

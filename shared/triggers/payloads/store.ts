@@ -35,12 +35,18 @@ export async function listEncodedPayloads(db: Db, deliveryIds: string[]): Promis
 }
 
 export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boolean> {
-  const { payloads } = db.tables;
-  const found = await db
-    .select({ id: payloads.deliveryId })
+  return (await findPayloadSize(db, deliveryId)) !== undefined;
+}
+
+/** Bytes as received; undefined if evicted. */
+export async function findPayloadSize(db: Db | Tx, deliveryId: string): Promise<number | undefined> {
+  const { payloads, deliveries } = db.tables;
+  const [found] = await db
+    .select({ size: deliveries.size })
     .from(payloads)
+    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
     .where(eq(payloads.deliveryId, deliveryId));
-  return found.length > 0;
+  return found?.size;
 }
 
 /** Oldest first. Those of waiting deliveries are not decided. */

@@ -70,6 +70,7 @@ import {
 import {
   deletePayloads,
   findPayload,
+  findPayloadSize,
   listEncodedPayloads,
   listOldestPayloads,
 } from "../../../shared/triggers/payloads/store.ts";
@@ -159,6 +160,7 @@ export const statements: Record<string, Statement> = {
   "a delivery": (db) => findDelivery(db, pipelineId, id),
   "last deliveries": (db) => listLastDeliveries(db, shared.few),
   "a payload": (db) => findPayload(db, id),
+  "the size of a payload": (db) => findPayloadSize(db, id),
   payloads: (db) => listEncodedPayloads(db, ids),
   "the trigger of a delivery": (db) => findTriggerOfDelivery(db, id),
   "old payloads": (db) => listOldestPayloads(db, { after: range.from, below: range.below }, 200),
