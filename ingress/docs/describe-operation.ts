@@ -36,10 +36,11 @@ function describeBody(
   { schema, mediaType, isOptional }: NonNullable<Declaration["body"]>,
   { schemas, examples }: Context,
 ) {
+  const accepted = examples.filter(({ answer }) => answer.status < 300);
   return {
     required: !isOptional,
     content: {
-      [mediaType]: { schema: schemas.convert(schema), ...describeExamples(examples, ({ body }) => body) },
+      [mediaType]: { schema: schemas.convert(schema), ...describeExamples(accepted, ({ body }) => body) },
     },
   };
 }

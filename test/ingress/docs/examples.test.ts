@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { readExamples } from "../../../ingress/docs/examples.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { get } from "../../helpers/http.ts";
+import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
+import type { Recorder } from "./recorder.ts";
+import { tellStory } from "./story.ts";
+
+const address = "https://ci.example.com";
+const file = new URL("../../../ingress/docs/examples.json", import.meta.url);
+
+describe("the examples of the OpenAPI document", () => {
+  let api: TriggerApi;
+  let recorder: Recorder;
+
+  before(async () => {
+    api = await openTriggerApi(sqlite, {
+      ...{
+        PUBLIC_URL: address,
+        BASE_URL: address,
+        AUTH_URL: address,
+        WEBHOOK_URL: address,
+        APP_URL: address,
+      },
+    });
+    api.world.clock.freeze();
+    recorder = await tellStory(api);
+    if (process.env.TEST_EXAMPLES === "write")
+      writeFileSync(file, `${JSON.stringify(recorder.examples, null, 2)}\n`);
+  });
+  after(() => api.close());
+
+  it("are the exchanges of the program as it is; if not, run npm run examples", () => {
+    assert.deepEqual(recorder.examples, readExamples());
+  });
+
+  it("cover every operation, each with a success first", () => {
+    assert.deepEqual(Object.keys(readExamples()).sort(), recorder.operationIds.sort());
+    for (const [id, [first]] of Object.entries(readExamples()))
+      assert.ok((first?.answer.status ?? 0) < 300, id);
+  });
+
+  it("match their schemas, and name every member that an answer has", async () => {
+    const source = (await get(`${api.world.url}/openapi.json`)).text;
+    const config = await createConfig({
+      rules: {
+        "no-invalid-media-type-examples": { severity: "error", allowAdditionalProperties: false },
+        "no-invalid-parameter-examples": { severity: "error", allowAdditionalProperties: false },
+      },
+    });
+    const found = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+    assert.deepEqual(
+      found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+      [],
+    );
+  });
+
+  it("hold no value that looks like a secret", () => {
+    const text = JSON.stringify(readExamples());
+    for (const [token] of text.matchAll(/sb[a-z]{2}_\w+/g))
+      assert.match(token, /^sb[a-z]{2}_0123456789abcdef/);
+  });
+});

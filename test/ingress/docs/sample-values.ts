@@ -1,0 +1,58 @@
+/** Replaces random values by samples, the same for the same value, so that a recording does not change. */
+export class SampleValues {
+  readonly #frozenAt: number;
+  readonly #ids = new Map<string, string>();
+
+  /** @param frozenAt the time of the test's clock */
+  constructor(frozenAt: Date) {
+    this.#frozenAt = frozenAt.getTime();
+  }
+
+  replace(value: unknown, name = ""): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.replace(each, name));
+    if (typeof value === "object" && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.replace(each, key)]));
+    if (typeof value === "number") return this.#replaceTime(value, name);
+    return typeof value === "string" ? this.#replaceText(value, name) : value;
+  }
+
+  #replaceText(text: string, name: string): string {
+    if (name === "graphql_id") return toBase64(this.#replaceIds(fromBase64(text)));
+    return this.#replaceIds(text)
+      .replace(/\b(sb[a-z]{2}_)[0-9A-Za-z]{49}/g, (_, prefix: string) =>
+        prefix.padEnd(54, "0123456789abcdef"),
+      )
+      .replace(/\b[B-DF-HJ-NP-TV-Z]{4}-[B-DF-HJ-NP-TV-Z]{4}\b/g, "WDJB-MJHT")
+      .replace(/X{20}\w\w/g, `${"X".repeat(20)}ef`)
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (time) =>
+        new Date(this.#shift(Date.parse(time))).toISOString(),
+      );
+  }
+
+  #replaceIds(text: string): string {
+    return text.replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, (id) => {
+      const known =
+        this.#ids.get(id) ?? `0198c0de-0000-7000-8000-${String(this.#ids.size + 1).padStart(12, "0")}`;
+      this.#ids.set(id, known);
+      return known;
+    });
+  }
+
+  /** Seconds since 1970. */
+  #replaceTime(value: number, name: string): number {
+    return ["timestamp", "iat", "exp"].includes(name) ? Math.floor(this.#shift(value * 1000) / 1000) : value;
+  }
+
+  #shift(time: number): number {
+    const whole = Math.floor(this.#frozenAt / 1000) * 1000;
+    return Date.parse("2026-01-31T12:00:00.000Z") + (time - whole) - (time % 1000);
+  }
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+function fromBase64(text: string): string {
+  return Buffer.from(text, "base64").toString();
+}
