@@ -42,12 +42,13 @@ export class StagedResponse extends ServerResponse {
     else this.#staged[index + 1] = value;
   }
 
-  /** srvx gives names and values in turn; Node itself gives none. */
+  /** srvx gives names and values in turn, without a reason to requests that say HTTP/2.0; Node itself gives none. */
   override writeHead(status: number, reason?: unknown, given?: unknown): this {
-    const headers = Array.isArray(given) ? (given as string[]) : [];
+    const headers = (Array.isArray(reason) ? reason : Array.isArray(given) ? given : []) as string[];
     this.#isWhole = findHeader(headers, "content-length") !== -1;
     this.#addStaged(headers);
-    super.writeHead(status, (reason as string) || STATUS_CODES[status] || "Unknown", headers);
+    const phrase = typeof reason === "string" && reason;
+    super.writeHead(status, phrase || STATUS_CODES[status] || "Unknown", headers);
     if (!this.#isHeadWritten && this.#event) this.#listeners?.onHead(this.#event, status);
     this.#isHeadWritten = true;
     return this;

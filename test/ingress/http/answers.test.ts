@@ -32,6 +32,16 @@ describe("every answer", () => {
     assert.equal(await statusLine("PUT", "/deliver/x"), "HTTP/1.1 405 Method Not Allowed");
   });
 
+  it("has its headers if the request says HTTP/2.0", async () => {
+    const socket = connect(Number(new URL(api.world.url).port), "127.0.0.1");
+    socket.write("GET /v2/user HTTP/2.0\r\nHost: x\r\n\r\n");
+    const answer = await text(socket);
+
+    assert.match(answer, /^HTTP\/1\.1 401 Unauthorized\r\n/);
+    assert.match(answer, /\r\ncontent-type: application\/json/i);
+    assert.match(answer, /\r\ncontent-length: \d+/i);
+  });
+
   describe("to HEAD", () => {
     for (const [path, status] of [
       ["/v2/organizations/acme/clusters", 200],
