@@ -40,7 +40,13 @@ export function requestsOf(operation: Operation, names: Names, targets: Targets)
     })
     .map(({ caller, path, query, method, type, encoding, headers, body }) => {
       const coded = body && encoding ? encoding(body) : { body, headers: {} };
-      const isPlain = path.isPlain && !method && !type && !encoding && Object.keys(headers).length === 0;
+      const isPlain =
+        isAscii(path.text + query) &&
+        path.isPlain &&
+        !method &&
+        !type &&
+        !encoding &&
+        Object.keys(headers).length === 0;
       const request = {
         method: method ?? operation.method,
         target: path.text + query,
@@ -56,6 +62,11 @@ export function requestsOf(operation: Operation, names: Names, targets: Targets)
       };
       return { operation, caller, request, isPlain, parameters: path.parameters };
     });
+}
+
+/** Node's parser refuses other bytes in a target itself. */
+function isAscii(target: string): boolean {
+  return /^[\x21-\x7e]*$/.test(target);
 }
 
 function callerOf({ path, id }: Operation, { own }: Targets): fc.Arbitrary<Caller> {
