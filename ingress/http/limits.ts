@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { CallerNetworks } from "../../shared/crypto/places.ts";
 import { hashToken } from "../../shared/crypto/tokens.ts";
-import { minuteMs } from "../../shared/durations.ts";
+import { hourMs, minuteMs } from "../../shared/durations.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -30,6 +30,8 @@ const limits = {
   "device-client": { max: (config) => config.deviceAuthorizationsPerMinuteAndClient, windowMs: minuteMs },
   // by application and network
   "client-failures": { max: (config) => config.clientFailuresPerMinute, windowMs: minuteMs },
+  // by grant
+  refresh: { max: (config) => config.refreshesPerHour, windowMs: hourMs },
   // by user, by network
   "user-code-user": { max: (config) => config.userCodeFailures, windowMs: guessingMs },
   "user-code-ip": { max: (config) => config.userCodeFailuresPerIp, windowMs: guessingMs },
@@ -106,6 +108,11 @@ export function limitClientFailures(
 ): Promise<void> {
   const subject = `${applicationId ?? "unknown"}:${networkOf(ip)}`;
   return admitAll(services, [limitOn(services, "client-failures", subject)]);
+}
+
+/** Limits the exchanges of refresh tokens. */
+export function limitRefreshes(services: Services, grantId: string): Promise<void> {
+  return admitAll(services, [limitOn(services, "refresh", grantId)]);
 }
 
 /** Limits wrong user codes. */

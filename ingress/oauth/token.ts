@@ -2,10 +2,12 @@ import { defineHandler, type HTTPResponse } from "h3";
 import type { DeviceFlow } from "../../shared/device/flow.ts";
 import type { Application } from "../../shared/oauth/application-store.ts";
 import type { IssuedTokens } from "../../shared/oauth/grants.ts";
-import { refreshTokens } from "../../shared/oauth/refresh.ts";
+import { refreshTokens, requireRefreshToken } from "../../shared/oauth/refresh.ts";
 import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { openTurns, type Turns } from "../../shared/runtime/turns.ts";
 import type { Bodies } from "../http/body.ts";
+import { limitRefreshes } from "../http/limits.ts";
 import { json } from "../http/respond.ts";
 import type { Clients } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
@@ -21,6 +23,8 @@ interface Parts {
 
 /** POST /oauth/token: a poll of a device (RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
 export function token(services: Services, bodies: Bodies, { clients, deviceFlow }: Parts) {
+  // Refreshes of a grant lock its row: at once they would take every connection, to wait for each other.
+  const turns = openTurns({ maxRunningPerOwner: 1 });
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
     const application = await clients.require(event, form);
@@ -31,18 +35,26 @@ export function token(services: Services, bodies: Bodies, { clients, deviceFlow 
         return typeof answer === "string" ? refuse(answer) : present(answer);
       }
       case "refresh_token":
-        return present(await refresh(services, application, form));
+        return present(await refresh(services, application, form, turns));
       default:
         throw new OAuthRefusal("other_grant_type");
     }
   });
 }
 
-function refresh(services: Services, application: Application, form: Form): Promise<IssuedTokens> {
+async function refresh(
+  services: Services,
+  application: Application,
+  form: Form,
+  turns: Turns,
+): Promise<IssuedTokens> {
   const scope = form.get("scope");
   const requested = scope === undefined ? undefined : readScopes(scope);
   const refreshToken = requireParameter(form, "refresh_token", "missing_refresh_token");
-  return refreshTokens(services, application, refreshToken, requested);
+  const presented = await requireRefreshToken(services, application, refreshToken);
+  // Always notice a reused token: a thief must not hide it by filling the window.
+  if (!presented.isReused) await limitRefreshes(services, presented.grantId);
+  return turns.take(presented.grantId, () => refreshTokens(services, application, presented, requested));
 }
 
 function requireParameter(form: Form, name: string, reason: OAuthReason): string {

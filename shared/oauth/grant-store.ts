@@ -1,9 +1,13 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import type { Application } from "./application-store.ts";
 
 export type Grant = Tables["grants"]["$inferSelect"];
 export type RefreshToken = Tables["refreshTokens"]["$inferSelect"];
+
+/** In a statement. */
+const maxDeleted = 200;
 
 export async function insertGrants(tx: Tx, grants: Grant[]): Promise<void> {
   await tx.insertMany(tx.tables.grants, grants);
@@ -123,6 +127,34 @@ export async function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<
   const { refreshTokens } = db.tables;
   const [found] = await db.select().from(refreshTokens).where(eq(refreshTokens.tokenHash, tokenHash));
   return found;
+}
+
+/** Undefined for another application's token. */
+export async function findRefreshTokenOf(
+  db: Db,
+  { id }: Pick<Application, "id">,
+  tokenHash: string,
+): Promise<RefreshToken | undefined> {
+  const { refreshTokens, grants } = db.tables;
+  const [found] = await db
+    .select({ token: refreshTokens })
+    .from(refreshTokens)
+    .innerJoin(grants, eq(grants.id, refreshTokens.grantId))
+    .where(and(eq(refreshTokens.tokenHash, tokenHash), eq(grants.applicationId, id)));
+  return found?.token;
+}
+
+/** Deletes all current refresh tokens of a grant but the newest. Call with the grant locked. */
+export async function deleteOldestCurrent(tx: Tx, grantId: string, kept: number): Promise<void> {
+  const { refreshTokens } = tx.tables;
+  const oldest = tx
+    .select({ tokenHash: refreshTokens.tokenHash })
+    .from(refreshTokens)
+    .where(and(eq(refreshTokens.grantId, grantId), isNull(refreshTokens.rotatedAt)))
+    .orderBy(desc(refreshTokens.createdAt))
+    .limit(maxDeleted)
+    .offset(kept);
+  await tx.delete(refreshTokens).where(inArray(refreshTokens.tokenHash, oldest));
 }
 
 export async function rotateIfCurrent(tx: Tx, tokenHash: string, now: Date): Promise<void> {

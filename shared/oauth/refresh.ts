@@ -5,7 +5,15 @@ import type { Tx } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Application } from "./application-store.ts";
-import { deleteGrant, findRefreshToken, lockGrant, rotateIfCurrent } from "./grant-store.ts";
+import {
+  deleteGrant,
+  deleteOldestCurrent,
+  findRefreshToken,
+  findRefreshTokenOf,
+  lockGrant,
+  type RefreshToken,
+  rotateIfCurrent,
+} from "./grant-store.ts";
 import { auditGrant, type IssuedTokens, issueTokens } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
 
@@ -17,8 +25,37 @@ import { OAuthRefusal } from "./refusals.ts";
  * | rotated  | up to 30 s later        | rotated | new tokens (parallel clients) |
  * | rotated  | later: one was stolen   | deleted | invalid_grant, grant revoked  |
  * | expired, deleted | any time        | same    | invalid_grant                 |
+ *
+ * A grant has at most `maxCurrentTokens` current ones: the oldest is deleted.
  */
 const parallelUseMs = 30 * secondMs;
+
+/** Current refresh tokens of a grant. One more deletes the oldest: parallel clients keep only some of theirs. */
+export const maxCurrentTokens = 50;
+
+/** A refresh token that a client presents. */
+export interface PresentedToken {
+  tokenHash: string;
+  grantId: string;
+  /** Its exchange will revoke the grant. */
+  isReused: boolean;
+}
+
+/**
+ * Finds a refresh token without a transaction: anybody can send unknown ones.
+ * @throws OAuthRefusal also for another application's
+ */
+export async function requireRefreshToken(
+  { db, clock }: Services,
+  application: Application,
+  refreshToken: string,
+): Promise<PresentedToken> {
+  if (!application.refreshTokens) throw new OAuthRefusal("refresh_off");
+  if (!isWellFormedToken("refresh", refreshToken)) throw new OAuthRefusal("bad_refresh_token");
+  const token = await findRefreshTokenOf(db, application, hashToken(refreshToken));
+  if (!token) throw new OAuthRefusal("bad_refresh_token");
+  return { ...token, isReused: isReused(token, clock.now()) };
+}
 
 /**
  * Exchanges a refresh token for new tokens (RFC 6749 §6, RFC 9700 §4.14).
@@ -28,33 +65,37 @@ const parallelUseMs = 30 * secondMs;
 export async function refreshTokens(
   services: Services,
   application: Application,
-  refreshToken: string,
+  presented: PresentedToken,
   requested: string[] | undefined,
 ): Promise<IssuedTokens> {
-  if (!application.refreshTokens) throw new OAuthRefusal("refresh_off");
-  if (!isWellFormedToken("refresh", refreshToken)) throw new OAuthRefusal("bad_refresh_token");
-
   const now = services.clock.now();
   const issued = await services.db.transaction((tx) =>
-    exchange(tx, { application, tokenHash: hashToken(refreshToken), requested, now }),
+    exchange(tx, { application, presented, requested, now }),
   );
   if (!issued) throw new OAuthRefusal("bad_refresh_token");
   return issued;
 }
 
+function isReused({ rotatedAt }: RefreshToken, now: Date): boolean {
+  return rotatedAt !== null && now.getTime() - rotatedAt.getTime() > parallelUseMs;
+}
+
 /** Undefined: the request is refused, but the transaction must commit. */
 async function exchange(
   tx: Tx,
-  request: { application: Application; tokenHash: string; requested: string[] | undefined; now: Date },
+  request: {
+    application: Application;
+    presented: PresentedToken;
+    requested: string[] | undefined;
+    now: Date;
+  },
 ): Promise<IssuedTokens | undefined> {
-  const { application, tokenHash, requested, now } = request;
-  const unlocked = await findRefreshToken(tx, tokenHash);
-  const grant = unlocked && (await lockGrant(tx, unlocked.grantId));
-  if (!grant || grant.applicationId !== application.id) return undefined;
-  const token = await findRefreshToken(tx, tokenHash); // again, now locked
+  const { application, presented, requested, now } = request;
+  const grant = await lockGrant(tx, presented.grantId);
+  const token = grant && (await findRefreshToken(tx, presented.tokenHash)); // again, now locked
   if (!token) return undefined;
 
-  if (token.rotatedAt && now.getTime() - token.rotatedAt.getTime() > parallelUseMs) {
+  if (isReused(token, now)) {
     await deleteGrant(tx, grant.id);
     await auditGrant(tx, grant, application, "revoked after reuse of a refresh token");
     return undefined;
@@ -66,6 +107,7 @@ async function exchange(
   const role = await lockActiveRole(tx, grant.organizationId, grant.userId);
   const scopes = role ? grantableScopes(requested ?? grant.scopes, role) : [];
   if (scopes.length === 0) return undefined;
-  await rotateIfCurrent(tx, tokenHash, now);
+  await rotateIfCurrent(tx, token.tokenHash, now);
+  await deleteOldestCurrent(tx, grant.id, maxCurrentTokens - 1);
   return (await issueTokens(tx, [{ application, grant, scopes }], now))[0];
 }

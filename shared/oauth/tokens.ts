@@ -10,7 +10,14 @@ import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Application } from "./application-store.ts";
-import { deleteGrant, findGrantHolder, findRefreshToken, hasActiveTokens, lockGrant } from "./grant-store.ts";
+import {
+  deleteGrant,
+  findGrantHolder,
+  findRefreshToken,
+  findRefreshTokenOf,
+  hasActiveTokens,
+  lockGrant,
+} from "./grant-store.ts";
 import { auditGrant, revokeGrants } from "./grants.ts";
 
 /** RFC 7009. A refresh token or the last token ends the whole grant. Ignores other clients' tokens. */
@@ -47,10 +54,11 @@ async function revokeAccessTokenOfGrant(tx: Tx, { id, grantId }: AccessToken, ap
 }
 
 async function revokeByRefreshToken({ db }: Services, application: Application, token: string) {
+  const known = await findRefreshTokenOf(db, application, hashToken(token));
+  if (!known) return; // without a transaction: anybody can send unknown ones
   await db.transaction(async (tx) => {
-    const known = await findRefreshToken(tx, hashToken(token));
-    const grant = known && (await lockGrant(tx, known.grantId));
-    if (grant?.applicationId !== application.id) return;
+    const grant = await lockGrant(tx, known.grantId);
+    if (!grant) return;
     await deleteGrant(tx, grant.id);
     await auditGrant(tx, grant, application, "revoked");
   });

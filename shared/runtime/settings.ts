@@ -229,6 +229,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(20),
     "Failed client authentications in any minute, per application and IP address",
   ),
+  refreshesPerHour: setting(
+    "REFRESHES_PER_HOUR",
+    wholeNumber(1, 1_000_000_000).default(120),
+    "Exchanges of refresh tokens in any hour, per grant",
+  ),
   userCodeFailures: setting(
     "USER_CODE_FAILURES",
     wholeNumber(1, 1_000_000).default(10),

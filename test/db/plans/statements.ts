@@ -40,8 +40,10 @@ import {
 import { newId } from "../../../shared/ids.ts";
 import {
   deleteExpiredRefreshTokens,
+  deleteOldestCurrent,
   findGrantHolder,
   findRefreshToken,
+  findRefreshTokenOf,
   listGrants,
   listGrantTokens,
   listRefreshExpiries,
@@ -211,6 +213,8 @@ export const statements: Record<string, Statement> = {
   "old tokens": (db) => deleteEndedAccessTokens(db, early, 200),
   "a refresh token": (db) => findRefreshToken(db, "hash"),
   "a rotated token": (db) => rotateIfCurrent(db, "hash", time),
+  "a refresh token of an application": (db) => findRefreshTokenOf(db, { id }, "hash"),
+  "refresh tokens beyond the maximum": (db) => deleteOldestCurrent(db, id, 49),
   "old refresh tokens": (db) => deleteExpiredRefreshTokens(db, time, 200),
   "the holder of a grant": (db) => findGrantHolder(db, id),
   "grants of a user": (db) => listGrants(db, userId),
