@@ -5,7 +5,7 @@ import type { Services } from "../shared/runtime/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
-import type { FilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { metaDataHandlers } from "./agent/meta-data.ts";
 import { restHandlers, restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
@@ -33,7 +33,7 @@ export interface AppParts {
   hot: Services;
   deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
-  filters: FilterEvaluator;
+  filterTests: FilterTests;
   /** Returns true while the process shuts down, so that long answers end. */
   isClosing: () => boolean;
 }
@@ -41,7 +41,7 @@ export interface AppParts {
 /** The table of routes. */
 export function createApp(
   services: Services,
-  { hot, deviceFlow, refusals, filters, isClosing }: AppParts,
+  { hot, deviceFlow, refusals, filterTests, isClosing }: AppParts,
 ): H3 {
   const app = new H3({
     silent: true,
@@ -54,7 +54,7 @@ export function createApp(
   const intake = openIntake(hot);
   const oauth = { clients: new Clients(hot), deviceFlow };
 
-  const operations = restOperations(services, filters);
+  const operations = restOperations(services, filterTests);
   const docsAssets = findDocsAssets();
 
   app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals }));
@@ -79,7 +79,7 @@ export function createApp(
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
     ...metaDataRoutes(patterns.jobData, metaDataHandlers(services, bodies.agents, "job")),
     ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, bodies.agents, "build")),
-    ...pages(services, bodies.forms, { filters, isClosing }),
+    ...pages(services, bodies.forms, { filterTests, isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);
   return app;

@@ -7,7 +7,7 @@ import { secondMs } from "../shared/durations.ts";
 import type { Config } from "../shared/runtime/config.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
-import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
+import { openFilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
 import { StagedResponse } from "./http/response.ts";
@@ -38,8 +38,8 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const hot = { ...services, db: services.hotDb };
   const deviceFlow = new DeviceFlow(hot);
   const refusals = openRefusalCounts(services);
-  const filters = openFilterEvaluator();
-  const app = createApp(services, { hot, deviceFlow, refusals, filters, isClosing: () => isClosing });
+  const filterTests = openFilterTests(services);
+  const app = createApp(services, { hot, deviceFlow, refusals, filterTests, isClosing: () => isClosing });
   const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;
@@ -59,7 +59,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      await Promise.all([deviceFlow.close(), refusals.close(), filters.close()]);
+      await Promise.all([deviceFlow.close(), refusals.close(), filterTests.close()]);
     },
   };
 }

@@ -6,7 +6,6 @@ import type { JobContract } from "../shared/jobs/define.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
-import { openFilterEvaluator } from "../shared/triggers/filter/evaluator.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
 import { purgeExpired } from "./purge-expired.ts";
 
@@ -22,8 +21,7 @@ export interface WorkerJobs {
 }
 
 export function openWorkerJobs(services: Services): WorkerJobs {
-  const filters = openFilterEvaluator();
-  const builder = openDeliveryBuilder(services, filters);
+  const builder = openDeliveryBuilder(services);
   const jobs = [
     job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
@@ -34,7 +32,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
     job(contracts.purgeExpired, () => purgeExpired(services)),
   ];
-  return { jobs, close: filters.close };
+  return { jobs, close: builder.close };
 }
 
 function job<Data>(contract: JobContract<Data>, run: (data: Data) => Promise<unknown>): WorkerJob {

@@ -1,5 +1,5 @@
 import type { Services } from "../../shared/runtime/services.ts";
-import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Route } from "../http/routing.ts";
 import { accessTokenOperations } from "./access-token.ts";
@@ -14,7 +14,7 @@ import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
 /** All operations of the REST API. */
-export function restOperations(services: Services, filters: FilterEvaluator): Operation[] {
+export function restOperations(services: Services, filterTests: FilterTests): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),
@@ -23,7 +23,7 @@ export function restOperations(services: Services, filters: FilterEvaluator): Op
     ...queueOperations(services),
     ...pipelineOperations(services),
     ...buildOperations(services),
-    ...triggerOperations(services, filters),
+    ...triggerOperations(services, filterTests),
     ...deliveryOperations(services),
   ];
 }

@@ -4,8 +4,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import { testFilter } from "../../shared/triggers/filter/deliveries.ts";
-import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/settings.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
@@ -28,7 +27,7 @@ const tag = "Pipeline triggers (public preview)";
 const reading = { tag, scope: "read_pipelines" as const };
 const writing = { tag, scope: "write_pipelines" as const };
 
-export function triggerOperations(services: Services, filters: FilterEvaluator): Operation[] {
+export function triggerOperations(services: Services, filterTests: FilterTests): Operation[] {
   const { db, config, cipher } = services;
 
   const presenter = async (call: Pick<Call<unknown>, "caller">, pipeline: Pipeline, triggers: Trigger[]) => {
@@ -146,8 +145,9 @@ export function triggerOperations(services: Services, filters: FilterEvaluator):
       run: async (call) => {
         const { trigger } = await triggerOf(services, call);
         const { expression, delivery_id } = await call.readBody();
-        const tried = { expression, deliveryId: delivery_id };
-        const outcome = await testFilter(services, filters, trigger, tried);
+        const { id: organizationId } = call.caller.organization;
+        const test = { organizationId, trigger, expression, deliveryId: delivery_id };
+        const outcome = await filterTests.run(test, call.event.req.signal);
         return "error" in outcome ? { result: null, error: outcome.error } : { result: outcome.verdict };
       },
     }),

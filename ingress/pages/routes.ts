@@ -1,7 +1,7 @@
 import type { EventHandler } from "h3";
 import { type Pattern, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import type { FilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Handlers } from "../http/routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./account/access-tokens.tsx";
@@ -58,11 +58,11 @@ import { liveEvents } from "./ui/live.ts";
 type Makers = Partial<Record<"GET" | "POST", (services: Services, bodies: Bodies) => EventHandler>>;
 
 interface Parts {
-  filters: FilterEvaluator;
+  filterTests: FilterTests;
   isClosing: () => boolean;
 }
 
-function routes({ filters, isClosing }: Parts) {
+function routes({ filterTests, isClosing }: Parts) {
   return {
     [patterns.asset]: { GET: asset },
     [patterns.avatar]: { GET: avatar },
@@ -91,7 +91,7 @@ function routes({ filters, isClosing }: Parts) {
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
     [patterns.filterPage]: {
       GET: filterPage,
-      POST: (services, bodies) => tryOrSaveFilter(services, filters, bodies),
+      POST: (services, bodies) => tryOrSaveFilter(services, filterTests, bodies),
     },
     [patterns.deliveryPage]: { GET: deliveryPage },
     [patterns.deliveryPayloadPage]: { GET: deliveryPayloadFile },

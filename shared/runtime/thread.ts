@@ -19,10 +19,11 @@ export class DeadlineExceeded extends Error {
 /** Responds in order, off the caller's thread. */
 export interface Thread<Request, Response> {
   /**
+   * @param signal ends the request, and the thread if it may have begun with it
    * @throws DeadlineExceeded
-   * @throws Error when the thread cannot start, or dies over this request
+   * @throws Error when the thread cannot start, or dies over this request; the signal's reason
    */
-  request(request: Request): Promise<Response>;
+  request(request: Request, signal?: AbortSignal): Promise<Response>;
   /** Fails waiting requests. */
   close(): Promise<void>;
 }
@@ -65,14 +66,41 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
     this.#deadlineMs = deadlineMs;
   }
 
-  request(request: Request): Promise<Response> {
+  request(request: Request, signal?: AbortSignal): Promise<Response> {
     if (this.#isClosed) return Promise.reject(new Error("The thread is closed."));
+    if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
+      const waiting = { request, resolve, reject };
+      if (signal) this.#abandonOnAbort(waiting, signal);
+      this.#waiting.push(waiting);
       if (this.#worker) this.#send();
       else this.#start();
       if (this.#waiting.length === 1) this.#setTimer();
     });
+  }
+
+  #abandonOnAbort(waiting: Waiting<Request, Response>, signal: AbortSignal): void {
+    const { resolve, reject } = waiting;
+    const abandon = () => this.#abandon(waiting, signal.reason);
+    const finish = () => signal.removeEventListener("abort", abandon);
+    waiting.resolve = (response) => {
+      finish();
+      resolve(response);
+    };
+    waiting.reject = (error) => {
+      finish();
+      reject(error);
+    };
+    signal.addEventListener("abort", abandon);
+  }
+
+  #abandon(waiting: Waiting<Request, Response>, reason: Error): void {
+    const index = this.#waiting.indexOf(waiting);
+    const isSent = index < this.#sent;
+    if (isSent) this.#terminate();
+    this.#waiting.splice(index, 1);
+    waiting.reject(reason);
+    if (isSent && this.#waiting.length > 0) this.#start();
   }
 
   async close(): Promise<void> {
@@ -156,9 +184,7 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
 
   #handleDeadline(head: Waiting<Request, Response>): void {
     if (this.#waiting[0] !== head || !this.#isReady) return;
-    const worker = this.#detach();
-    worker?.unref();
-    worker?.terminate();
+    this.#terminate();
     this.#reject(1, new DeadlineExceeded(`No response within ${this.#deadlineMs} ms.`));
     if (this.#waiting.length > 0) this.#start();
   }
@@ -170,6 +196,12 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
     this.#detach();
     this.#reject(failed, error);
     if (this.#waiting.length > 0) this.#start();
+  }
+
+  #terminate(): void {
+    const worker = this.#detach();
+    worker?.unref();
+    worker?.terminate();
   }
 
   #detach(): Worker | undefined {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
-import { type FilterEvaluator, openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
+import { type DeliveryBuilder, openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { type Api, openApi } from "./api.ts";
 import type { TestDatabase } from "./databases.ts";
 import { post } from "./http.ts";
@@ -15,21 +14,20 @@ export interface MadeTrigger {
 
 export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
-  const filters = openFilterEvaluator();
+  const builder = openDeliveryBuilder(api.world.services);
   return {
     ...api,
-    ...triggersOf(api, filters),
+    ...triggersOf(api, builder),
     async close() {
-      await filters.close();
+      await builder.close();
       await api.close();
     },
   };
 }
 
 /** Default pipeline: `web`. */
-function triggersOf(api: Api, filters: FilterEvaluator) {
+function triggersOf(api: Api, builder: DeliveryBuilder) {
   const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
-  const builder = openDeliveryBuilder(api.world.services, filters);
   return {
     triggersAt,
     async newTrigger(body: object = {}, slug?: string): Promise<MadeTrigger> {
@@ -58,6 +56,7 @@ function triggersOf(api: Api, filters: FilterEvaluator) {
     },
     async work(...ids: string[]): Promise<void> {
       await Promise.all(ids.map((id) => builder.add(id)));
+      await builder.idle();
     },
   };
 }

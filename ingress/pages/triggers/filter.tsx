@@ -3,13 +3,13 @@ import { Refusal, validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
-import { testFilter } from "../../../shared/triggers/filter/deliveries.ts";
-import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
+import { setHeaders } from "../../http/respond.ts";
 import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -26,6 +26,8 @@ interface FilterDraft {
 
 interface FilterForm extends FilterDraft {
   problems?: FormProblems;
+  /** Default: 422 with problems. */
+  status?: number;
   outcome?: FilterOutcome;
 }
 
@@ -39,13 +41,13 @@ export function filterPage(services: Services) {
 }
 
 /** POST …/filter {expression, delivery, action: try or save} */
-export function tryOrSaveFilter(services: Services, filters: FilterEvaluator, bodies: Bodies) {
+export function tryOrSaveFilter(services: Services, filterTests: FilterTests, bodies: Bodies) {
   return memberAction(services, bodies, async (request, form) => {
     const { trigger } = await loadTrigger(services, request);
     const expression = (form.get("expression") ?? "").trim();
     const draft = { expression, deliveryId: form.get("delivery") ?? "" };
     if (form.get("action") !== "save") {
-      const result = await tryFilter(services, filters, trigger, draft);
+      const result = await tryFilter(request, filterTests, trigger, draft);
       return show(services, request, trigger, { ...draft, ...result });
     }
     const saved = await tryForm(() => saveFilter(services, request, trigger, expression), fieldNames);
@@ -67,18 +69,21 @@ async function saveFilter(
 }
 
 async function tryFilter(
-  services: Services,
-  filters: FilterEvaluator,
+  { event, organization }: MemberRequest,
+  filterTests: FilterTests,
   trigger: Trigger,
   draft: FilterDraft,
-): Promise<Pick<FilterForm, "problems" | "outcome">> {
+): Promise<Pick<FilterForm, "problems" | "outcome" | "status">> {
   const problems = problemsOf(filterExpression, draft.expression, "expression");
   if (problems.length > 0) return { problems };
   try {
-    return { outcome: await testFilter(services, filters, trigger, draft) };
+    const test = { ...draft, trigger, organizationId: organization.id };
+    return { outcome: await filterTests.run(test, event.req.signal) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status >= 500) throw error;
-    return { problems: [{ field: "", message: error.message }] };
+    const { status, headers, message } = error;
+    setHeaders(event, headers);
+    return { status, problems: [{ field: "", message }] };
   }
 }
 
@@ -86,13 +91,13 @@ async function show(
   services: Services,
   request: MemberRequest,
   trigger: Trigger,
-  { expression, deliveryId, problems, outcome }: FilterForm,
+  { expression, deliveryId, problems, status = problems ? 422 : 200, outcome }: FilterForm,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
   const deliveries = await loadDeliveriesToTry(services, request, trigger);
   return {
     title: "Filter",
-    status: problems ? 422 : 200,
+    status,
     within: { organization, section: "pipelines" },
     content: (
       <div class="narrow">

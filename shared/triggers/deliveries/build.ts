@@ -1,55 +1,75 @@
 import { type BuildRequest, createBuilds } from "../../builds/create.ts";
 import type { Tx } from "../../db/database.ts";
-import { type Batcher, createBatcher } from "../../runtime/batcher.ts";
+import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
-import { evaluateFilters, type FilterResult } from "../filter/deliveries.ts";
-import { type FilterEvaluator, openFilterEvaluator } from "../filter/evaluator.ts";
+import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
+import type { FilterResult } from "../filter/deliveries.ts";
+import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
+import type { Evaluated } from "../filter/turn.ts";
 import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
-import { type Delivery, decideIfWaiting, setOutcome } from "./store.ts";
+import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } from "./store.ts";
 
 const maxGroupItems = 500;
 
-/** Concurrent jobs share a transaction. */
-export type DeliveryBuilder = Batcher<string, undefined>;
+export interface DeliveryBuilder {
+  /** Concurrent deliveries share a transaction. Resolves once the delivery is decided, or waits for its filter. */
+  add(id: string): Promise<void>;
+  /** Resolves once no delivery is in progress. Those that wait for a filter that backs off are not. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
 
 export function openDeliveryBuilder(
   services: Services,
-  evaluator: FilterEvaluator = openFilterEvaluator(),
+  lanes: FilterLanes = openFilterLanes(),
 ): DeliveryBuilder {
-  return createBatcher({
-    flush: (ids) => buildDeliveries(services, evaluator, ids),
+  const groups = createBatcher<Evaluated, undefined>({
+    flush: (group) => buildDeliveries(services, backlog, group),
     maxItems: maxGroupItems,
   });
+  const backlog = openFilterBacklog(services, lanes, (evaluated) => Promise.all(evaluated.map(groups.add)));
+  return {
+    add: (id) => groups.add({ id }),
+    async idle() {
+      await groups.idle();
+      await backlog.idle();
+    },
+    close: backlog.close.bind(backlog),
+  };
 }
 
+/** Decides deliveries that need no filter or have a result. The others wait in the backlog. */
 async function buildDeliveries(
   services: Services,
-  evaluator: FilterEvaluator,
-  ids: string[],
+  backlog: FilterBacklog,
+  group: Evaluated[],
 ): Promise<undefined[]> {
-  const { events, metrics } = services;
-  const decided = await decideWithFilters(services, evaluator, ids);
-  events.publish(decided.changed);
-  for (const [status, count] of Object.entries(decided.counts))
-    metrics.deliveriesDecided.inc({ status }, count);
-  return ids.map(() => undefined);
-}
-
-/** Filters come first: a transaction awaits only the database. */
-async function decideWithFilters(services: Services, evaluator: FilterEvaluator, ids: string[]) {
+  const { db, events, metrics } = services;
+  const ids = group.map(({ id }) => id);
+  const results = new Map(group.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
   for (;;) {
-    const results = await evaluateFilters(services, evaluator, ids);
+    const filtered = await listFilteredDeliveries(db, { ids });
+    const waiting = filtered.filter(({ delivery, filter }) => results.get(delivery.id)?.filter !== filter);
+    const waitingIds = new Set(waiting.map(({ delivery }) => delivery.id));
+    const decidable = ids.filter((id) => !waitingIds.has(id));
     try {
-      return await services.db.transaction((tx) => decideAndBuild(tx, services, ids, results));
+      if (decidable.length > 0) {
+        const decided = await db.transaction((tx) => decideAndBuild(tx, services, decidable, results));
+        events.publish(decided.changed);
+        for (const [status, count] of Object.entries(decided.counts))
+          metrics.deliveriesDecided.inc({ status }, count);
+      }
+      backlog.add(waiting);
+      return ids.map(() => undefined);
     } catch (error) {
       if (!(error instanceof StaleFilterResult)) throw error;
     }
   }
 }
 
-/** Rolls back, to evaluate the changed filter. */
+/** Rolls back: the filter was changed or added meanwhile. */
 class StaleFilterResult extends Error {
   override readonly name = "StaleFilterResult";
 }

@@ -1,10 +1,9 @@
-import { minuteMs, secondMs } from "../../durations.ts";
+import { minuteMs } from "../../durations.ts";
 import { createBuilds } from "../../jobs/contracts.ts";
 import type { Services } from "../../runtime/services.ts";
-import { reclaimStranded } from "./store.ts";
+import { reclaimStranded, strandedAfterMs } from "./store.ts";
 
-const strandedAfterMs = 10 * secondMs;
-/** Clocks of machines differ by less. */
+/** Clocks of machines differ by less, and workers defer deliveries by less. */
 const clockToleranceMs = minuteMs;
 const maxIdsPerJob = 500;
 const maxJobsPerRun = 20;

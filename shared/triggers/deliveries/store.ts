@@ -3,9 +3,12 @@ import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
+import { secondMs } from "../../durations.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
+/** A delivery without a job for this long is stranded: its job may be lost. */
+export const strandedAfterMs = 10 * secondMs;
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
 export async function listDeliveriesPage(db: Db, triggerId: string, page: CursorPage): Promise<Delivery[]> {
@@ -57,16 +60,29 @@ export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promi
   return (await tx.lock(deliveries, isOfTrigger, "exclusive"))[0];
 }
 
+export interface FilteredDelivery {
+  delivery: Delivery;
+  filter: string | null;
+  organizationId: string;
+  /** Of this filter. */
+  misses: Tables["filterMisses"]["$inferSelect"] | null;
+}
+
 /** Leaves out decided deliveries and triggers without a filter. */
-export const listFilteredDeliveries = prepared<
-  { ids: string[] },
-  { delivery: Delivery; filter: string | null }
->((db) => {
-  const { deliveries, triggers } = db.tables;
+export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelivery>((db) => {
+  const { deliveries, triggers, pipelines, filterMisses } = db.tables;
+  const isOfFilter = and(eq(filterMisses.triggerId, triggers.id), eq(filterMisses.filter, triggers.filter));
   return db
-    .select({ delivery: deliveries, filter: triggers.filter })
+    .select({
+      delivery: deliveries,
+      filter: triggers.filter,
+      organizationId: pipelines.organizationId,
+      misses: filterMisses,
+    })
     .from(deliveries)
     .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
+    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+    .leftJoin(filterMisses, isOfFilter)
     .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
 });
 
@@ -135,6 +151,15 @@ export async function setOutcome(
 
 /** Deliveries that wait and were sent before a time, or after one: then the clock was ahead. */
 export type SentTime = { before: Date } | { after: Date };
+
+/** Of waiting deliveries. */
+export async function setEnqueuedAt(tx: Tx, ids: string[], enqueuedAt: Date): Promise<void> {
+  const { deliveries } = tx.tables;
+  await tx
+    .update(deliveries)
+    .set({ enqueuedAt })
+    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status)));
+}
 
 /** Sets `enqueuedAt` of waiting deliveries. Returns their ids. */
 export async function reclaimStranded(tx: Tx, sent: SentTime, now: Date, limit: number): Promise<string[]> {

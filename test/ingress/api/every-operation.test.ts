@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Operation } from "../../../ingress/api/operation.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type Api, openApi, unknownId } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { type Answer, request } from "../../helpers/http.ts";
@@ -21,7 +21,7 @@ import {
 } from "./every-operation.ts";
 
 /** Nothing runs a filter. */
-const noFilters = {} as FilterEvaluator;
+const noFilters = {} as FilterTests;
 
 const unauthenticated = {
   message: "Authentication required. Please supply a valid API Access Token",

@@ -6,11 +6,11 @@ import { restOperations } from "../../../ingress/api/operations.ts";
 import { describeApi } from "../../../ingress/docs/document.ts";
 import { readConfig } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
 /** Nothing runs a filter. */
-const noFilters = {} as FilterEvaluator;
+const noFilters = {} as FilterTests;
 
 /**
  * Run with `node --import tsx test/ingress/api/generate-openapi-types.ts`. A separate folder

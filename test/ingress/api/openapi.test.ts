@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { FilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
@@ -13,7 +13,7 @@ import { type ApiDocument, fingerprint } from "./client-document.ts";
 import { everyOperation, tags } from "./every-operation.ts";
 
 /** Nothing runs a filter. */
-const noFilters = {} as FilterEvaluator;
+const noFilters = {} as FilterTests;
 
 describe("the OpenAPI document", () => {
   let api: Api;

@@ -15,7 +15,8 @@ describe("filters in a worker thread", () => {
       filterInput("webhook.payload.n == 7", { payload: { n: index % 10 } }),
     );
 
-    const outcomes = await Promise.all(questions.map((question) => filters.evaluate(question)));
+    const evaluations = await Promise.all(questions.map((question) => filters.evaluate(question)));
+    const outcomes = evaluations.map(({ outcome }) => outcome);
 
     const expected = questions.map((_, index) => ({ verdict: index % 10 === 7 }));
     assert.deepEqual(outcomes, expected);
@@ -26,21 +27,42 @@ describe("filters in a worker thread", () => {
     const filters = openFilterEvaluator({ deadlineMs: 500 });
     const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
 
-    const outcomes = await Promise.all(
+    const evaluations = await Promise.all(
       [quick, slow, quick, slow, quick].map((question) => filters.evaluate(question)),
     );
 
     const late = { error: "Evaluating the filter took longer than 0.5 seconds" };
     const yes = { verdict: true };
-    assert.deepEqual(outcomes, [yes, late, yes, late, yes]);
+    assert.deepEqual(
+      evaluations.map(({ outcome }) => outcome),
+      [yes, late, yes, late, yes],
+    );
+    assert.deepEqual(
+      evaluations.map(({ isLate }) => isLate),
+      [false, true, false, true, false],
+    );
     await filters.close();
   });
 
   it("has a deadline of a second unless told otherwise", async () => {
     const filters = openFilterEvaluator();
-    assert.deepEqual(await filters.evaluate(slow), {
-      error: "Evaluating the filter took longer than 1 second",
-    });
+    const error = "Evaluating the filter took longer than 1 second";
+    assert.deepEqual(await filters.evaluate(slow), { outcome: { error }, ms: 1000, isLate: true });
+    await filters.close();
+  });
+
+  it("ends an evaluation whose signal aborts, and evaluates the others", async () => {
+    const filters = openFilterEvaluator({ deadlineMs: 60_000 });
+    const gone = new AbortController();
+    const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
+    const abandoned = [filters.evaluate(slow, gone.signal), filters.evaluate(quick, gone.signal)];
+    const other = filters.evaluate(quick);
+
+    gone.abort();
+
+    for (const evaluation of abandoned) await assert.rejects(evaluation, { name: "AbortError" });
+    assert.deepEqual((await other).outcome, { verdict: true });
+    await assert.rejects(filters.evaluate(quick, gone.signal), { name: "AbortError" });
     await filters.close();
   });
 

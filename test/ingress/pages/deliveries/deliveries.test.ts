@@ -46,6 +46,7 @@ describeWithDatabase("the pages of deliveries", (database) => {
     for (let n = 0; n < 23; n++) ids.push(await send(path, JSON.stringify({ run: n % 2 === 0, n })));
     const builder = openDeliveryBuilder(pages.services);
     await Promise.all(ids.map((id) => builder.add(id)));
+    await builder.idle();
     const bob = await pages.visitor(pages.bob);
 
     const first = (await bob.get(at)).text;

@@ -1,0 +1,85 @@
+import { LRUCache } from "lru-cache";
+import { openTurns } from "../../runtime/turns.ts";
+import type { FilterInput } from "./evaluate.ts";
+import { type Evaluation, type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
+
+/**
+ * Two threads for filters. Organizations take turns in the first; those with slow filters take turns in the second, so
+ * that they delay only each other.
+ */
+export interface FilterLanes {
+  /**
+   * Runs the task in the organization's turn, with a thread to evaluate filters in.
+   * @param signal ends the wait
+   */
+  take<Result>(
+    organizationId: string,
+    task: (evaluate: Evaluate) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result>;
+  /** Moving average of the organization's evaluations. */
+  averageMs(organizationId: string): number;
+  close(): Promise<void>;
+}
+
+/** @throws Error when the thread fails; the signal's reason */
+export type Evaluate = (input: FilterInput, signal?: AbortSignal) => Promise<Evaluation>;
+
+const slowMs = 50;
+/** Of an organization that has evaluated none. */
+const initialMs = 5;
+/** A missed deadline makes an organization slow at once, and thirty quick evaluations make it quick again. */
+const weights = { slower: 0.25, quicker: 0.05 };
+const maxOrganizations = 10_000;
+/** While one loads payloads, another evaluates. */
+const maxQuickTurns = 2;
+const maxSlowTurns = 1;
+
+const moved = Symbol("moved");
+
+export function openFilterLanes(
+  openEvaluator: () => Pick<FilterEvaluator, "evaluate" | "close"> = openFilterEvaluator,
+): FilterLanes {
+  const averages = new LRUCache<string, number>({ max: maxOrganizations });
+  const quick = openLane(openEvaluator(), maxQuickTurns);
+  const slow = openLane(openEvaluator(), maxSlowTurns);
+
+  const averageMs = (organizationId: string) => averages.get(organizationId) ?? initialMs;
+  const isSlow = (organizationId: string) => averageMs(organizationId) > slowMs;
+  const record = (organizationId: string, ms: number) => {
+    const average = averageMs(organizationId);
+    const weight = ms > average ? weights.slower : weights.quicker;
+    averages.set(organizationId, average + weight * (ms - average));
+  };
+  const evaluateIn =
+    ({ evaluator }: Lane, organizationId: string): Evaluate =>
+    async (input, signal) => {
+      const evaluation = await evaluator.evaluate(input, signal);
+      record(organizationId, evaluation.ms);
+      return evaluation;
+    };
+
+  return {
+    averageMs,
+    async take(organizationId, task, signal) {
+      if (!isSlow(organizationId)) {
+        const result = await quick.turns.take(
+          organizationId,
+          async () => (isSlow(organizationId) ? moved : task(evaluateIn(quick, organizationId))),
+          signal,
+        );
+        if (result !== moved) return result;
+      }
+      return slow.turns.take(organizationId, () => task(evaluateIn(slow, organizationId)), signal);
+    },
+    async close() {
+      await Promise.all([quick.evaluator.close(), slow.evaluator.close()]);
+    },
+  };
+}
+
+type Lane = ReturnType<typeof openLane>;
+
+function openLane(evaluator: Pick<FilterEvaluator, "evaluate" | "close">, maxRunning: number) {
+  return { evaluator, turns: openTurns({ maxRunning, maxRunningPerOwner: 1 }) };
+}
