@@ -10,7 +10,7 @@ import { requireJob } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
 import { admitDownload } from "../http/downloads.ts";
 import { readJson } from "../http/json-body.ts";
-import { limitPayloadReads } from "../http/limits.ts";
+import { limitMetaDataCalls, limitPayloadReads } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 
 export type DataOwner = "job" | "build";
@@ -73,10 +73,11 @@ async function admitPayload(
   admitDownload(event, { holder: `job ${jobId}`, organizationId: build.organizationId, bytes });
 }
 
-/** @throws Refusal 404 for any other job or build than the token's */
+/** @throws Refusal 429; 404 for any other job or build than the token's */
 async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
   const principal = await requireJob(services, event);
   const ownId = owner === "job" ? principal.jobId : principal.build.id;
   if (pathParameter(event, "id") !== ownId) throw notFound(owner);
+  await limitMetaDataCalls(services, principal.jobId);
   return principal;
 }

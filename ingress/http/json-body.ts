@@ -2,11 +2,14 @@ import { isUtf8 } from "node:buffer";
 import type { H3Event } from "h3";
 import type { z } from "zod";
 import { type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
+import { JsonScan } from "../../shared/triggers/payloads/json-scan.ts";
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
 
 const maxBytes = 1024 * 1024;
+/** No body of ours nests deeper than a pipeline's steps. */
+const maxDepth = 100;
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 
 export interface JsonBody<T> {
@@ -59,9 +62,16 @@ function parseObject(bytes: Buffer, isOptional: boolean): object {
 function parse(bytes: Buffer): unknown {
   // Decoding would replace malformed UTF-8.
   if (!isUtf8(bytes)) throw new Refusal(400, "Body is not valid JSON");
+  if (isTooDeep(bytes)) throw new Refusal(400, "Body is nested too deeply");
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
     throw new Refusal(400, "Body is not valid JSON");
   }
+}
+
+/** Checked before parsing, which makes an object for each level. */
+function isTooDeep(bytes: Buffer): boolean {
+  if (bytes.length <= maxDepth) return false;
+  return new JsonScan(bytes, maxDepth).advance(bytes.length) === "too_deep";
 }

@@ -11,6 +11,8 @@ import { networkOf, wideNetworkOf } from "./network.ts";
 import { admitAll, admitShown, limitFailures, seconds, showLimit, tooMany } from "./rate-limit.ts";
 
 const guessingMs = 10 * minuteMs;
+/** Agents try again for 45 seconds: a refused call has to come through within them. */
+const metaDataWindows = 5;
 /** A wide network has the limit of this many networks. */
 const wideFactor = 3;
 
@@ -25,6 +27,11 @@ const limits = {
   rest: { max: (config) => config.apiRequestsPerMinute, windowMs: minuteMs },
   // by build
   "payload-reads": { max: (config) => config.metaDataReadsPerMinute, windowMs: minuteMs },
+  // by job
+  "meta-data": {
+    max: (config) => Math.floor(config.metaDataCallsPerMinute / metaDataWindows),
+    windowMs: minuteMs / metaDataWindows,
+  },
   // by network, by application
   "device-ip": { max: (config) => config.deviceAuthorizationsPerMinute, windowMs: minuteMs },
   "device-client": { max: (config) => config.deviceAuthorizationsPerMinuteAndClient, windowMs: minuteMs },
@@ -75,6 +82,14 @@ export function showDeliveriesLimit(
 /** Returns the slot of a delivery that was not kept or was a repetition. */
 export async function giveBackDelivery(services: Services, trigger: EnabledTrigger): Promise<void> {
   await services.rateLimiter.giveBack(deliveriesLimit(trigger));
+}
+
+/** Limits the calls of the meta-data API. Never call it for what an agent's life or log depends on. */
+export async function limitMetaDataCalls(services: Services, jobId: string): Promise<void> {
+  const state = await services.rateLimiter.admit(limitOn(services, "meta-data", jobId));
+  if (state.admitted) return;
+  const wait = seconds(state.resetMs);
+  throw tooMany(wait, `The job makes too many calls for meta-data. Please wait ${wait} seconds.`);
 }
 
 /** Limits the reads of a build's webhook payload. */

@@ -20,8 +20,14 @@ export async function findSessionUser(db: Db, tokenHash: string, now: Date): Pro
   return found?.user;
 }
 
-export async function deleteSession(tx: Tx, tokenHash: string): Promise<void> {
-  await tx.delete(tx.tables.sessions).where(eq(tx.tables.sessions.tokenHash, tokenHash));
+/** @returns the id of its user; undefined if there is no such session */
+export async function deleteSession(tx: Tx, tokenHash: string): Promise<string | undefined> {
+  const { sessions } = tx.tables;
+  const [deleted] = await tx
+    .delete(sessions)
+    .where(eq(sessions.tokenHash, tokenHash))
+    .returning({ userId: sessions.userId });
+  return deleted?.userId;
 }
 
 /** @returns the number deleted */

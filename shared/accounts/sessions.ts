@@ -39,11 +39,14 @@ export async function startSession(
   user: User,
   previousToken: string,
 ): Promise<string | undefined> {
-  return services.db.transaction(async (tx) => {
+  let previousUserId: string | undefined;
+  const token = await services.db.transaction(async (tx) => {
     if (!(await lockIfPasswordIs(tx, user))) return undefined;
-    await deleteSession(tx, hashToken(previousToken));
+    previousUserId = await deleteSession(tx, hashToken(previousToken));
     return storeSession(services, tx, user.id);
   });
+  publishEnd(services, previousUserId);
+  return token;
 }
 
 async function storeSession({ clock, config }: Services, tx: Tx, userId: string): Promise<string> {
@@ -63,8 +66,14 @@ export async function findSignedInUser({ db, clock }: Services, token: string): 
   return findSessionUser(db, hashToken(token), clock.now());
 }
 
-export async function endSession({ db }: Services, token: string): Promise<void> {
-  await db.transaction((tx) => deleteSession(tx, hashToken(token)));
+export async function endSession(services: Services, token: string): Promise<void> {
+  const userId = await services.db.transaction((tx) => deleteSession(tx, hashToken(token)));
+  publishEnd(services, userId);
+}
+
+/** Event streams of the user look whether their session is still there. */
+function publishEnd({ events }: Services, userId: string | undefined): void {
+  if (userId !== undefined) events.publish([`user:${userId}`]);
 }
 
 /**
@@ -82,12 +91,14 @@ export async function changePassword(
   const problems = passwordProblems(next);
   if (problems.length > 0) return { problems };
   const passwordHash = await services.passwords.hash(next, caller);
-  return services.db.transaction(async (tx) => {
+  const outcome = await services.db.transaction(async (tx) => {
     if (!(await lockIfPasswordIs(tx, user))) return "wrong";
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteSessionsOfUser(tx, user.id);
     return { token: await storeSession(services, tx, user.id) };
   });
+  publishEnd(services, user.id);
+  return outcome;
 }
 
 export async function purgeSessions({ db, clock }: Services): Promise<number> {

@@ -1,15 +1,22 @@
 import { defineHandler, HTTPResponse } from "h3";
+import { findSignedInUser } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { Refusal, unavailable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
+import { tooMany } from "../../http/rate-limit.ts";
 
 const maxStreams = 1000;
+const maxStreamsOfUser = 100;
+/** The next one is refused: a browser whose oldest stream ended would connect again, and end the next oldest. */
+const maxStreamsOfSession = 20;
 /** Less than a closing process gives its clients. */
 const heartbeatMs = 250;
 /** Proxies close connections after a silent minute. */
 const beatsPerComment = 60;
+/** An event about the end of a session may be lost. */
+const beatsPerSessionCheck = 240;
 const reconnectMs = 3000;
 const retryAfterSeconds = 10;
 const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
@@ -37,18 +44,25 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     if (!visitor.user || !services.cipher.macs(macInput(visitor, list)).includes(key))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
-    if (streams.size >= maxStreams) throw unavailable(retryAfterSeconds);
+    requireRoom(streams, visitor.token, visitor.user.id);
 
-    const stream = new Stream(
-      (onChange) => services.events.subscribe(list.split(" ") as Topic[], onChange),
-      streams,
-    );
+    const reader = { services, token: visitor.token, userId: visitor.user.id };
+    const stream = new Stream(streams, reader, list.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
   });
 }
 
 function macInput(visitor: Visitor, topics: string): string {
   return `events ${visitor.token} ${topics}`;
+}
+
+/** @throws Refusal 429, 503 */
+function requireRoom(streams: ReadonlySet<Stream>, token: string, userId: string): void {
+  if (streams.size >= maxStreams) throw unavailable(retryAfterSeconds);
+  const ofUser = [...streams].filter((stream) => stream.reader.userId === userId);
+  const ofSession = ofUser.filter((stream) => stream.reader.token === token);
+  if (ofUser.length >= maxStreamsOfUser || ofSession.length >= maxStreamsOfSession)
+    throw tooMany(retryAfterSeconds, "Too many pages are open. This one does not refresh itself.");
 }
 
 function beat(streams: Set<Stream>, isClosing: () => boolean): void {
@@ -58,26 +72,42 @@ function beat(streams: Set<Stream>, isClosing: () => boolean): void {
     for (const stream of streams) {
       if (isClosing()) stream.end();
       else if (beats % beatsPerComment === 0) stream.write(":\n\n");
+      if (beats % beatsPerSessionCheck === 0) stream.endIfSignedOut();
     }
   }, heartbeatMs);
   timer.unref();
 }
 
+interface Reader {
+  services: Services;
+  /** Of the session. */
+  token: string;
+  userId: string;
+}
+
 class Stream implements UnderlyingDefaultSource<Uint8Array> {
-  readonly #subscribe: (onChange: () => void) => () => void;
+  readonly reader: Reader;
   readonly #streams: Set<Stream>;
+  readonly #topics: Topic[];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #unsubscribe = () => {};
 
-  constructor(subscribe: (onChange: () => void) => () => void, streams: Set<Stream>) {
-    this.#subscribe = subscribe;
+  constructor(streams: Set<Stream>, reader: Reader, topics: Topic[]) {
     this.#streams = streams;
+    this.reader = reader;
+    this.#topics = topics;
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
     this.#streams.add(this);
-    this.#unsubscribe = this.#subscribe(() => this.write("event: changed\ndata:\n\n"));
+    const { events } = this.reader.services;
+    const endChanges = events.subscribe(this.#topics, () => this.write("event: changed\ndata:\n\n"));
+    const endSignOuts = events.subscribe([`user:${this.reader.userId}`], () => this.endIfSignedOut());
+    this.#unsubscribe = () => {
+      endChanges();
+      endSignOuts();
+    };
     this.write(`retry: ${reconnectMs}\n\n`);
   }
 
@@ -87,8 +117,18 @@ class Stream implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   end(): void {
+    if (!this.#streams.has(this)) return;
     this.cancel();
     this.#controller?.close();
+  }
+
+  /** Without the database the stream goes on: it carries no data. */
+  endIfSignedOut(): void {
+    const { services, token } = this.reader;
+    findSignedInUser(services, token).then(
+      (user) => user ?? this.end(),
+      () => {},
+    );
   }
 
   /** Skips slow readers: one pending event is enough. */

@@ -232,6 +232,25 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
     });
   });
 
+  describe("calls of one job", () => {
+    it("are at most a fifth of META_DATA_CALLS_PER_MINUTE in 12 seconds, then 429; other jobs go on", async () => {
+      const [one, two] = [await setUpBuild(), await setUpBuild()];
+      const keys = ({ job, reader }: typeof one) => call(`jobs/${job.id}/data/keys`, reader, "{}");
+
+      const answers = await Promise.all(Array.from({ length: 125 }, () => keys(one)));
+
+      const refused = answers.filter(({ status }) => status === 429);
+      assert.equal(answers.filter(({ status }) => status === 200).length, 120);
+      assert.equal(refused.length, 5);
+      for (const { headers, body } of refused) {
+        assert.match(body.message, /too many calls/);
+        const wait = Number(headers.get("retry-after"));
+        assert.ok(wait >= 1 && wait <= 13, `${wait}`);
+      }
+      assert.equal((await keys(two)).status, 200);
+    });
+  });
+
   describe("access", () => {
     it("answers 401 without a valid token", async () => {
       const { job, reader, build } = await setUpBuild();

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { User } from "../../shared/accounts/user-store.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import type { Visitor } from "../helpers/visitor.ts";
+
+describe("event streams", () => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+  });
+  after(() => pages.close());
+
+  /** Signs in, and reads the address of the events of a page. */
+  const arrive = async (user: User): Promise<{ visitor: Visitor; address: string }> => {
+    const visitor = await pages.visitor(user);
+    const { text } = await visitor.get(pages.paths.queue);
+    const address = /data-events="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+    return { visitor, address: address ?? assert.fail("not live") };
+  };
+  const open = async ({ visitor, address }: { visitor: Visitor; address: string }, count: number) => {
+    const abort = new AbortController();
+    const init = { headers: { cookie: visitor.cookie }, signal: abort.signal };
+    const streams = await Promise.all(Array.from({ length: count }, () => fetch(pages.url + address, init)));
+    return { streams, leave: () => abort.abort() };
+  };
+  const statusesOf = (streams: Response[]) => streams.map(({ status }) => status);
+
+  it("are at most 20 a session: the next gets 429, older ones and other sessions go on", async () => {
+    const [ada, bob] = [await arrive(pages.ada), await arrive(pages.bob)];
+    const mine = await open(ada, 20);
+    assert.deepEqual(new Set(statusesOf(mine.streams)), new Set([200]));
+
+    const more = await open(ada, 5);
+    assert.deepEqual(new Set(statusesOf(more.streams)), new Set([429]));
+    assert.equal(more.streams[0]?.headers.get("retry-after"), "10");
+    const others = await open(bob, 1);
+    assert.deepEqual(statusesOf(others.streams), [200]);
+
+    mine.leave();
+    await eventually("room again", async () => {
+      const again = await open(ada, 1);
+      again.leave();
+      return statusesOf(again.streams)[0] === 200;
+    });
+    others.leave();
+  });
+
+  it("are at most 100 a user, with any number of sessions", async () => {
+    const statuses: number[] = [];
+    const opened = [];
+    for (let session = 0; session < 6; session++) {
+      const { streams, leave } = await open(await arrive(pages.ada), 20);
+      statuses.push(...statusesOf(streams));
+      opened.push(leave);
+    }
+
+    const opened200 = statuses.filter((status) => status === 200).length;
+    assert.ok(opened200 <= 100 && opened200 > 90, `${opened200}; some of the last test may still close`);
+    for (const leave of opened) leave();
+  });
+
+  it("end when their session does, in every process, and those of other sessions go on", async () => {
+    const [leaving, staying] = [await arrive(pages.bob), await arrive(pages.bob)];
+    const elsewhere = await pages.another();
+    const { streams } = await open(leaving, 3);
+    const there = await fetch(elsewhere.url + leaving.address, {
+      headers: { cookie: leaving.visitor.cookie },
+    });
+    const other = await open(staying, 1);
+    const ended = Promise.all([...streams, there].map((stream) => stream.text()));
+
+    const answer = await leaving.visitor.post("/sign-out");
+
+    assert.equal(answer.status, 303);
+    for (const text of await ended) assert.match(text, /^retry: 3000/);
+    const again = await fetch(pages.url + staying.address, { headers: { cookie: staying.visitor.cookie } });
+    assert.equal(again.status, 200);
+    await again.body?.cancel();
+    other.leave();
+  });
+});
