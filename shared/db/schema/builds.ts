@@ -5,6 +5,7 @@ import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
 import type { QueuesTables } from "./queues.ts";
+import { sealingKey } from "./sealing-key.ts";
 import type { TriggersTables } from "./triggers.ts";
 
 /** Postgres refuses index keys over 2,704 bytes. */
@@ -76,6 +77,9 @@ export function defineBuildsTables(
       index("builds_pipeline_state").on(t.pipelineId, t.state, t.number),
       index("builds_pipeline_branch").on(t.pipelineId, indexedText(t.branch), t.state, t.number),
       index("builds_pipeline_commit").on(t.pipelineId, indexedText(t.commit), t.state, t.number),
+      index("builds_sealing_key")
+        .on(sealingKey(t.environmentSealed), t.id)
+        .where(isNotNull(t.environmentSealed)),
       index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
     ],
   );

@@ -1,4 +1,4 @@
-import { isNull } from "drizzle-orm";
+import { isNotNull, isNull } from "drizzle-orm";
 import type {
   DeliveryReason,
   DeliveryStatus,
@@ -9,6 +9,7 @@ import type {
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
+import { sealingKey } from "./sealing-key.ts";
 
 export function defineTriggersTables(
   kit: Kit,
@@ -53,7 +54,13 @@ export function defineTriggersTables(
         .references(() => users.id),
       deletedAt: time("deleted_at"),
     },
-    (t) => [index("triggers_pipeline").on(t.pipelineId, t.id)],
+    (t) => [
+      index("triggers_pipeline").on(t.pipelineId, t.id),
+      index("triggers_environment_key")
+        .on(sealingKey(t.environmentSealed), t.id)
+        .where(isNotNull(t.environmentSealed)),
+      index("triggers_secret_key").on(sealingKey(t.secretSealed), t.id).where(isNotNull(t.secretSealed)),
+    ],
   );
 
   /** A filter that missed its deadline last. The row of a changed filter is stale. */

@@ -14,7 +14,7 @@ import { fill } from "./fill.ts";
 import { openRecorder, type Recorder } from "./recorder.ts";
 import { statements } from "./statements.ts";
 
-const { organizations, users, members, applications, settings, ...growing } = sqliteTables;
+const { organizations, users, members, applications, settings, filterMisses, ...growing } = sqliteTables;
 const growingNames = Object.values(growing).map((table) => getTableName(table));
 /** Tables that grow slowly have a tenth of the rows. */
 const slow = new Set(["clusters", "queues", "pipelines", "triggers"]);
