@@ -11,6 +11,8 @@ export class BenchmarkFailed extends Error {
 }
 
 const projectRoot = join(import.meta.dirname, "../..");
+/** As in the Procfile. */
+const execArgv = ["--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts"];
 const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -57,7 +59,7 @@ export class Scratch {
   }
 
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
-    const args = ["--import", "tsx", join(projectRoot, file), ...(options.args ?? [])];
+    const args = [...execArgv, join(projectRoot, file), ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
   }
 

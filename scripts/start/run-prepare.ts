@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
 
+const execArgv = ["--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts"];
+
 /**
  * A separate process gives its memory back.
  * @throws CannotStart with its reason
  */
 export async function runPrepare(order: Order): Promise<Prepared> {
-  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: ["--import", "tsx"] });
+  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv });
   const ended = once(child, "exit");
   let outcome: { prepared: Prepared } | { problem: string } | undefined;
   child.on("message", (message) => {
