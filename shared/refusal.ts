@@ -58,6 +58,17 @@ export function excerpt(given: string): string {
   return `${start.toWellFormed()}…`;
 }
 
+const units = [
+  ["MB", 1024 ** 2],
+  ["KB", 1024],
+] as const;
+
+/** Says a size exactly: `5 MB`, `1.5 KB`, `5,000 bytes`. */
+export function sizeInWords(bytes: number): string {
+  const unit = units.find(([, size]) => bytes >= size && Number.isInteger((bytes / size) * 100));
+  return unit ? `${bytes / unit[1]} ${unit[0]}` : `${bytes.toLocaleString("en")} bytes`;
+}
+
 /** 404: `No pipeline found`. */
 export function notFound(resource: string): Refusal {
   return new Refusal(404, `No ${resource} found`);

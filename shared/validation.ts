@@ -11,6 +11,11 @@ export function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
 
+/** For optional text, where blank and null mean the same. */
+export function blankToNull(value: string | null | undefined): string | null {
+  return value?.trim() ? value : null;
+}
+
 export function text(name: string, maxLength: number) {
   return storable(z.string({ error: `${name} must be text` }), name, maxLength);
 }

@@ -2,8 +2,10 @@ import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import {
+  clusterChangeProblems,
   createCluster,
   deleteCluster,
+  newClusterProblems,
   requireCluster,
   updateCluster,
 } from "../../shared/clusters/clusters.ts";
@@ -59,8 +61,12 @@ export function clusterOperations(services: Services): Operation[] {
       body: { schema: createClusterBody },
       success: { status: 201, schema: clusterSchema, description: "The new cluster" },
       refusals: ["Validation failed: …"],
-      run: async ({ caller, actor, readBody }) =>
-        presentOne(caller.organization, await createCluster(services, actor, await readBody())),
+      run: async ({ caller, actor, readBody }) => {
+        const input = await readBody((sound: Partial<z.input<typeof createClusterBody>>) =>
+          newClusterProblems(db, actor, sound),
+        );
+        return presentOne(caller.organization, await createCluster(services, actor, input));
+      },
     }),
     operation({
       ...reading,
@@ -82,7 +88,13 @@ export function clusterOperations(services: Services): Operation[] {
       refusals: ["Validation failed: …"],
       run: async (call) => {
         const cluster = await clusterOf(call);
-        const change = await call.readBody();
+        const change = await call.readBody(
+          ({ name, default_queue_id }: Partial<z.input<typeof updateClusterBody>>) =>
+            clusterChangeProblems(db, cluster, {
+              ...(name === undefined ? {} : { name }),
+              defaultQueueId: default_queue_id,
+            }),
+        );
         const updated = await updateCluster(services, call.actor, cluster, change);
         return presentOne(call.caller.organization, updated);
       },

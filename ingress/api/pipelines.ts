@@ -4,6 +4,8 @@ import { patterns } from "../../shared/paths.ts";
 import {
   createPipeline,
   deletePipeline,
+  newPipelineProblems,
+  pipelineChangeProblems,
   requirePipeline,
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
@@ -12,7 +14,13 @@ import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { createPipelineBody, pipelineSchema, presentPipeline, updatePipelineBody } from "./json/pipeline.ts";
+import {
+  checkedMembers,
+  createPipelineBody,
+  pipelineSchema,
+  presentPipeline,
+  updatePipelineBody,
+} from "./json/pipeline.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Pipelines";
@@ -28,11 +36,19 @@ export function pipelineOperations(services: Services): Operation[] {
       path: patterns.pipelines,
       id: "listPipelines",
       summary: "The pipelines of an organization, oldest first",
-      query: pageQuery,
+      query: {
+        ...pageQuery,
+        name: z.string().optional().meta({ description: "A part of the names, in any case" }),
+      },
       success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
       run: async ({ event, caller: { organization } }) => {
         const page = readPage(event);
-        const list = await listPipelinesPage(db, organization.id, page);
+        const list = await listPipelinesPage(
+          db,
+          organization.id,
+          page,
+          event.url.searchParams.get("name") ?? undefined,
+        );
         linkPages(event, { ...list, page }, config.baseUrl);
         return list.rows.map((pipeline) => presentPipeline(config, organization, pipeline));
       },
@@ -47,7 +63,10 @@ export function pipelineOperations(services: Services): Operation[] {
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
       refusals: ["Validation failed: …"],
       run: async ({ caller, actor, readBody }) => {
-        const pipeline = await createPipeline(services, actor, await readBody());
+        const input = await readBody((sound: Partial<z.input<typeof createPipelineBody>>) =>
+          newPipelineProblems(db, actor, checkedMembers(sound)),
+        );
+        const pipeline = await createPipeline(services, actor, input);
         return presentPipeline(config, caller.organization, pipeline);
       },
     }),
@@ -72,7 +91,10 @@ export function pipelineOperations(services: Services): Operation[] {
       refusals: ["Validation failed: …"],
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const updated = await updatePipeline(services, call.actor, pipeline, await call.readBody());
+        const change = await call.readBody((sound: Partial<z.input<typeof updatePipelineBody>>) =>
+          pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
+        );
+        const updated = await updatePipeline(services, call.actor, pipeline, change);
         return presentPipeline(config, call.caller.organization, updated);
       },
     }),

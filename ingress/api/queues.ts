@@ -4,7 +4,15 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
-import { createQueue, deleteQueue, requireQueue, updateQueue } from "../../shared/queues/queues.ts";
+import {
+  createQueue,
+  deleteQueue,
+  newQueueProblems,
+  queueChangeProblems,
+  requireQueue,
+  updateQueue,
+} from "../../shared/queues/queues.ts";
+import type { ShapeName } from "../../shared/queues/shapes.ts";
 import { listQueuesPage, type Queue } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -66,7 +74,13 @@ export function queueOperations(services: Services): Operation[] {
       refusals: ["Validation failed: …"],
       run: async (call) => {
         const cluster = await clusterOf(call);
-        const queue = await createQueue(services, call.actor, cluster, await call.readBody());
+        const input = await call.readBody((sound: Partial<z.input<typeof createQueueBody>>) =>
+          newQueueProblems(db, call.actor, cluster, {
+            ...(sound.key === undefined ? {} : { key: sound.key }),
+            instanceShape: sound.hostedAgents?.instanceShape as ShapeName | undefined,
+          }),
+        );
+        const queue = await createQueue(services, call.actor, cluster, input);
         return presentOne(call.caller.organization, queue);
       },
     }),
@@ -90,7 +104,12 @@ export function queueOperations(services: Services): Operation[] {
       refusals: ["Validation failed: …"],
       run: async (call) => {
         const queue = await queueOf(call);
-        const change = await call.readBody();
+        const change = await call.readBody((sound: Partial<z.input<typeof updateQueueBody>>) =>
+          queueChangeProblems(call.actor, queue, {
+            retryAgentAffinity: sound.retry_agent_affinity,
+            hosted: sound.hostedAgents ?? undefined,
+          }),
+        );
         return presentOne(call.caller.organization, await updateQueue(services, call.actor, queue, change));
       },
     }),

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { H3Event } from "h3";
-import type { z } from "zod";
+import { toJSONSchema, type z } from "zod";
 import { type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
 import { JsonScan } from "../../shared/triggers/payloads/json-scan.ts";
 import { toProblems } from "../../shared/validation.ts";
@@ -38,11 +38,19 @@ export async function readJson<T>(
   if (contentType !== null && !(jsonType.test(mediaType(contentType)) && hasUtf8Charset(contentType)))
     throw new Refusal(415, "Content-Type must be application/json");
   using body = await bodies.read(event, maxBytes, () => new Refusal(413, "Body is larger than 1 MB"));
+  if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const given = parseObject(body.bytes, isOptional);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const problems = await alsoCheck?.(soundMembers(given, parsed.error));
   throw refuse(...toProblems(parsed.error), ...(problems ?? []));
+}
+
+/** Names the required members. */
+function missingBody(schema: z.ZodType): string {
+  const { required = [] } = toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const members = required.length > 0 ? required.join(", ") : "the members to change";
+  return `Body is missing: it must be a JSON object with ${members}`;
 }
 
 function soundMembers(given: object, { issues }: z.ZodError): Record<string, unknown> {

@@ -1,8 +1,9 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import { notFound, Refusal, validationFailed } from "../refusal.ts";
+import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { blankToNull } from "../validation.ts";
 import {
   type Cluster,
   countUnfinishedJobs,
@@ -35,14 +36,15 @@ export async function createCluster(services: Services, actor: Actor, input: New
   const organizationId = actor.organization.id;
   const name = input.name.trim();
   return services.db.transaction(async (tx) => {
-    if (await findClusterByName(tx, organizationId, name)) throw validationFailed(nameTaken);
+    const problems = await newClusterProblems(tx, actor, { name });
+    if (problems.length > 0) throw validationFailed(...problems);
     const cluster: Cluster = {
       id: newId(now),
       organizationId,
       name,
-      description: input.description || null,
-      emoji: input.emoji || null,
-      color: input.color || null,
+      description: blankToNull(input.description),
+      emoji: blankToNull(input.emoji),
+      color: blankToNull(input.color),
       defaultQueueId: null,
       queueCount: 0,
       createdAt: now,
@@ -53,6 +55,16 @@ export async function createCluster(services: Services, actor: Actor, input: New
     await audit(tx, actor, "created", auditSubject(cluster));
     return cluster;
   });
+}
+
+/** The reasons why the organization does not allow the members of a new cluster. */
+export async function newClusterProblems(
+  db: Db | Tx,
+  { organization }: Actor,
+  { name }: Partial<Pick<NewCluster, "name">>,
+): Promise<Problem[]> {
+  const namesake = name === undefined ? undefined : await findClusterByName(db, organization.id, name.trim());
+  return namesake ? [nameTaken] : [];
 }
 
 export interface ClusterChange extends Partial<NewCluster> {
@@ -74,12 +86,12 @@ export async function updateCluster(
   const updated = await services.db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, id);
     if (!cluster) throw notFound("cluster");
-    if (name !== undefined) await requireFreeName(tx, cluster, name);
-    await requireUsableDefault(tx, cluster, change.defaultQueueId);
+    const problems = await clusterChangeProblems(tx, cluster, change);
+    if (problems.length > 0) throw validationFailed(...problems);
 
     const given = Object.entries({ ...change, name }).filter(([, value]) => value !== undefined);
     const columns: Partial<Cluster> = Object.fromEntries(
-      given.map(([column, value]) => [column, value || null]),
+      given.map(([column, value]) => [column, blankToNull(value)]),
     );
     await updateClusterRow(tx, cluster.id, columns);
     await audit(tx, actor, "updated", auditSubject(cluster));
@@ -89,25 +101,35 @@ export async function updateCluster(
   return updated;
 }
 
-async function requireFreeName(tx: Tx, cluster: Cluster, name: string): Promise<void> {
-  const namesake = await findClusterByName(tx, cluster.organizationId, name);
-  if (namesake && namesake.id !== cluster.id) throw validationFailed(nameTaken);
+/** The reasons why a cluster does not allow a change. */
+export async function clusterChangeProblems(
+  db: Db | Tx,
+  cluster: Cluster,
+  { name, defaultQueueId }: Pick<ClusterChange, "name" | "defaultQueueId">,
+): Promise<Problem[]> {
+  const namesake =
+    name === undefined ? undefined : await findClusterByName(db, cluster.organizationId, name.trim());
+  const defaultProblem = await findDefaultQueueProblem(db, cluster, defaultQueueId);
+  return [
+    ...(namesake && namesake.id !== cluster.id ? [nameTaken] : []),
+    ...(defaultProblem === undefined ? [] : [{ field: "default_queue_id", message: defaultProblem }]),
+  ];
 }
 
-async function requireUsableDefault(
-  tx: Tx,
+async function findDefaultQueueProblem(
+  db: Db | Tx,
   cluster: Cluster,
   queueId: string | null | undefined,
-): Promise<void> {
-  const field = "default_queue_id";
-  if (typeof queueId === "string" && !(isId(queueId) && (await hasQueue(tx, cluster.id, queueId))))
-    throw validationFailed({ field, message: "Default queue must be a queue of the cluster" });
-  if (queueId !== null || cluster.defaultQueueId === null) return;
+): Promise<string | undefined> {
+  if (typeof queueId === "string") {
+    const isOfCluster = isId(queueId) && (await hasQueue(db, cluster.id, queueId));
+    return isOfCluster ? undefined : "Default queue must be a queue of the cluster";
+  }
+  if (queueId !== null || cluster.defaultQueueId === null) return undefined;
 
-  const pipelines = await listPipelineSteps(tx, cluster.id);
+  const pipelines = await listPipelineSteps(db, cluster.id);
   const { length } = pipelines.filter((steps) => steps.some((step) => step.agents?.queue === undefined));
-  if (length > 0)
-    throw validationFailed({ field, message: `Default queue is needed by the steps of ${length} pipelines` });
+  return length > 0 ? `Default queue is needed by the steps of ${length} pipelines` : undefined;
 }
 
 /**

@@ -32,7 +32,7 @@ export async function findClusterById(db: Db | Tx, id: string): Promise<Cluster 
 }
 
 export async function findClusterByName(
-  db: Tx,
+  db: Db | Tx,
   organizationId: string,
   name: string,
 ): Promise<Cluster | undefined> {
@@ -100,7 +100,7 @@ export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: numb
   return taken.length > 0;
 }
 
-export async function hasQueue(tx: Tx, clusterId: string, queueId: string): Promise<boolean> {
+export async function hasQueue(tx: Db | Tx, clusterId: string, queueId: string): Promise<boolean> {
   const { queues } = tx.tables;
   const found = await tx
     .select({ id: queues.id })
@@ -110,7 +110,7 @@ export async function hasQueue(tx: Tx, clusterId: string, queueId: string): Prom
 }
 
 /** The steps of each pipeline. Call with the cluster locked. */
-export async function listPipelineSteps(tx: Tx, clusterId: string): Promise<Step[][]> {
+export async function listPipelineSteps(tx: Db | Tx, clusterId: string): Promise<Step[][]> {
   const { pipelines } = tx.tables;
   const found = await tx
     .select({ steps: pipelines.steps })

@@ -17,7 +17,7 @@ export type OAuthErrorCode =
 /** The code is for programs, the sentence for developers. */
 const reasons = {
   not_a_form: ["invalid_request", "The body must be application/x-www-form-urlencoded"],
-  body_too_large: ["invalid_request", "The body is too large"],
+  body_too_large: ["invalid_request", "The body is larger than 64 KB"],
   repeated_parameter: ["invalid_request", "A parameter is given more than once"],
   two_credentials: ["invalid_request", "The client must authenticate in one way only"],
   missing_grant_type: ["invalid_request", "The parameter grant_type is missing"],

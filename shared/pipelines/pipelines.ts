@@ -3,7 +3,7 @@ import { slugProblems } from "../accounts/organizations.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import { notFound, Refusal, validationFailed } from "../refusal.ts";
+import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Step } from "../vocabulary.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
@@ -37,17 +37,12 @@ export async function createPipeline(
   input: NewPipeline,
 ): Promise<Pipeline> {
   const slug = input.slug ?? slugOf(input.name);
-  if (input.slug === undefined && slug === "")
-    throw validationFailed({ field: "slug", message: "Slug can't be made of this name: give one" });
-  const problems = slugProblems(slug);
-  if (problems.length > 0) throw validationFailed(...problems);
-
   const now = services.clock.now();
   const organizationId = actor.organization.id;
   return services.db.transaction(async (tx) => {
-    await requireRunnable(tx, organizationId, input);
-    if (await findPipeline(tx, organizationId, slug))
-      throw validationFailed({ field: "slug", message: "Slug has already been taken" });
+    await lockOwnCluster(tx, organizationId, input.clusterId);
+    const problems = await newPipelineProblems(tx, actor, input);
+    if (problems.length > 0) throw validationFailed(...problems);
 
     const pipeline: Pipeline = {
       id: newId(now),
@@ -68,6 +63,32 @@ export async function createPipeline(
   });
 }
 
+/** The reasons why the organization does not allow the members of a new pipeline. */
+export async function newPipelineProblems(
+  db: Db | Tx,
+  { organization }: Actor,
+  { name, slug, clusterId, steps }: Partial<NewPipeline>,
+): Promise<Problem[]> {
+  const given = slug ?? (name === undefined ? undefined : slugOf(name));
+  return [
+    ...(given === undefined ? [] : await slugProblemsOf(db, organization.id, given, slug !== undefined)),
+    ...(clusterId === undefined ? [] : await runProblems(db, organization.id, clusterId, steps)),
+  ];
+}
+
+async function slugProblemsOf(
+  db: Db | Tx,
+  organizationId: string,
+  slug: string,
+  isGiven: boolean,
+): Promise<Problem[]> {
+  if (slug === "" && !isGiven)
+    return [{ field: "slug", message: "Slug can't be made of this name: give one" }];
+  const problems = slugProblems(slug);
+  if (problems.length > 0 || !(await findPipeline(db, organizationId, slug))) return problems;
+  return [{ field: "slug", message: "Slug has already been taken" }];
+}
+
 /**
  * Changes the given members of a pipeline; its slug stays.
  * @throws Refusal 404, 422
@@ -84,7 +105,9 @@ export async function updatePipeline(
     const present = await lockPipeline(tx, id);
     if (!present) throw notFound("pipeline");
     if (change.steps || change.clusterId)
-      await requireRunnable(tx, present.organizationId, { ...present, ...given });
+      await lockOwnCluster(tx, present.organizationId, change.clusterId ?? present.clusterId);
+    const problems = await pipelineChangeProblems(tx, present, change);
+    if (problems.length > 0) throw validationFailed(...problems);
     const updated = (await updatePipelineIfPresent(tx, id, given)) ?? present;
     await audit(tx, actor, "updated", auditSubject(updated));
     return updated;
@@ -115,16 +138,29 @@ export async function requirePipeline(db: Db | Tx, organizationId: string, slug:
 }
 
 /** Locks the cluster, so that the queues of the steps stay until the commit. */
-async function requireRunnable(
-  tx: Tx,
+async function lockOwnCluster(tx: Tx, organizationId: string, clusterId: string): Promise<void> {
+  if (isId(clusterId) && (await findCluster(tx, organizationId, clusterId))) await lockCluster(tx, clusterId);
+}
+
+/** The reasons why a pipeline does not allow a change. */
+export async function pipelineChangeProblems(
+  db: Db | Tx,
+  present: Pipeline,
+  { clusterId, steps }: Pick<Partial<NewPipeline>, "clusterId" | "steps">,
+): Promise<Problem[]> {
+  if (!clusterId && !steps) return [];
+  return runProblems(db, present.organizationId, clusterId ?? present.clusterId, steps ?? present.steps);
+}
+
+async function runProblems(
+  db: Db | Tx,
   organizationId: string,
-  { clusterId, steps }: Pick<NewPipeline, "clusterId" | "steps">,
-): Promise<void> {
-  const cluster = isId(clusterId) ? await findCluster(tx, organizationId, clusterId) : undefined;
-  if (!cluster || !(await lockCluster(tx, cluster.id)))
-    throw validationFailed({ field: "cluster_id", message: "Cluster must be a cluster of the organization" });
-  const problems = stepProblems(clusterId, steps, await resolveStepQueues(tx, [{ clusterId, steps }]));
-  if (problems.length > 0) throw validationFailed(...problems);
+  clusterId: string,
+  steps: Step[] = [],
+): Promise<Problem[]> {
+  const cluster = isId(clusterId) ? await findCluster(db, organizationId, clusterId) : undefined;
+  if (!cluster) return [{ field: "cluster_id", message: "Cluster must be a cluster of the organization" }];
+  return stepProblems(clusterId, steps, await resolveStepQueues(db, [{ clusterId, steps }]));
 }
 
 /** `My App (web)` → `my-app-web`. */

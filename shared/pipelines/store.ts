@@ -1,9 +1,12 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
+import { isStorable } from "../validation.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
+
+const maxNameLength = 100;
 
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
@@ -36,13 +39,29 @@ export async function listPipelines(db: Db, organizationId: string): Promise<Pip
     .orderBy(asc(pipelines.createdAt), asc(pipelines.id));
 }
 
-/** Oldest first. */
+/**
+ * Oldest first.
+ * @param name a part of the names, in any case
+ */
 export async function listPipelinesPage(
   db: Db,
   organizationId: string,
   page: ListPage,
+  name?: string,
 ): Promise<ListedRows<Pipeline>> {
-  return listCreated(db, db.tables.pipelines, isPresent(db, organizationId), page);
+  const where = and(isPresent(db, organizationId), name ? isNamed(db, name) : undefined);
+  return listCreated(db, db.tables.pipelines, where, page);
+}
+
+/** SQLite, and Postgres with the locale C, lower only the letters of ASCII: others must match as they are. */
+function isNamed(db: Db, part: string): SQL | undefined {
+  const { name } = db.tables.pipelines;
+  if (!isStorable(part) || part.length > maxNameLength) return sql`1 = 0`;
+  const pattern = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  return or(
+    sql`lower(${name}) like ${pattern(part.toLowerCase())} escape '\\'`,
+    sql`${name} like ${pattern(part)} escape '\\'`,
+  );
 }
 
 function isPresent(db: Db, organizationId: string): SQL | undefined {

@@ -1,7 +1,7 @@
 import type { Organization } from "../accounts/organization-store.ts";
-import { validationFailed } from "../refusal.ts";
-import { isStorable } from "../validation.ts";
-import { findShape, type InstanceShape, requireShape, unknownShape } from "./shapes.ts";
+import type { Problem } from "../refusal.ts";
+import { blankToNull, isStorable } from "../validation.ts";
+import { findShape, type InstanceShape, requireShape, shapeProblems, unknownShape } from "./shapes.ts";
 import type { Queue } from "./store.ts";
 
 /** As sent: the queue decides which check fails first. */
@@ -14,47 +14,56 @@ export interface HostedChange {
 const maxImageRefLength = 1000;
 const platformNames = { linux: "linux", macos: "mac", windows: "windows" } as const;
 
+type HostedColumns = Partial<Pick<Queue, "instanceShape" | "agentImageRef">>;
+
 /**
  * Checks a change of a hosted queue. The first rule that fails is the answer (ingress/README.md, "Queues").
  * @returns the columns to change
- * @throws Refusal 422
  */
 export function checkHostedChange(
   queue: Queue,
   organization: Organization,
   { instanceShape, agentImageRef }: HostedChange,
-): Partial<Pick<Queue, "instanceShape" | "agentImageRef">> {
+): { columns: HostedColumns } | { problem: Problem } {
   if (queue.instanceShape === null)
-    throw validationFailed({ field: "hostedAgents", message: "Queue is not hosted" });
-  const shape = checkShape(requireShape(queue.instanceShape), instanceShape);
-  if (agentImageRef === undefined) return { instanceShape: shape.name };
-  return { instanceShape: shape.name, agentImageRef: checkImage(shape, organization, agentImageRef) };
+    return { problem: { field: "hostedAgents", message: "Queue is not hosted" } };
+  const shape = checkShape(requireShape(queue.instanceShape), organization, instanceShape);
+  if ("problem" in shape) return shape;
+  if (agentImageRef === undefined) return { columns: { instanceShape: shape.name } };
+  const problem = imageProblem(shape, organization, agentImageRef);
+  if (problem !== undefined) return { problem: { field: "hostedAgents.agentImageRef", message: problem } };
+  const image = blankToNull(agentImageRef as string | null);
+  return { columns: { instanceShape: shape.name, agentImageRef: image } };
 }
 
-function checkShape(present: InstanceShape, given: unknown): InstanceShape {
-  const fail = (message: string) => validationFailed({ field: "hostedAgents.instanceShape", message });
+function checkShape(
+  present: InstanceShape,
+  organization: Organization,
+  given: unknown,
+): InstanceShape | { problem: Problem } {
+  const fail = (message: string) => ({ problem: { field: "hostedAgents.instanceShape", message } });
   if (given === undefined || given === null || given === "")
-    throw fail("Instance shape cannot be changed to ");
+    return fail("Instance shape cannot be changed to ");
   const shape = typeof given === "string" ? findShape(given) : undefined;
-  if (!shape) throw fail(unknownShape(given));
+  if (!shape) return fail(unknownShape(given));
   if (shape.machineType !== present.machineType || shape.architecture !== present.architecture)
-    throw fail(`Instance shape cannot be changed to ${shape.name}`);
-  return shape;
+    return fail(`Instance shape cannot be changed to ${shape.name}`);
+  // A queue keeps the shape that it has when the organization loses the feature.
+  const [problem] = shape.name === present.name ? [] : shapeProblems(shape.name, organization);
+  return problem ? { problem } : shape;
 }
 
-function checkImage(
+function imageProblem(
   { machineType }: InstanceShape,
   { features }: Organization,
   given: unknown,
-): string | null {
-  const fail = (message: string) => validationFailed({ field: "hostedAgents.agentImageRef", message });
-  if (given === null || (typeof given === "string" && given.trim() === "")) return null;
+): string | undefined {
+  if (given === null || (typeof given === "string" && given.trim() === "")) return undefined;
   if (machineType !== "linux")
-    throw fail(`Agent image ref cannot be configured for hosted ${platformNames[machineType]} queues`);
+    return `Agent image ref cannot be configured for hosted ${platformNames[machineType]} queues`;
   if (!features.includes("custom_agent_images"))
-    throw fail("Custom agent images are not available to this organization");
-  if (typeof given !== "string" || !isStorable(given)) throw fail("Agent image ref must be text");
-  if (given.length > maxImageRefLength)
-    throw fail("Agent image ref is too long (maximum is 1,000 characters)");
-  return given;
+    return "Custom agent images are not available to this organization";
+  if (typeof given !== "string" || !isStorable(given)) return "Agent image ref must be text";
+  if (given.length > maxImageRefLength) return "Agent image ref is too long (maximum is 1,000 characters)";
+  return undefined;
 }

@@ -1,9 +1,10 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "../clusters/store.ts";
-import type { Db } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { blankToNull } from "../validation.ts";
 import { type RetryAgentAffinity, retryAgentAffinities } from "../vocabulary.ts";
 import { checkHostedChange, type HostedChange } from "./hosted.ts";
 import { type ShapeName, shapeProblems } from "./shapes.ts";
@@ -49,18 +50,15 @@ export async function createQueue(
   input: NewQueue,
 ): Promise<Queue> {
   const { db, clock, config, events } = services;
-  const problems = input.instanceShape ? shapeProblems(input.instanceShape, actor.organization) : [];
-  if (problems.length > 0) throw validationFailed(...problems);
-
   const now = clock.now();
   const created = await db.transaction(async (tx) => {
     if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
-    if (await findQueueByKey(tx, cluster.id, input.key))
-      throw validationFailed({ field: "key", message: "Key has already been taken" });
+    const problems = await newQueueProblems(tx, actor, cluster, input);
     if (!(await takeQueueSlotIfFree(tx, cluster.id, config.queuesPerCluster))) {
       const message = `Cluster has reached its limit of ${config.queuesPerCluster} queues`;
-      throw validationFailed({ field: "", message });
+      problems.push({ field: "", message });
     }
+    if (problems.length > 0) throw validationFailed(...problems);
 
     const queue = newQueue(input, cluster, { now, userId: actor.userId });
     await insertQueue(tx, queue);
@@ -72,12 +70,26 @@ export async function createQueue(
   return created;
 }
 
+/** The reasons why the cluster or the organization does not allow the members of a new queue. */
+export async function newQueueProblems(
+  db: Db | Tx,
+  { organization }: Actor,
+  cluster: Cluster,
+  { key, instanceShape }: Partial<Pick<NewQueue, "key" | "instanceShape">>,
+): Promise<Problem[]> {
+  const isTaken = key !== undefined && (await findQueueByKey(db, cluster.id, key)) !== undefined;
+  return [
+    ...(isTaken ? [{ field: "key", message: "Key has already been taken" }] : []),
+    ...(instanceShape ? shapeProblems(instanceShape, organization) : []),
+  ];
+}
+
 function newQueue(input: NewQueue, cluster: Cluster, { now, userId }: { now: Date; userId: string }): Queue {
   return {
     id: newId(now),
     clusterId: cluster.id,
     key: input.key,
-    description: input.description || null,
+    description: blankToNull(input.description),
     retryAgentAffinity: input.retryAgentAffinity ?? "prefer-warmest",
     instanceShape: input.instanceShape ?? null,
     agentImageRef: null,
@@ -112,10 +124,12 @@ export async function updateQueue(
     if (!(await lockCluster(tx, clusterId))) throw notFound("cluster queue");
     const queue = await findQueue(tx, clusterId, id);
     if (!queue) throw notFound("cluster queue");
+    const problems = queueChangeProblems(actor, queue, { retryAgentAffinity, hosted });
+    if (problems.length > 0) throw validationFailed(...problems);
     const updated = await updateQueueIfPresent(tx, id, {
-      ...(queue.instanceShape === null ? checkAffinity(retryAgentAffinity) : {}),
-      ...(hosted ? checkHostedChange(queue, actor.organization, hosted) : {}),
-      ...(description === undefined ? {} : { description: description || null }),
+      ...(queue.instanceShape === null && isAffinity(retryAgentAffinity) ? { retryAgentAffinity } : {}),
+      ...(hosted ? hostedColumns(actor, queue, hosted) : {}),
+      ...(description === undefined ? {} : { description: blankToNull(description) }),
     });
     if (!updated) throw notFound("cluster queue");
     await audit(tx, actor, "updated", auditSubject(updated));
@@ -125,10 +139,23 @@ export async function updateQueue(
   return changed;
 }
 
-function checkAffinity(given: unknown): Partial<Pick<Queue, "retryAgentAffinity">> {
-  if (given === undefined) return {};
-  if (!isAffinity(given)) throw validationFailed(badAffinity);
-  return { retryAgentAffinity: given };
+/** The reasons why a queue does not allow a change. */
+export function queueChangeProblems(
+  { organization }: Actor,
+  queue: Queue,
+  { retryAgentAffinity, hosted }: Pick<QueueChange, "retryAgentAffinity" | "hosted">,
+): Problem[] {
+  const ignoresAffinity = retryAgentAffinity === undefined || queue.instanceShape !== null;
+  const checked = hosted && checkHostedChange(queue, organization, hosted);
+  return [
+    ...(ignoresAffinity || isAffinity(retryAgentAffinity) ? [] : [badAffinity]),
+    ...(checked && "problem" in checked ? [checked.problem] : []),
+  ];
+}
+
+function hostedColumns({ organization }: Actor, queue: Queue, hosted: HostedChange) {
+  const checked = checkHostedChange(queue, organization, hosted);
+  return "columns" in checked ? checked.columns : {};
 }
 
 /**

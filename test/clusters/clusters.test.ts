@@ -79,6 +79,37 @@ describeWithDatabase("clusters", (database) => {
       "Color must be text",
     );
     assert.equal((await create({ name: "n".repeat(100) })).status, 201);
+
+    const { name } = await api.newCluster();
+    await invalid(create({ name, color: 1 }), "Color must be text", "Name has already been taken");
+    const other = await api.newCluster();
+    const lost = "Default queue must be a queue of the cluster";
+    await invalid(
+      update(other.id, { name, default_queue_id: unknownId }),
+      "Name has already been taken",
+      lost,
+    );
+    await invalid(
+      update(other.id, { name, default_queue_id: unknownId, emoji: 1 }),
+      "Emoji must be text",
+      "Name has already been taken",
+      lost,
+    );
+  });
+
+  it("treats blank text as null", async () => {
+    for (const none of [null, "", "  "]) {
+      const { body } = await create({ name: unique("Blank"), description: none, emoji: none, color: none });
+      assert.deepEqual([body.description, body.emoji, body.color], [null, null, null]);
+      const filled = await update(body.id, { description: "d", emoji: "e", color: "c" });
+      assert.equal(filled.body.description, "d");
+      const cleared = await update(body.id, {
+        description: none,
+        emoji: none,
+        color: none,
+      });
+      assert.deepEqual(cleared.body, body);
+    }
   });
 
   it("trims names before it checks and stores them", async () => {

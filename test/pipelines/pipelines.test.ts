@@ -60,20 +60,89 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.deepEqual(await read("my-app-web"), body);
   });
 
-  it("treats null as absent", async () => {
+  it("treats null and blank text as absent", async () => {
+    for (const none of [null, "", " "]) {
+      const name = unique("Of None");
+      const of = { name, slug: none, default_branch: none };
+      const steps = [
+        { command: "a", label: none, name: none, agents: null, agent_query_rules: null },
+        { command: "b", agents: { queue: none } },
+      ];
+      const { status, body } = await create({ ...of, steps });
+
+      const slug = name.toLowerCase().replaceAll(" ", "-");
+      assert.deepEqual([status, body.slug, body.default_branch], [201, slug, "main"]);
+      assert.deepEqual(body.steps, [{ command: "a" }, { command: "b", agents: {} }]);
+    }
+  });
+
+  it("takes the name and the queue of a step as the public Go client sends them", async () => {
+    const { key } = await api.newQueue();
+    const sent = { type: "script", command: "a", artifact_paths: "", branch_configuration: "", env: null };
+    const steps = [
+      { ...sent, name: "Test", agent_query_rules: [`queue=${key}`], timeout_in_minutes: 0 },
+      { ...sent, name: "Other", label: "Label wins", agent_query_rules: [] },
+      { command: "b", agents: { queue: key }, agent_query_rules: [`queue=${key}`, "queue="] },
+    ];
+
+    const { status, body } = await create({ steps });
+
+    assert.equal(status, 201);
+    assert.deepEqual(body.steps, [
+      { command: "a", label: "Test", agents: { queue: key } },
+      { command: "a", label: "Label wins" },
+      { command: "b", agents: { queue: key } },
+    ]);
+    assert.deepEqual((await update(body.slug, { steps })).body.steps, body.steps);
+    const other = "Step agent_query_rules can only name a queue: queue=<key>";
+    for (const rule of ["os=linux", "queue", "default", "QUEUE=default"])
+      await invalid(create({ steps: [{ command: "a", agent_query_rules: [rule] }] }), other);
+    for (const agent_query_rules of ["queue=default", [1], {}]) {
+      const notRules = "Step agent_query_rules must be a list such as queue=default";
+      await invalid(create({ steps: [{ command: "a", agent_query_rules }] }), notRules);
+    }
+    const two = { command: "a", agents: { queue: "default" }, agent_query_rules: [`queue=${key}`] };
+    await invalid(create({ steps: [two] }), "Step names more than one queue");
+    const nowhere = { command: "a", agent_query_rules: ["queue=nope"] };
+    await invalid(create({ steps: [nowhere] }), "Steps name the queue nope, which the cluster does not have");
+  });
+
+  it("GET …/pipelines?name= finds a part of the names, in any case", async () => {
+    const [first, second] = [unique("Deploy 100%_\\ One"), unique("deploy 100 Ärger")];
+    for (const name of [first, second]) await create({ name, slug: unique("found") });
+    const found = async (name: string) => {
+      const { status, body } = await api.send(
+        "GET",
+        `/pipelines?per_page=100&name=${encodeURIComponent(name)}`,
+      );
+      assert.equal(status, 200);
+      return body.map((pipeline: { name: string }) => pipeline.name);
+    };
+
+    assert.deepEqual(await found("DEPLOY 100"), [first, second]);
+    assert.deepEqual(await found("100%_\\ o"), [first]);
+    assert.deepEqual(await found("Ärg"), [second]);
+    for (const name of ["%", "_\\", "nope", "a\0b", "d".repeat(200)])
+      assert.deepEqual(await found(name), name === "%" || name === "_\\" ? [first] : [], name);
+    assert.ok((await found("")).length > 2);
+    const { headers } = await api.send("GET", "/pipelines?name=deploy+100&per_page=1");
+    assert.match(headers.get("link") ?? "", /name=deploy\+100[^>]*>; rel="next"/);
+  });
+
+  it("keeps what null stands for", async () => {
     const steps = [
       { command: "a", label: null, agents: null },
       { command: "b", agents: { queue: null } },
     ];
-    const { status, body } = await create({ name: "Of Nulls", slug: null, default_branch: null, steps });
+    const { body } = await create({ name: "Of Nulls", slug: null, default_branch: null, steps });
 
-    assert.deepEqual([status, body.slug, body.default_branch], [201, "of-nulls", "main"]);
-    assert.deepEqual(body.steps, [{ command: "a" }, { command: "b", agents: {} }]);
     assert.deepEqual(await read("of-nulls"), body);
     const changed = await update("of-nulls", { default_branch: "trunk", steps });
     assert.deepEqual([changed.status, changed.body], [200, { ...body, default_branch: "trunk" }]);
-    const kept = await update("of-nulls", { default_branch: null });
-    assert.deepEqual([kept.status, kept.body], [200, changed.body]);
+    for (const default_branch of [null, ""]) {
+      const kept = await update("of-nulls", { default_branch });
+      assert.deepEqual([kept.status, kept.body], [200, changed.body]);
+    }
     const { services } = api.world;
     const { pipelines } = services.db.tables;
     const rows = await services.db.select().from(pipelines);
@@ -88,9 +157,25 @@ describeOnBothDatabases("pipelines", (database) => {
     for (const name of [null, "", " "]) await invalid(create({ name }), "Name can't be blank");
     for (const name of [1, [], {}]) await invalid(create({ name }), "Name must be text");
     await invalid(create({ name: "n".repeat(101) }), "Name is too long (maximum is 100 characters)");
-    for (const default_branch of ["", " "])
-      await invalid(create({ default_branch }), "Default branch can't be blank");
     await invalid(create({ default_branch: 1 }), "Default branch must be text");
+    await invalid(
+      create({ name: "", slug: "web", cluster_id: unknownId, default_branch: 1 }),
+      "Name can't be blank",
+      "Default branch must be text",
+      "Slug has already been taken",
+      "Cluster must be a cluster of the organization",
+    );
+    await invalid(
+      create({ name: "", slug: "A", steps: [{ command: "a", agents: { queue: "nope" } }] }),
+      "Name can't be blank",
+      "Slug can only contain lower-case letters, numbers and single hyphens",
+      "Steps name the queue nope, which the cluster does not have",
+    );
+    await invalid(
+      update("web", { name: "", steps: [{ command: "a", agents: { queue: "nope" } }] }),
+      "Name can't be blank",
+      "Steps name the queue nope, which the cluster does not have",
+    );
   });
 
   it("trims names and keeps the white space of commands", async () => {
@@ -149,7 +234,7 @@ describeOnBothDatabases("pipelines", (database) => {
 
   it("POST refuses a taken or invalid slug", async () => {
     await invalid(create({ slug: "web" }), "Slug has already been taken");
-    for (const slug of ["", "A", "a_b", "-a", "a--b", "a b"])
+    for (const slug of ["A", "a_b", "-a", "a--b", "a b"])
       await invalid(create({ slug }), "Slug can only contain lower-case letters, numbers and single hyphens");
     for (const name of ["!!!", "日本語"]) {
       for (const slug of [undefined, null])

@@ -66,7 +66,7 @@ describeWithDatabase("POST …/queues", (database) => {
   it("defaults to the warmest agents, and accepts null and empty descriptions", async () => {
     const { body } = await create({ key: unique("q") });
     assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", null]);
-    for (const description of [null, ""])
+    for (const description of [null, "", " \n"])
       assert.equal((await create({ key: unique("q"), description })).body.description, null);
     const long = "é".repeat(2000);
     assert.equal((await create({ key: unique("q"), description: long })).body.description, long);
@@ -93,6 +93,18 @@ describeWithDatabase("POST …/queues", (database) => {
       charset,
       "Description is too long (maximum is 2,000 characters)",
       affinity,
+    );
+    await api.newQueue({ key: "joined" });
+    await refused(
+      { key: "joined", description: 1, hostedAgents: { instanceShape: "WINDOWS_AMD64_2X8" } },
+      "Description must be text",
+      "Key has already been taken",
+      "Windows instance shapes are not available to this organization",
+    );
+    await refused(
+      { key: "joined", hostedAgents: { instanceShape: "WINDOWS_AMD64_2X8" } },
+      "Key has already been taken",
+      "Windows instance shapes are not available to this organization",
     );
     await refused(
       { description: 1, hostedAgents: {} },

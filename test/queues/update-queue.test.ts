@@ -113,6 +113,33 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
       await api.features({ windows_hosted_agents: false });
     });
 
+    it("keeps a Windows queue editable without the feature, but not its size", async () => {
+      await api.features({ windows_hosted_agents: true });
+      const { id } = await hosted("WINDOWS_AMD64_2X8");
+      await api.features({ windows_hosted_agents: false });
+
+      const same = { description: "d", hostedAgents: { instanceShape: "WINDOWS_AMD64_2X8" } };
+      assert.equal((await update(id, same)).body.description, "d");
+      const larger = { hostedAgents: { instanceShape: "WINDOWS_AMD64_4X16" } };
+      await refused(id, larger, "Windows instance shapes are not available to this organization");
+      const arm = { hostedAgents: { instanceShape: "LINUX_ARM64_2X4" } };
+      await refused(id, arm, "Instance shape cannot be changed to LINUX_ARM64_2X4");
+    });
+
+    it("joins the reasons of members with the first one of the hosted part", async () => {
+      const { id } = await hosted();
+      const body = { description: 7, hostedAgents: { instanceShape: "x", agentImageRef: 7 } };
+      const message =
+        "Validation failed: Description must be text, Instance shape x is not a valid instance shape";
+      assert.deepEqual((await update(id, body)).body, { message });
+      const own = await api.newQueue();
+      const two = { retry_agent_affinity: "x", hostedAgents: { instanceShape: small } };
+      assert.deepEqual((await update(own.id, two)).body, {
+        message:
+          "Validation failed: Retry agent affinity must be prefer-warmest or prefer-different, Queue is not hosted",
+      });
+    });
+
     it("refuses a missing shape with a message that names no shape", async () => {
       const { id } = await hosted();
       for (const hostedAgents of [

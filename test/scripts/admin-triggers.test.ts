@@ -133,7 +133,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     for (const bad of ["", "{", "{}x", "\ufeff{}", Buffer.from([0x22, 0xff, 0x22])])
       assert.equal(await send(payload(bad)), "Payload is not valid JSON");
     assert.equal(await send(payload("[".repeat(900))), "Payload is nested too deeply");
-    assert.equal(await send(payload(`"${"x".repeat(99_999)}"`)), "Payload is larger than 0.1 MB");
+    assert.equal(await send(payload(`"${"x".repeat(99_999)}"`)), "Payload is larger than 100,000 bytes");
     const missing = join(folder, "nothing.json");
     assert.equal(await send(["--file", missing]), `${missing} cannot be read`);
     assert.equal(await send(["--file", folder]), `${folder} cannot be read`);

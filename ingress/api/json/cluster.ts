@@ -42,7 +42,10 @@ export const updateClusterBody = z
       .nullish()
       .meta({ description: "A queue of the cluster, for steps that name none" }),
   })
-  .transform(({ default_queue_id, ...change }) => ({ ...change, defaultQueueId: default_queue_id }));
+  .transform(({ default_queue_id, ...change }) => ({
+    ...change,
+    defaultQueueId: default_queue_id,
+  }));
 
 export function presentCluster(
   config: Config,

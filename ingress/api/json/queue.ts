@@ -5,7 +5,7 @@ import { findShape, requireShape, shapes, unknownShape } from "../../../shared/q
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { queueKey, text, description as validDescription } from "../../../shared/validation.ts";
+import { blankToNull, queueKey, text, description as validDescription } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
@@ -188,4 +188,4 @@ export const pauseBody = z
   })
   .transform((body) => (body.dispatch_paused_note === undefined ? body.note : body.dispatch_paused_note))
   .pipe(pauseNote)
-  .transform((given) => given || null);
+  .transform(blankToNull);

@@ -113,7 +113,11 @@ export function QueueFields({ draft, organization, problems, queue }: FieldsProp
   return (
     <>
       <DescriptionField value={draft.description} problems={problems} />
-      {shape ? <SizeField value={draft.shape} present={shape} /> : <AffinityField value={draft.affinity} />}
+      {shape ? (
+        <SizeField value={draft.shape} present={shape} organization={organization} />
+      ) : (
+        <AffinityField value={draft.affinity} />
+      )}
       {hasImage && (
         <Field
           label="Agent image"
@@ -149,10 +153,20 @@ function AgentsField({ value, organization }: { value: string; organization: Org
 }
 
 /** The kind of machine stays. */
-function SizeField({ value, present }: { value: string; present: InstanceShape }) {
+function SizeField({
+  value,
+  present,
+  organization,
+}: {
+  value: string;
+  present: InstanceShape;
+  organization: Organization;
+}) {
   const sizes = shapes.filter(
-    ({ machineType, architecture }) =>
-      machineType === present.machineType && architecture === present.architecture,
+    ({ name, machineType, architecture }) =>
+      machineType === present.machineType &&
+      architecture === present.architecture &&
+      (name === present.name || shapeProblems(name, organization).length === 0),
   );
   return (
     <Select

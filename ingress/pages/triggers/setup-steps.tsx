@@ -8,6 +8,7 @@ export interface Setup {
   type: TriggerType;
   editPath: string;
   deliveriesPerHour: string;
+  maxPayload: string;
 }
 
 export function GitHubSteps({ trigger, editPath }: Setup) {
@@ -83,7 +84,7 @@ export function TrackerSteps({ trigger, type, editPath }: Setup) {
   );
 }
 
-export function ProgramSteps({ type, deliveriesPerHour }: Setup) {
+export function ProgramSteps({ type, deliveriesPerHour, maxPayload }: Setup) {
   return (
     <>
       <section aria-labelledby="steps">
@@ -103,7 +104,7 @@ export function ProgramSteps({ type, deliveriesPerHour }: Setup) {
       <section aria-labelledby="answers">
         <h2 id="answers">Answers</h2>
         <Table caption="Answers" columns={["Status", "What it means"]}>
-          {answers(deliveriesPerHour).map(([status, meaning]) => (
+          {answers({ deliveriesPerHour, maxPayload }).map(([status, meaning]) => (
             <tr key={status}>
               <th scope="row">{status}</th>
               <td>{meaning}</td>
@@ -115,13 +116,16 @@ export function ProgramSteps({ type, deliveriesPerHour }: Setup) {
   );
 }
 
-function answers(deliveriesPerHour: string): [status: string, meaning: string][] {
+function answers({
+  deliveriesPerHour,
+  maxPayload,
+}: Pick<Setup, "deliveriesPerHour" | "maxPayload">): [status: string, meaning: string][] {
   return [
     ["201", "Accepted and stored: the body has the delivery’s id, and the build follows."],
     ["400", "The URL is not complete, or the payload is not JSON."],
     ["403", "The trigger is disabled."],
     ["404", "There is no such trigger: it was deleted or replaced."],
-    ["413", "The payload is larger than 5 MB."],
+    ["413", `The payload is larger than ${maxPayload}.`],
     ["415", "The content type is not application/json, or the body is compressed."],
     [
       "429",

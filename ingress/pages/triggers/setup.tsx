@@ -1,4 +1,5 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
+import { sizeInWords } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
@@ -19,6 +20,7 @@ export function triggerSetupPage(services: Services) {
       trigger,
       type,
       editPath: path(patterns.editTriggerPage),
+      maxPayload: sizeInWords(config.maxPayloadBytes),
       deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
     };
     const title = `Set up ${type.signature ? type.title : "the sender"}`;

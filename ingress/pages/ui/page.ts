@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { Refusal } from "../../../shared/refusal.ts";
+import { Refusal, sizeInWords } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
@@ -129,7 +129,11 @@ async function readForm(
 ): Promise<URLSearchParams> {
   if (mediaType(event.req.headers.get("content-type")) !== "application/x-www-form-urlencoded")
     throw new Refusal(415, "This address takes forms only.");
-  using body = await bodies.read(event, maxFormBytes, () => new Refusal(413, "The form is too large."));
+  using body = await bodies.read(
+    event,
+    maxFormBytes,
+    () => new Refusal(413, `The form is larger than ${sizeInWords(maxFormBytes)}.`),
+  );
   const form = new URLSearchParams(body.bytes.toString("utf8"));
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");
   // Postgres can neither store nor compare NUL.

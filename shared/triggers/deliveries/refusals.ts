@@ -1,4 +1,4 @@
-import { Refusal } from "../../refusal.ts";
+import { Refusal, sizeInWords } from "../../refusal.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 
 /** See ingress/README.md, "Posting a delivery". */
@@ -45,6 +45,5 @@ export class DeliveryRefusal extends Refusal {
 }
 
 export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
-  const megabytes = Math.round((maxBytes / 1024 / 1024) * 100) / 100;
-  return new DeliveryRefusal("too_large", { message: `Payload is larger than ${megabytes} MB` });
+  return new DeliveryRefusal("too_large", { message: `Payload is larger than ${sizeInWords(maxBytes)}` });
 }

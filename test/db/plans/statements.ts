@@ -140,6 +140,7 @@ function buildLists(): Record<string, Statement> {
 export const statements: Record<string, Statement> = {
   ...buildLists(),
   pipelines: (db) => listPipelinesPage(db, organizationId, next),
+  "pipelines by name": (db) => listPipelinesPage(db, organizationId, next, "web"),
   clusters: (db) => listClustersPage(db, organizationId, next),
   queues: (db) => listQueuesPage(db, pipelineId, next),
   triggers: (db) => listTriggersPage(db, pipelineId, { limit: 30, olderThan: id }),

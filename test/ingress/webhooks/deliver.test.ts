@@ -274,7 +274,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   describe("413", () => {
-    const message = "Payload is larger than 0.1 MB";
+    const message = "Payload is larger than 100,000 bytes";
     const ofSize = (bytes: number) => JSON.stringify("x".repeat(bytes - 2));
 
     it("accepts exactly the limit and refuses one byte more", async () => {
