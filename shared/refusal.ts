@@ -64,7 +64,7 @@ const units = [
 ] as const;
 
 /** Says a size exactly: `5 MB`, `1.5 KB`, `5,000 bytes`. */
-export function sizeInWords(bytes: number): string {
+export function exactSize(bytes: number): string {
   const unit = units.find(([, size]) => bytes >= size && Number.isInteger((bytes / size) * 100));
   return unit ? `${bytes / unit[1]} ${unit[0]}` : `${bytes.toLocaleString("en")} bytes`;
 }

@@ -1,5 +1,5 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
-import { sizeInWords } from "../../../shared/refusal.ts";
+import { exactSize } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
@@ -20,7 +20,7 @@ export function triggerSetupPage(services: Services) {
       trigger,
       type,
       editPath: path(patterns.editTriggerPage),
-      maxPayload: sizeInWords(config.maxPayloadBytes),
+      maxPayload: exactSize(config.maxPayloadBytes),
       deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
     };
     const title = `Set up ${type.signature ? type.title : "the sender"}`;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { Refusal, sizeInWords } from "../../../shared/refusal.ts";
+import { exactSize, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
@@ -132,7 +132,7 @@ async function readForm(
   using body = await bodies.read(
     event,
     maxFormBytes,
-    () => new Refusal(413, `The form is larger than ${sizeInWords(maxFormBytes)}.`),
+    () => new Refusal(413, `The form is larger than ${exactSize(maxFormBytes)}.`),
   );
   const form = new URLSearchParams(body.bytes.toString("utf8"));
   refuseForeignForm(services.config, event, visitor, form.get("csrf_token") ?? "");

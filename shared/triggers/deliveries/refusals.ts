@@ -1,4 +1,4 @@
-import { Refusal, sizeInWords } from "../../refusal.ts";
+import { exactSize, Refusal } from "../../refusal.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 
 /** See ingress/README.md, "Posting a delivery". */
@@ -45,5 +45,5 @@ export class DeliveryRefusal extends Refusal {
 }
 
 export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
-  return new DeliveryRefusal("too_large", { message: `Payload is larger than ${sizeInWords(maxBytes)}` });
+  return new DeliveryRefusal("too_large", { message: `Payload is larger than ${exactSize(maxBytes)}` });
 }
