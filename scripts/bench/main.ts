@@ -2,6 +2,7 @@ import "../../shared/runtime/node-version.ts";
 import { Command } from "commander";
 import { deliveriesBenchmark } from "./deliveries/command.ts";
 import { deviceBenchmark } from "./device/command.ts";
+import { fairnessBenchmark } from "./fairness/command.ts";
 import { growthBenchmark } from "./growth/command.ts";
 import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
@@ -15,7 +16,8 @@ const program = new Command("bench")
   .addCommand(deliveriesBenchmark())
   .addCommand(deviceBenchmark())
   .addCommand(queuesBenchmark())
-  .addCommand(growthBenchmark());
+  .addCommand(growthBenchmark())
+  .addCommand(fairnessBenchmark());
 
 try {
   await program.parseAsync();

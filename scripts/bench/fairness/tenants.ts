@@ -1,0 +1,132 @@
+import { createAccessToken } from "../../../shared/accounts/access-tokens.ts";
+import {
+  asOperator,
+  createOrganization,
+  updateOrganization,
+} from "../../../shared/accounts/organizations.ts";
+import { startSession } from "../../../shared/accounts/sessions.ts";
+import { createUser } from "../../../shared/accounts/users.ts";
+import { createCluster } from "../../../shared/clusters/clusters.ts";
+import { createApplication } from "../../../shared/oauth/applications.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
+import { createQueue } from "../../../shared/queues/queues.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { createTrigger } from "../../../shared/triggers/create.ts";
+import { endpointUrl } from "../../../shared/urls.ts";
+import { createDatabase } from "../databases.ts";
+import { makeCodes } from "../device/signalbox.ts";
+import { untilListening } from "../ports.ts";
+import { ScratchRedis } from "../redis.ts";
+import type { Scratch } from "../scratch.ts";
+import { install, newTrigger, withServices } from "../signalbox.ts";
+
+/** An organization and what its admin has. Plain data: it travels to the attacker's process. */
+export interface Tenant {
+  org: string;
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  email: string;
+  pipelineId: string;
+  clusterPath: string;
+  triggerPath: string;
+  deliveryUrl: string;
+  /** Of a trigger with the slow filter. */
+  filteredUrl: string;
+  apiToken: string;
+  sessionToken: string;
+  /** Approved: the token endpoint gives a grant for it. */
+  deviceCode: string;
+}
+
+export interface Tenants {
+  databaseUrl: string;
+  victim: Tenant;
+  attacker: Tenant;
+}
+
+export const password = "correct horse battery";
+export const clientId = "bench-refresh";
+/** Takes as long as an evaluation may, on 60 KB of x. */
+export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
+
+/** Limits of rates are out of reach: the bench measures how work is shared. */
+const unreachable = "1000000";
+const settings = {
+  API_REQUESTS_PER_MINUTE: unreachable,
+  TRUSTED_PROXIES: "127.0.0.1",
+};
+const scopes = [
+  "read_builds",
+  "write_builds",
+  "read_pipelines",
+  "write_pipelines",
+  "read_clusters",
+  "write_clusters",
+];
+
+/** Starts an ingress and a worker of a new installation with two organizations. */
+export async function startTenants(scratch: Scratch, postgres: string | undefined): Promise<Tenants> {
+  const redis = await ScratchRedis.start(scratch);
+  const databaseUrl = await createDatabase(scratch, "fairness", postgres);
+  const installation = await install(scratch, redis, { ...settings, DATABASE_URL: databaseUrl });
+  const { port, env } = installation;
+  const url = `http://127.0.0.1:${port}`;
+  const tenants = await withServices(installation, async (services) => {
+    const { application } = await createApplication(services, {
+      name: "Bench",
+      clientId,
+      confidential: false,
+      deviceFlow: true,
+      refreshTokens: true,
+    });
+    const applicationId = application.id;
+    return {
+      victim: await createTenant(services, { org: "victim", url, applicationId }),
+      attacker: await createTenant(services, { org: "attacker", url, applicationId }),
+    };
+  });
+  scratch.startScript("ingress", "ingress/main.ts", { env });
+  scratch.startScript("worker", "workers/main.ts", { env });
+  await untilListening(port);
+  return { databaseUrl, ...tenants };
+}
+
+async function createTenant(
+  services: Services,
+  { org, url, applicationId }: { org: string; url: string; applicationId: string },
+): Promise<Tenant> {
+  const deliveriesPerHour = 1_000_000_000;
+  await createOrganization(services, { slug: org, name: org, deliveriesPerHour });
+  const organization = await updateOrganization(services, org, { features: { webhook_filtering: true } });
+  const operator = await asOperator(services.db, organization);
+  const cluster = await createCluster(services, operator, { name: "Bench" });
+  await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  const pipeline = await createPipeline(services, operator, {
+    clusterId: cluster.id,
+    slug: "web",
+    name: "Web",
+    steps: [defaultStep],
+  });
+  const plain = await createTrigger(services, operator, pipeline, newTrigger);
+  const filtered = await createTrigger(services, operator, pipeline, { ...newTrigger, filter: slowFilter });
+
+  const email = `ada@${org}.example.com`;
+  const user = await createUser(services, { email, name: "Ada", password, organization: org, role: "admin" });
+  const token = await createAccessToken(services, { email, organization: org, scopes, description: "bench" });
+  const seed = { applicationId, organizationId: organization.id, userId: user.id };
+  const [deviceCode = ""] = await makeCodes(services, seed, { progress: "approved", count: 1 });
+  return {
+    org,
+    url,
+    email,
+    pipelineId: pipeline.id,
+    clusterPath: pathTo(patterns.cluster, { org, cluster: cluster.id }),
+    triggerPath: pathTo(patterns.trigger, { org, slug: "web", trigger: plain.trigger.id }),
+    deliveryUrl: endpointUrl(services.config, plain.token),
+    filteredUrl: endpointUrl(services.config, filtered.token),
+    apiToken: token.token,
+    sessionToken: (await startSession(services, user, "")) ?? "",
+    deviceCode,
+  };
+}
