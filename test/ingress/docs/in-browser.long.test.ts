@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describeInBrowser, openWindow } from "../../helpers/browser.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { setUpOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+import { onFreePort } from "../../servers/ports.ts";
+
+/** Faults of the renderer in its own controls. */
+const ofRenderer = ["button-name", "label-content-name-mismatch", "scrollable-region-focusable"];
+const queueAddress = "/docs#tag/queues/POST/v2/organizations/{org}/clusters/{cluster}/queues";
+
+describeInBrowser("/docs in a browser", () => {
+  let world: World;
+  let token: string;
+
+  before(async () => {
+    world = await onFreePort((port) => {
+      const address = `http://127.0.0.1:${port}`;
+      return startWorld(sqlite, { PORT: String(port), PUBLIC_URL: address });
+    });
+    token = await (await setUpOrganization(world)).token("read_user");
+  });
+  after(() => world.close());
+
+  /** Collects errors, and requests to other hosts. */
+  async function openDocs(path: string, options: Parameters<typeof openWindow>[1] = {}) {
+    const page = await openWindow(world.url, options);
+    const faults: string[] = [];
+    page.on("pageerror", ({ message }) => faults.push(message));
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("request", (request) => {
+      if (/^(https?|wss?):/.test(request.url()) && !request.url().startsWith(world.url))
+        faults.push(request.url());
+    });
+    await page.goto(path);
+    return { page, faults };
+  }
+  const violations = async (page: Page) => {
+    await page.evaluate(axe.source);
+    const results: axe.AxeResults = await page.evaluate("axe.run()");
+    return results.violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`);
+  };
+
+  for (const colorScheme of ["light", "dark"] as const)
+    it(`shows an operation with enough contrast, ${colorScheme}, and asks no other host`, async () => {
+      const { page, faults } = await openDocs(queueAddress, { colorScheme });
+      await page.getByRole("heading", { name: /^Create a queue/ }).waitFor();
+
+      const found = await violations(page);
+
+      assert.deepEqual(
+        found.filter((each) => !ofRenderer.some((id) => each.startsWith(id))),
+        [],
+      );
+      assert.deepEqual(faults, []);
+    });
+
+  it("fits a phone", async () => {
+    const { page, faults } = await openDocs(queueAddress, { viewport: { width: 375, height: 700 } });
+    await page.getByRole("heading", { name: /^Create a queue/ }).waitFor();
+
+    await page.evaluate("window.scrollTo(500, window.scrollY)");
+
+    assert.equal(await page.evaluate("window.scrollX"), 0);
+    assert.deepEqual(faults, []);
+  });
+
+  it("finds operations by words of their text", async () => {
+    const { page, faults } = await openDocs("/docs");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+
+    await page
+      .getByRole("button", { name: /search/i })
+      .first()
+      .click();
+    await page.keyboard.type("pause");
+
+    await page
+      .getByRole("option", { name: /pause_dispatch/ })
+      .first()
+      .waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it("sends a request with the reader's token, and stores none", async () => {
+    const { page, faults } = await openDocs("/docs");
+    await page.getByPlaceholder("Token").first().fill(token);
+    await page.goto("/docs#tag/user/GET/v2/user");
+    const operation = page.getByRole("button", { name: /Test Request.*\/v2\/user\)?$/ });
+    await operation.first().click();
+
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith("/v2/user")),
+      page.getByRole("button", { name: /^Send/ }).first().click(),
+    ]);
+
+    assert.deepEqual([answer.status(), (await answer.json()).name], [200, "Ada"]);
+    assert.equal((await page.evaluate<string>("JSON.stringify(localStorage)")).includes(token), false);
+    assert.deepEqual(faults, []);
+  });
+
+  it("keeps the renderer from the pages", async () => {
+    const { page } = await openDocs("/docs");
+
+    const outcome = await page.evaluate("fetch('/sign-in').then(() => 'read', () => 'refused')");
+
+    assert.equal(outcome, "refused");
+  });
+
+  it("links the document without scripts", async () => {
+    const { page, faults } = await openDocs("/docs", { javaScriptEnabled: false });
+
+    const link = page.getByRole("link", { name: "/openapi.json" });
+
+    assert.equal(await link.getAttribute("href"), "/openapi.json");
+    assert.deepEqual(faults, []);
+  });
+});
