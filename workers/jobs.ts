@@ -3,6 +3,7 @@ import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { fanOutDispatchPause, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import type { JobContract } from "../shared/jobs/define.ts";
+import { openClockGuard } from "../shared/runtime/clock-guard.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
@@ -22,15 +23,16 @@ export interface WorkerJobs {
 
 export function openWorkerJobs(services: Services): WorkerJobs {
   const builder = openDeliveryBuilder(services);
+  const clockGuard = openClockGuard(services);
   const jobs = [
     job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
-    job(contracts.evictPayloads, () => evictPayloads(services)),
+    job(contracts.evictPayloads, async () => evictPayloads(services, await clockGuard.isTrusted())),
     job(contracts.expireDeviceCodes, () => expireDeviceCodes(services)),
     job(contracts.recordUsage, () => recordUsage(services)),
     job(contracts.fanOutDispatchPause, ({ queueId }) => fanOutDispatchPause(services, queueId)),
     job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
-    job(contracts.purgeExpired, () => purgeExpired(services)),
+    job(contracts.purgeExpired, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
   return { jobs, close: builder.close };
 }

@@ -1,5 +1,6 @@
 import { defineHandler } from "h3";
 import { checkDatabase } from "../../shared/db/health.ts";
+import { findClockDoubt } from "../../shared/runtime/clock-guard.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { json } from "./respond.ts";
 
@@ -9,8 +10,8 @@ export function healthz() {
 }
 
 /**
- * GET /readyz. 503 while the process stops and without a migrated database; `degraded` without Redis, as webhooks are
- * still accepted.
+ * GET /readyz. 503 while the process stops and without a migrated database; `degraded` without Redis or with a doubted
+ * clock, as webhooks are still accepted.
  */
 export function readyz(services: Services, isClosing: () => boolean) {
   return defineHandler(async () => {
@@ -20,11 +21,18 @@ export function readyz(services: Services, isClosing: () => boolean) {
       services.checkRedis(),
     ]);
     const isReady = database === "ok" && migrations === "ok";
-    const status = !isReady ? "unavailable" : redis === "ok" ? "ok" : "degraded";
-    return json(isReady ? 200 : 503, {
-      status,
-      ...(isReady ? {} : { message: reasonFor(database) }),
-      parts: { database, migrations, redis },
+    if (!isReady) {
+      const parts = { database, migrations, redis };
+      return json(503, { status: "unavailable", message: reasonFor(database), parts });
+    }
+    const doubt = await findClockDoubt(services.db);
+    const isWhole = redis === "ok" && !doubt;
+    return json(200, {
+      status: isWhole ? "ok" : "degraded",
+      ...(doubt && {
+        message: `Nothing is deleted by age: ${doubt}. Check the clock, then run admin clock accept`,
+      }),
+      parts: { database, migrations, redis, ...(doubt && { clock: "doubted" }) },
     });
   });
 }

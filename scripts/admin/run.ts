@@ -8,6 +8,7 @@ import { checkSecretKey, WrongSecretKey } from "../../shared/runtime/secret-key-
 import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
 import { applicationCommands } from "./applications.ts";
+import { clockCommand } from "./clock.ts";
 import type { Act } from "./command.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
@@ -46,6 +47,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...pipelineCommands(act),
     ...triggerCommands(act),
     ...applicationCommands(act),
+    clockCommand(act),
     settingsCommand(terminal),
   ];
   for (const noun of nouns) program.addCommand(inherit(program, noun));

@@ -39,6 +39,8 @@ export interface Db extends Reader {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Resolves once all that was read so far is on disk: SQLite shows a commit to others a moment earlier. */
   sync(): Promise<void>;
+  /** Returns the time of the database's machine. */
+  readClock(): Promise<Date>;
   /** @returns the number of pages given to the file system */
   vacuum(maxPages: number): Promise<number>;
   close(): Promise<void>;

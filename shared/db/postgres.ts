@@ -106,6 +106,7 @@ export function openPostgres(
       }
     },
     sync: async () => {}, // it shows no commit before
+    readClock: async () => (await pool.query<{ now: Date }>("select now()")).rows[0]?.now as Date,
     vacuum: async () => 0, // autovacuum does it
     close: () => pool.end(),
   };

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** Labels come from small closed sets: never ids, tokens or raw paths. */
 export function createMetrics() {
@@ -41,6 +41,11 @@ export function createMetrics() {
     limitsFromMemory: new Counter({
       name: "signalbox_limits_from_memory_total",
       help: "Rate-limit decisions taken in memory because Redis was away",
+      registers,
+    }),
+    clockDoubted: new Gauge({
+      name: "signalbox_clock_doubted",
+      help: "1 while a worker deletes nothing by age because its clock may be wrong",
       registers,
     }),
     writeLockSeconds: new Histogram({

@@ -35,6 +35,8 @@ export interface Services {
   passwords: Passwords;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
+  /** Returns the time of Redis' machine. Undefined while Redis is away. */
+  readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
   awaitRedis: () => Promise<void>;
   /** Close the users of the services first. */
@@ -91,6 +93,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     passwords: createPasswords(),
     cipher: createCipher(config.secretKey, config.previousSecretKey),
     checkRedis: () => checkRedis(redis, keys),
+    readRedisClock: () => breaker.attempt(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       await usage.close();

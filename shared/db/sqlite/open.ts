@@ -67,6 +67,7 @@ export function openSqlite(
       return transactions.transaction(work);
     },
     sync: logSync.sync,
+    readClock: async () => options.clock.now(),
     vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();

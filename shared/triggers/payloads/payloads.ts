@@ -33,10 +33,11 @@ export async function canReadWebhookPayload(
 /**
  * Evicts payloads past their retention, then the oldest of organizations over their limit, in small transactions.
  * Spares waiting deliveries.
+ * @param byAge false: keeps those past their retention
  * @returns the number evicted
  */
-export async function evictPayloads(services: Services): Promise<number> {
-  const old = await evictOld(services);
+export async function evictPayloads(services: Services, byAge = true): Promise<number> {
+  const old = byAge ? await evictOld(services) : 0;
   await countPayloads(services);
   const evicted = old + (await evictExcess(services));
   await giveBackSpace(services);

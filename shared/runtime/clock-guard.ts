@@ -1,0 +1,98 @@
+import type { Db } from "../db/database.ts";
+import { findSetting, putSetting } from "../db/settings-store.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
+import type { Services } from "./services.ts";
+
+// A clock that is wrong by days would make young rows look old. Nothing is deleted by age while it is in doubt.
+
+/** Clocks of machines differ by less. */
+const toleranceMs = minuteMs;
+/** Workers that stood still for longer cannot tell a pause from a jump of the clock. */
+const maxPauseMs = 2 * dayMs;
+/** Time for an operator to look. */
+const doubtMs = hourMs;
+
+const names = { doubt: "clock_doubt", trusted: "clock_trusted_at", accepted: "clock_accepted_at" };
+
+export interface ClockGuard {
+  /** Returns false while nothing may be deleted by age. Logs each change, and stores it for `findClockDoubt`. */
+  isTrusted(): Promise<boolean>;
+}
+
+/** @param monotonicMs milliseconds that no change of the clock moves */
+export function openClockGuard(
+  services: Services,
+  monotonicMs: () => number = () => performance.now(),
+): ClockGuard {
+  const { clock, db, log, metrics } = services;
+  const offset = () => clock.now().getTime() - monotonicMs();
+  let lastOffset = offset();
+  let jump: { reason: string; sinceMs: number } | undefined;
+  let lastDoubt: string | undefined;
+
+  const findJump = async (): Promise<string | undefined> => {
+    const jumpMs = offset() - lastOffset;
+    lastOffset += jumpMs;
+    const reason = Math.abs(jumpMs) > toleranceMs ? jumpReason(jumpMs) : jump ? undefined : await findPause();
+    if (reason) jump = { reason, sinceMs: monotonicMs() };
+    if (jump && (monotonicMs() - jump.sinceMs > doubtMs || (await wasAccepted()))) jump = undefined;
+    return jump?.reason;
+  };
+
+  const findPause = async (): Promise<string | undefined> => {
+    const trustedAt = Date.parse((await findSetting(db, names.trusted)) ?? "");
+    const pauseMs = clock.now().getTime() - trustedAt;
+    return pauseMs > maxPauseMs ? `no worker has run for ${Math.round(pauseMs / dayMs)} days` : undefined;
+  };
+
+  const wasAccepted = async (): Promise<boolean> => {
+    const acceptedAt = Date.parse((await findSetting(db, names.accepted)) ?? "");
+    return Math.abs(clock.now().getTime() - acceptedAt) < doubtMs;
+  };
+
+  const findDifference = async (): Promise<string | undefined> => {
+    const servers = { database: await db.readClock(), Redis: await services.readRedisClock() };
+    for (const [server, time] of Object.entries(servers)) {
+      const differenceMs = time ? clock.now().getTime() - time.getTime() : 0;
+      if (Math.abs(differenceMs) > toleranceMs)
+        return `this machine's clock differs by ${inSeconds(differenceMs)} from that of ${server}`;
+    }
+    return undefined;
+  };
+
+  return {
+    async isTrusted() {
+      const doubt = (await findJump()) ?? (await findDifference());
+      await db.transaction(async (tx) => {
+        await putSetting(tx, names.doubt, doubt ?? "");
+        if (!doubt) await putSetting(tx, names.trusted, clock.now().toISOString());
+      });
+      metrics.clockDoubted.set(doubt ? 1 : 0);
+      if (doubt && doubt !== lastDoubt)
+        log.error({ doubt }, "nothing is deleted by age: check the clock, then run admin clock accept");
+      if (!doubt && lastDoubt) log.info("the clock is trusted again");
+      lastDoubt = doubt;
+      return !doubt;
+    },
+  };
+}
+
+/** Returns why workers delete nothing by age. */
+export async function findClockDoubt(db: Db): Promise<string | undefined> {
+  return (await findSetting(db, names.doubt)) || undefined;
+}
+
+/** An operator has seen that the clock is right. Workers believe it while their clocks agree with this one. */
+export async function acceptClock({ db, clock }: Services): Promise<Date> {
+  const now = clock.now();
+  await db.transaction((tx) => putSetting(tx, names.accepted, now.toISOString()));
+  return now;
+}
+
+function jumpReason(jumpMs: number): string {
+  return `the clock jumped ${jumpMs > 0 ? "ahead" : "back"} by ${inSeconds(jumpMs)}`;
+}
+
+function inSeconds(ms: number): string {
+  return `${Math.round(Math.abs(ms) / secondMs)} s`;
+}
