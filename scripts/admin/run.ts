@@ -4,7 +4,7 @@ import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts
 import { Refusal } from "../../shared/refusal.ts";
 import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
-import { checkSecretKey, WrongSecretKey } from "../../shared/runtime/secret-key-check.ts";
+import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/runtime/secret-key-check.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
 import { applicationCommands } from "./applications.ts";
@@ -65,7 +65,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
 function actOn({ env, stdin, write }: Terminal): Act {
   return async (command) => {
     const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });
-    const services = openServices({ config: readConfig(env), log });
+    const services = openServices({ config: await withSecretKey(readConfig(env)), log });
     try {
       await checkSecretKey(services);
       write(`${JSON.stringify(await command(services, stdin), null, 2)}\n`);

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { migrate } from "../../shared/db/migrate.ts";
 import { type Config, readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
-import { checkSecretKey } from "../../shared/runtime/secret-key-check.ts";
+import { checkSecretKey, withSecretKey } from "../../shared/runtime/secret-key-check.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { claimPort } from "./address.ts";
@@ -69,7 +69,7 @@ async function updateDatabase({ databaseUrl }: Config): Promise<void> {
 
 async function prepareDemo(config: Config): Promise<Demo | undefined> {
   const log = createLog({ level: "silent", process: "start" }, { write: () => {} });
-  const services = openServices({ config, log });
+  const services = openServices({ config: await withSecretKey(config), log });
   try {
     await checkSecretKey(services);
     return await findOrMakeDemo(services);

@@ -2,14 +2,9 @@ import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-const secretKeyFile = "data/secret-key";
+export const secretKeyFile = "data/secret-key";
 
-/** Generates the key at the first call, readable by its owner only. */
-export function readOrCreateSecretKey(): string {
-  return readSecretKey() ?? createSecretKey();
-}
-
-function readSecretKey(): string | undefined {
+export function readSecretKey(): string | undefined {
   try {
     return readFileSync(secretKeyFile, "utf8").trim();
   } catch (error) {
@@ -18,8 +13,11 @@ function readSecretKey(): string | undefined {
   }
 }
 
-/** Several processes may start at once: a link is atomic, and the first wins. */
-function createSecretKey(): string {
+/**
+ * Writes a new key, readable by its owner only. Several processes may start at once: a link is atomic, and the first
+ * wins.
+ */
+export function createSecretKey(): string {
   mkdirSync(dirname(secretKeyFile), { recursive: true, mode: 0o700 });
   const draft = `${secretKeyFile}.${process.pid}`;
   writeFileSync(draft, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });

@@ -3,7 +3,7 @@ import { ConfigError, readConfig } from "./config.ts";
 import { openLog } from "./log.ts";
 import { startMetricsServer } from "./metrics-server.ts";
 import { releaseMemory } from "./release-memory.ts";
-import { checkSecretKey } from "./secret-key-check.ts";
+import { checkSecretKey, withSecretKey } from "./secret-key-check.ts";
 import { openServices, type Services } from "./services.ts";
 
 export interface Work {
@@ -17,7 +17,7 @@ export interface Work {
  * @param name in its log lines
  */
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
-  const services = startServices(name);
+  const services = await startServices(name);
   const { log } = services;
   try {
     await checkSecretKey(services);
@@ -45,9 +45,9 @@ export async function runProcess(name: string, start: (services: Services) => Pr
   process.exit();
 }
 
-function startServices(name: string): Services & { closeLog: () => void } {
+async function startServices(name: string): Promise<Services & { closeLog: () => void }> {
   try {
-    const config = readConfig(process.env);
+    const config = await withSecretKey(readConfig(process.env));
     const { log, close: closeLog } = openLog({ level: config.logLevel, process: name });
     process.on("unhandledRejection", (error) => log.error({ err: error }, "unhandled rejection"));
     return { ...openServices({ config, log }), closeLog };

@@ -1,10 +1,52 @@
+import { existsSync } from "node:fs";
+import { createSecretKey, secretKeyFile } from "../crypto/secret-key.ts";
+import { isMissingTable } from "../db/database.ts";
+import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
+import type { Config } from "./config.ts";
 import type { Services } from "./services.ts";
 
 const setting = "secret_key_fingerprint";
 
 export class WrongSecretKey extends Error {
   override readonly name = "WrongSecretKey";
+}
+
+/**
+ * Makes the key of a new installation, if the configuration has none.
+ * @throws WrongSecretKey if the database has the secrets of a lost key, or cannot be asked
+ */
+export async function withSecretKey(config: Config): Promise<Config> {
+  if (config.secretKey !== undefined) return config;
+  if (await hasSecretKey(config)) {
+    throw new WrongSecretKey(
+      `The file ${secretKeyFile} is missing, and this database has secrets that were stored under its key. ` +
+        "Put the file back, from a backup of the folder data, or give the key as SECRET_KEY.",
+    );
+  }
+  return { ...config, secretKey: createSecretKey() };
+}
+
+async function hasSecretKey({ databaseUrl, databaseTimeoutMs }: Config): Promise<boolean> {
+  if (isSqliteUrl(databaseUrl) && !existsSync(sqliteFile(databaseUrl))) return false;
+  const db = openDatabase({
+    url: databaseUrl,
+    poolSize: 1,
+    timeoutMs: databaseTimeoutMs,
+    onError: () => {}, // the query fails too
+  });
+  try {
+    return (await findSetting(db, setting)) !== undefined;
+  } catch (error) {
+    if (isMissingTable(error)) return false;
+    throw new WrongSecretKey(
+      `The file ${secretKeyFile} is missing, and the database is away, which may have secrets that were stored ` +
+        "under its key. Start the database first.",
+      { cause: error },
+    );
+  } finally {
+    await db.close();
+  }
 }
 
 /**

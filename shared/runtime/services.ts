@@ -43,6 +43,11 @@ export interface Services {
   close: () => Promise<void>;
 }
 
+function openCipher({ secretKey, previousSecretKey }: Config): Cipher {
+  if (secretKey === undefined) throw new Error("The configuration has no secret key: call withSecretKey.");
+  return createCipher(secretKey, previousSecretKey);
+}
+
 const redisPatienceMs = 2 * secondMs;
 
 /** Redis and the database need not be there yet. */
@@ -91,7 +96,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     jobs,
     metrics,
     passwords: createPasswords(),
-    cipher: createCipher(config.secretKey, config.previousSecretKey),
+    cipher: openCipher(config),
     checkRedis: () => checkRedis(redis, keys),
     readRedisClock: () => breaker.attempt(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
-import { readOrCreateSecretKey } from "../crypto/secret-key.ts";
+import { readSecretKey } from "../crypto/secret-key.ts";
 import { secondMs } from "../durations.ts";
 import { privateRedisSocket } from "./private-redis.ts";
 import {
@@ -96,8 +96,8 @@ const storage = {
   secretKey: setting(
     "SECRET_KEY",
     secret.optional(),
-    "At least 32 characters; encrypts stored secrets. Default: generated once and kept in `data/secret-key`",
-    (given) => given ?? readOrCreateSecretKey(),
+    "At least 32 characters; encrypts stored secrets. Default: generated for a new database and kept in `data/secret-key`",
+    (given) => given ?? readSecretKey(),
   ),
   previousSecretKey: setting(
     "SECRET_KEY_PREVIOUS",
