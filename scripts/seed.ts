@@ -48,6 +48,8 @@ export interface Demo {
   password: string;
   /** Number of the next build. */
   nextBuild: number;
+  /** Made at this start. */
+  isNew: boolean;
 }
 
 /**
@@ -56,10 +58,12 @@ export interface Demo {
  */
 export async function findOrMakeDemo(services: Services): Promise<Demo | undefined> {
   const organizations = await listOrganizations(services.db);
-  const known = organizations.length === 0 ? await makeDemo(services) : findSecrets(organizations);
+  const isNew = organizations.length === 0;
+  const known = isNew ? await makeDemo(services) : findSecrets(organizations);
   const demo = known && (await findDemo(services, known));
-  if (demo) await registerLogin(services); // older demos lack it
-  return demo;
+  if (!demo) return undefined;
+  await registerLogin(services); // older demos lack it
+  return { ...demo, isNew };
 }
 
 function findSecrets(organizations: { id: string }[]): Secrets | undefined {
@@ -128,7 +132,7 @@ function readSecrets(): Record<string, Secrets> {
   }
 }
 
-async function findDemo(services: Services, known: Secrets): Promise<Demo | undefined> {
+async function findDemo(services: Services, known: Secrets): Promise<Omit<Demo, "isNew"> | undefined> {
   const trigger = await findTriggerByToken(services.db, hashToken(known.trigger_token));
   const caller = await authenticate(services, known.api_token);
   if (!trigger?.trigger.enabled || trigger.organizationId !== caller?.organization.id) return undefined;

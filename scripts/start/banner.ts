@@ -10,12 +10,16 @@ const json = "-H 'Content-Type: application/json'";
 /** Commands in another terminal need them too. */
 const sharedSettings = ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "REDIS_PREFIX"];
 
-/**
- * Commands are one line: easy to copy.
- * @param given names of settings set by hand
- */
-export function banner(config: Config, demo: Demo | undefined, given: Set<string>): string {
-  return ["", ...addresses(config), "", ...(demo ? tryIt(config, demo, given) : [])].join("\n");
+/** The commands, with the secrets of the demo. Only its owner reads it. */
+export const demoTextFile = "data/demo.txt";
+
+/** @param commands of a new demo; else they are in the file. Terminals and their logs are kept for long. */
+export function banner(config: Config, demo: Demo | undefined, commands: string): string {
+  const found = `The demo's password and token, and commands to try, are in ${demoTextFile}`;
+  const rest = demo?.isNew
+    ? [commands, `All this is in ${demoTextFile}, too. Later starts do not print it.`]
+    : [found];
+  return ["", ...addresses(config), "", ...(demo ? [...rest, "", ""] : [])].join("\n");
 }
 
 function addresses(config: Config): string[] {
@@ -29,7 +33,11 @@ function addresses(config: Config): string[] {
   ];
 }
 
-function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
+/**
+ * Commands are one line: easy to copy.
+ * @param given names of settings set by hand
+ */
+export function demoCommands(config: Config, demo: Demo, given: Set<string>): string {
   const pipeline = { org: demoOrganization, slug: demoPipeline };
   const { org, slug } = pipeline;
   const repeat = sharedSettings.filter((name) => given.has(name));
@@ -37,7 +45,7 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
   const data = `${config.baseUrl}${patterns.jobData.replace(":id", ofJob("job_id"))}`;
   const newest = `${api.pipeline(config, pipeline)}/builds?per_page=1`;
 
-  return [
+  const lines = [
     `The demo is the organization ${org} with the pipeline ${slug}; its user is ${demo.email}, password ${demo.password}`,
     "Try it in another terminal, in this folder:",
     "",
@@ -57,8 +65,8 @@ function tryIt(config: Config, demo: Demo, given: Set<string>): string[] {
       ? ["", `  npm run admin needs the same ${repeat.join(", ")} as npm start was given.`]
       : []),
     "",
-    "",
   ];
+  return lines.join("\n");
 }
 
 /** Adds options for terminals without our settings. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { migrate } from "../../shared/db/migrate.ts";
 import { type Config, readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
@@ -7,7 +7,7 @@ import { checkSecretKey, withSecretKey } from "../../shared/runtime/secret-key-c
 import { openServices } from "../../shared/runtime/services.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { claimPort } from "./address.ts";
-import { banner } from "./banner.ts";
+import { banner, demoCommands, demoTextFile } from "./banner.ts";
 import { CannotStart, describe } from "./cannot-start.ts";
 
 // Takes one message from its parent, and answers with one.
@@ -45,17 +45,24 @@ async function prepare({ listens, given }: Order): Promise<Prepared> {
   const config = readConfig(process.env);
   await updateDatabase(config);
   const demo = await prepareDemo(config);
+  const commands = demo ? demoCommands(config, demo, new Set(given)) : "";
+  if (demo) keepForOwner(demoTextFile, commands);
   return {
     host,
     port,
     shutdownMs: config.drainMs + config.shutdownMs,
-    banner: banner(config, demo, new Set(given)),
+    banner: banner(config, demo, commands),
   };
 }
 
 function prepareDataFolder(): void {
   mkdirSync("data", { recursive: true });
   chmodSync("data", 0o700);
+}
+
+function keepForOwner(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 });
+  chmodSync(file, 0o600); // an existing file keeps its mode
 }
 
 async function updateDatabase({ databaseUrl }: Config): Promise<void> {

@@ -40,7 +40,8 @@ describe("the demo", () => {
 
     assert.ok(made);
     assert.deepEqual(await applications(), [cli]);
-    assert.deepEqual(await findOrMakeDemo(services), made);
+    assert.ok(made.isNew);
+    assert.deepEqual(await findOrMakeDemo(services), { ...made, isNew: false });
     assert.deepEqual(await applications(), [cli]);
   });
 

@@ -3,10 +3,12 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   accessSync,
+  chmodSync,
   constants,
   cpSync,
   existsSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -41,6 +43,12 @@ describe("npm start", { skip }, () => {
   before(async () => {
     for (const name of copied) cpSync(name, join(folder, name), { recursive: true });
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    await start(/^ {4}npm run login.*\n/m);
+  });
+
+  /** Waits until the output matches. */
+  async function start(expected: RegExp): Promise<void> {
+    output = "";
     npm = spawn("npm", ["start", "--", "worker=0", "deliveries=1"], {
       cwd: folder,
       env,
@@ -50,14 +58,14 @@ describe("npm start", { skip }, () => {
     const isUp = new Promise<void>((resolveUp, reject) => {
       const look = (chunk: Buffer) => {
         output += chunk;
-        if (/^ {4}npm run login.*\n/m.test(output)) resolveUp();
+        if (expected.test(output)) resolveUp();
       };
       npm.stdout?.on("data", look);
       npm.stderr?.on("data", look);
       npm.on("close", () => reject(new Error(`npm start has ended:\n${output}`)));
     });
     await isUp;
-  });
+  }
 
   after(async () => {
     if (npm.exitCode === null && npm.signalCode === null) {
@@ -104,7 +112,7 @@ describe("npm start", { skip }, () => {
     const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8);
 
     assert.equal(modeOf("data"), "700");
-    for (const name of ["secret-key", "demo.json", "signalbox.db"])
+    for (const name of ["secret-key", "demo.json", "demo.txt", "signalbox.db"])
       assert.equal(modeOf(`data/${name}`), "600");
   });
 
@@ -117,6 +125,24 @@ describe("npm start", { skip }, () => {
     assert.match(output, /Stopped\.\n$/);
     assert.equal(existsSync(join(folder, "data/redis.sock")), false);
     await untilGroupIsGone(Number(npm.pid));
+  });
+
+  it("prints no secret of the demo at later starts, and says where they are", async () => {
+    const file = join(folder, "data/demo.txt");
+    const text = readFileSync(file, "utf8");
+    const [password] = /(?<=password )[\w-]{20}/.exec(output) ?? [];
+    assert.ok(password && text.includes(password) && output.includes(text));
+    chmodSync(file, 0o644);
+
+    await start(/are in data\/demo\.txt\n/);
+
+    assert.ok(!output.includes(password));
+    assert.doesNotMatch(output, /sb[a-z]{2}_\w/);
+    assert.match(readFileSync(file, "utf8"), new RegExp(`password ${password}`));
+    assert.equal((statSync(file).mode & 0o777).toString(8), "600");
+    const ended = once(npm, "close");
+    npm.kill("SIGTERM");
+    await ended;
   });
 
   async function shell(script: string): Promise<string> {
