@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { patterns } from "../../shared/paths.ts";
 import { seldom } from "./fuzz.ts";
 import { jsonBySchema, type Names } from "./json-by-schema.ts";
 import { encoding, oddHeaders, oddType } from "./odd-headers.ts";
@@ -69,7 +70,7 @@ function isAscii(target: string): boolean {
   return /^[\x21-\x7e]*$/.test(target);
 }
 
-function callerOf({ path, id }: Operation, { own }: Targets): fc.Arbitrary<Caller> {
+function callerOf({ path }: Operation, { own }: Targets): fc.Arbitrary<Caller> {
   const none: Caller = { name: "nobody", authorization: "" };
   const stranger = fc.oneof(
     fc.constantFrom(
@@ -92,8 +93,8 @@ function callerOf({ path, id }: Operation, { own }: Targets): fc.Arbitrary<Calle
   const outside = fc.oneof({ weight: 1, arbitrary: fc.constant(none) }, { weight: 1, arbitrary: strangers });
   if (path.startsWith("/v3/"))
     return seldom(outside, fc.constant({ name: "admin", authorization: `Token ${own.jobToken}` }), 6);
-  // A caller could not go on after this.
-  if (!path.startsWith("/v2") || id === "revokeAccessToken") return outside;
+  // A caller who revokes the token could not go on.
+  if (!path.startsWith("/v2") || path === patterns.accessToken) return outside;
   return fc.oneof(
     { weight: 2, arbitrary: outside },
     {
