@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import { unavailable } from "../../shared/refusal.ts";
@@ -27,7 +28,9 @@ const graceMs = 30 * secondMs;
 /** Limits the memory of large answers: a client that does not read makes this process keep them. */
 export class Downloads {
   readonly #budget: TransferBudget;
+  /** Downloads by holder. */
   readonly #active = new Map<string, number>();
+  readonly #ends = new WeakMap<Socket, Set<() => void>>();
 
   constructor(config: Pick<Config, "maxAnswerBytesInFlight" | "minUploadBytesPerSecond">) {
     this.#budget = new TransferBudget({
@@ -43,7 +46,7 @@ export class Downloads {
 
   /** @throws Refusal 429, 503 */
   admit(event: H3Event, { holder, organizationId, bytes }: Download): void {
-    if (bytes < minDownloadBytes) return;
+    if (bytes < minDownloadBytes || nodeRequest(event).socket.destroyed) return;
     const active = this.#active.get(holder) ?? 0;
     if (active >= maxDownloadsPerHolder) throw tooManyDownloads();
     const transfer = this.#open(event, bytes, organizationId);
@@ -51,23 +54,40 @@ export class Downloads {
     if (noRoom) throw noRoom === "share" ? tooManyDownloads() : unavailable(retryAfterSeconds);
     event.context.download = transfer;
     this.#active.set(holder, active + 1);
-    nodeResponse(event).once("close", () => this.#leave(holder));
+    this.#whenEnded(event, () => this.#leave(holder));
   }
 
-  /** Returns the transfer of a large answer that is about to be sent, admitted or not. */
-  send(event: H3Event, bytes: number): Transfer {
+  /** Returns the transfer of a large answer that is about to be sent, admitted or not, if the client is there. */
+  send(event: H3Event, bytes: number): Transfer | undefined {
+    if (nodeRequest(event).socket.destroyed) return undefined;
     const transfer = (event.context.download as Transfer | undefined) ?? this.#open(event, bytes);
     this.#budget.force(transfer, Math.max(0, bytes - transfer.bytes));
     return transfer;
   }
 
   #open(event: H3Event, maxBytes: number, organizationId?: string): Transfer {
-    const response = nodeResponse(event);
     const { socket } = nodeRequest(event);
     const owners = ownersOf(clientIp(event), organizationId === undefined ? {} : { organizationId });
-    const transfer = new Transfer({ owners, maxBytes, cut: () => socket.destroy() });
-    response.once("close", () => this.#budget.remove(transfer));
+    const transfer = new Transfer({ owners, maxBytes, cuttable: { cut: () => socket.destroy() } });
+    this.#whenEnded(event, () => this.#budget.remove(transfer));
     return transfer;
+  }
+
+  /** Node emits no `close` on the answers to pipelined requests that wait when the connection closes. */
+  #whenEnded(event: H3Event, end: () => void): void {
+    const { socket } = nodeRequest(event);
+    const ends = this.#ends.get(socket) ?? new Set();
+    if (!this.#ends.has(socket)) {
+      this.#ends.set(socket, ends);
+      socket.once("close", () => {
+        for (const each of ends) each();
+        ends.clear();
+      });
+    }
+    ends.add(end);
+    nodeResponse(event).once("close", () => {
+      if (ends.delete(end)) end();
+    });
   }
 
   #leave(holder: string): void {

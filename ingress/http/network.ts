@@ -3,12 +3,12 @@ import ipaddr from "ipaddr.js";
 
 /** Returns an IPv4 address itself, and the /64 network of an IPv6 address, whose owner has all of it. */
 export function networkOf(ip: string): string {
-  return isIPv6(ip) ? prefixOf(ip, 64) : ip;
+  return ip.includes(":") && isIPv6(ip) ? prefixOf(ip, 64) : ip;
 }
 
 /** Returns the /24 of an IPv4 address, and the /48 of an IPv6 address: a site, or one customer of a hoster. */
 export function wideNetworkOf(ip: string): string {
-  if (isIPv6(ip)) return prefixOf(ip, 48);
+  if (ip.includes(":") && isIPv6(ip)) return prefixOf(ip, 48);
   return isIPv4(ip) ? `${ip.slice(0, ip.lastIndexOf("."))}.0/24` : ip;
 }
 

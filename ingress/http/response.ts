@@ -8,7 +8,7 @@ export interface ResponseListeners {
   /** Called once, when the head is written. */
   onHead(event: H3Event, status: number): void;
   /** Called when a large body is about to be sent. */
-  onLargeBody(event: H3Event, bytes: number): Transfer;
+  onLargeBody(event: H3Event, bytes: number): Transfer | undefined;
 }
 
 /** Ends a connection that takes nothing of an answer. Node notices after one to two of these. */

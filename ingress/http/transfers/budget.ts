@@ -1,4 +1,5 @@
 import { secondMs } from "../../../shared/durations.ts";
+import type { Account, Owner } from "./owners.ts";
 import type { Transfer } from "./transfer.ts";
 
 export interface BudgetOptions {
@@ -20,7 +21,8 @@ const measureEveryMs = secondMs;
 export class TransferBudget {
   readonly #options: BudgetOptions;
   readonly #transfers = new Set<Transfer>();
-  readonly #usedBy = new Map<string, number>();
+  /** Of owners with transfers. */
+  readonly #accounts = new Map<string, Account>();
   #used = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -45,50 +47,61 @@ export class TransferBudget {
 
   /** Adds bytes of a transfer, if there is room. */
   grow(transfer: Transfer, bytes: number): NoRoom | undefined {
+    this.#enter(transfer);
     if (!this.#makeRoomInShares(transfer, bytes)) return "share";
     if (this.#used + bytes > this.#options.maxBytes && !this.#makeRoom(bytes, transfer)) return "full";
-    this.#add(transfer, bytes);
+    this.#change(transfer, bytes);
     return undefined;
   }
 
   /** Adds bytes that are in memory already, after slow transfers have lost. */
   force(transfer: Transfer, bytes: number): void {
+    this.#enter(transfer);
     if (this.#used + bytes > this.#options.maxBytes) this.#makeRoom(bytes, transfer);
-    this.#add(transfer, bytes);
+    this.#change(transfer, bytes);
   }
 
   /** Returns the bytes of a transfer. Does nothing the second time. */
   remove(transfer: Transfer): void {
     if (!this.#transfers.delete(transfer)) return;
     this.#change(transfer, -transfer.bytes);
+    for (const account of transfer.accounts)
+      if (--account.transfers === 0) this.#accounts.delete(account.owner.key);
   }
 
-  #add(transfer: Transfer, bytes: number): void {
+  /** Does nothing the second time. */
+  #enter(transfer: Transfer): void {
+    if (transfer.accounts.length > 0) return;
     this.#transfers.add(transfer);
-    this.#change(transfer, bytes);
+    transfer.accounts = transfer.owners.map((owner) => this.#openAccount(owner));
     this.#timer ??= setInterval(() => this.#measure(), measureEveryMs).unref();
+  }
+
+  #openAccount(owner: Owner): Account {
+    const account = this.#accounts.get(owner.key) ?? { owner, bytes: 0, transfers: 0 };
+    account.transfers++;
+    this.#accounts.set(owner.key, account);
+    return account;
   }
 
   #change(transfer: Transfer, bytes: number): void {
     this.#used += bytes;
     transfer.bytes += bytes;
-    for (const { key } of transfer.owners) {
-      const used = (this.#usedBy.get(key) ?? 0) + bytes;
-      if (used === 0) this.#usedBy.delete(key);
-      else this.#usedBy.set(key, used);
-    }
+    for (const account of transfer.accounts) account.bytes += bytes;
   }
 
   #makeRoomInShares(transfer: Transfer, bytes: number): boolean {
-    const isOverHalf = this.#used + bytes > this.#options.maxBytes / 2;
-    return transfer.owners.every(({ key, share, bindsAlways }) => {
-      if (!isOverHalf && !bindsAlways) return true;
-      const max = Math.max(share * this.#options.maxBytes, transfer.maxBytes);
-      const isOwned = (other: Transfer) => other.owners.some((owner) => owner.key === key);
-      while ((this.#usedBy.get(key) ?? 0) + bytes > max)
-        if (!this.#cutSlowest((other) => other !== transfer && isOwned(other))) return false;
-      return true;
-    });
+    const { maxBytes } = this.#options;
+    const isOverHalf = this.#used + bytes > maxBytes / 2;
+    for (const account of transfer.accounts) {
+      const { share, bindsAlways } = account.owner;
+      if (!isOverHalf && !bindsAlways) continue;
+      const max = Math.max(share * maxBytes, transfer.maxBytes);
+      while (account.bytes + bytes > max)
+        if (!this.#cutSlowest((other) => other !== transfer && other.accounts.includes(account)))
+          return false;
+    }
+    return true;
   }
 
   #makeRoom(bytes: number, transfer?: Transfer): boolean {

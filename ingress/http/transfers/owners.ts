@@ -9,6 +9,13 @@ export interface Owner {
   bindsAlways?: true;
 }
 
+/** What an owner uses of a budget. */
+export interface Account {
+  owner: Owner;
+  bytes: number;
+  transfers: number;
+}
+
 /**
  * Returns the owners of a transfer of this address, which may belong to an organization and a trigger. Anybody may
  * know the URL of a trigger, so its share always binds, and leaves room for the others of its organization.

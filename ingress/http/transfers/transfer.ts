@@ -1,26 +1,36 @@
 import { secondMs } from "../../../shared/durations.ts";
-import type { Owner } from "./owners.ts";
+import type { Account, Owner } from "./owners.ts";
 
 /** A transfer may pause for a second before it counts as slow. */
 const minSlowMs = secondMs;
+
+export interface Cuttable {
+  /** Ends a slow transfer. */
+  cut(): void;
+}
 
 /** A body that comes in or goes out. Its speed counts from its mark, so that a fast start does not excuse a stall. */
 export class Transfer {
   readonly owners: readonly Owner[];
   /** Each owner may always have one transfer of this size. */
   readonly maxBytes: number;
-  /** Ends it. The budget calls this for slow transfers. */
-  readonly cut: () => void;
+  readonly #cuttable: Cuttable;
   /** In memory. */
   bytes = 0;
+  /** Those of its owners, while it is in a budget. */
+  accounts: readonly Account[] = [];
   /** Undefined while the other side has nothing to do. */
   #markedAt: number | undefined;
   #movedSinceMark = 0;
 
-  constructor(options: { owners: readonly Owner[]; maxBytes: number; cut: () => void }) {
+  constructor(options: { owners: readonly Owner[]; maxBytes: number; cuttable: Cuttable }) {
     this.owners = options.owners;
     this.maxBytes = options.maxBytes;
-    this.cut = options.cut;
+    this.#cuttable = options.cuttable;
+  }
+
+  cut(): void {
+    this.#cuttable.cut();
   }
 
   /** The other side's turn. */

@@ -6,7 +6,7 @@ import { clientIp } from "../client-address.ts";
 import { nodeRequest } from "../node.ts";
 import type { TransferBudget } from "./budget.ts";
 import { ownersOf } from "./owners.ts";
-import { Transfer } from "./transfer.ts";
+import { type Cuttable, Transfer } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
 export class ClientDisconnected extends Error {
@@ -65,7 +65,7 @@ function onClose(this: ReadRequest): void {
 }
 
 /** Reads one body. Three times faster than `event.req.arrayBuffer()`. */
-export class Upload implements RequestBody {
+export class Upload implements RequestBody, Cuttable {
   bytes: Buffer = noBytes;
   readonly #request: ReadRequest;
   readonly #options: UploadOptions;
@@ -136,15 +136,15 @@ export class Upload implements RequestBody {
   }
 
   #openTransfer(): Transfer {
-    const { event, trigger, maxBytes, refusals } = this.#options;
+    const { event, trigger, maxBytes } = this.#options;
     const tenant = trigger && { organizationId: trigger.organizationId, triggerId: trigger.id };
-    const transfer = new Transfer({
-      owners: ownersOf(clientIp(event), tenant),
-      maxBytes,
-      cut: () => this.#refuse(refusals.tooSlow()),
-    });
+    const transfer = new Transfer({ owners: ownersOf(clientIp(event), tenant), maxBytes, cuttable: this });
     transfer.start();
     return transfer;
+  }
+
+  cut(): void {
+    this.#refuse(this.#options.refusals.tooSlow());
   }
 
   #keep(chunk: Buffer): void {
