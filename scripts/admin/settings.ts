@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { listSettings } from "../../shared/runtime/settings-table.ts";
+import { listSettings } from "../../shared/runtime/settings/table.ts";
 import { noun } from "./command.ts";
 
 /** Works without a database. */

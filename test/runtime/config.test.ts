@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
-import { settings } from "../../shared/runtime/settings.ts";
-import { listSettings, renderSettings } from "../../shared/runtime/settings-table.ts";
+import { settings } from "../../shared/runtime/settings/settings.ts";
+import { listSettings, renderSettings } from "../../shared/runtime/settings/table.ts";
 
 const secretKey = { SECRET_KEY: "x".repeat(32) };
 

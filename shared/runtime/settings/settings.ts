@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
-import { readSecretKey } from "../crypto/secret-key.ts";
-import { secondMs } from "../durations.ts";
-import { privateRedisSocket } from "./private-redis.ts";
+import { readSecretKey } from "../../crypto/secret-key.ts";
+import { secondMs } from "../../durations.ts";
+import { privateRedisSocket } from "../private-redis.ts";
 import {
   address,
   type OtherSettings,
