@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Example, Examples } from "../../../ingress/docs/examples.ts";
+import { secondMs } from "../../../shared/durations.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
+import type { World } from "../../helpers/world.ts";
 import { SampleValues } from "./sample-values.ts";
 
 interface Described {
@@ -19,25 +21,26 @@ export interface Sent extends Pick<Example, "path" | "query" | "headers"> {
 /** Sends requests by the ids of their operations, and records the exchanges. */
 export class Recorder {
   readonly examples: Examples = {};
-  readonly #url: string;
+  readonly #world: Pick<World, "url" | "clock">;
   readonly #operations: ReadonlyMap<string, Described>;
   readonly #samples: SampleValues;
 
-  private constructor(url: string, operations: ReadonlyMap<string, Described>, frozenAt: Date) {
-    this.#url = url;
+  private constructor(world: Pick<World, "url" | "clock">, operations: ReadonlyMap<string, Described>) {
+    this.#world = world;
     this.#operations = operations;
-    this.#samples = new SampleValues(frozenAt);
+    this.#samples = new SampleValues(world.clock.now());
   }
 
-  static async open(url: string, frozenAt: Date): Promise<Recorder> {
-    const { paths } = (await get(`${url}/openapi.json`)).body;
+  /** Expects a frozen clock. */
+  static async open(world: Pick<World, "url" | "clock">): Promise<Recorder> {
+    const { paths } = (await get(`${world.url}/openapi.json`)).body;
     const operations = new Map<string, Described>();
     for (const [path, methods] of Object.entries<Record<string, DescribedOperation>>(paths))
       for (const [method, { operationId, requestBody }] of Object.entries(methods)) {
         const mediaType = Object.keys(requestBody?.content ?? {})[0];
         operations.set(operationId, { method: method.toUpperCase(), path, mediaType });
       }
-    return new Recorder(url, operations, frozenAt);
+    return new Recorder(world, operations);
   }
 
   get operationIds(): string[] {
@@ -58,7 +61,7 @@ export class Recorder {
       : json === undefined
         ? undefined
         : JSON.stringify(json);
-    const answer = await request(this.#url + filled + search, {
+    const answer = await request(this.#world.url + filled + search, {
       method: operation.method,
       headers: {
         ...(body === undefined ? {} : { "Content-Type": operation.mediaType ?? "" }),
@@ -68,6 +71,8 @@ export class Recorder {
       ...(body === undefined ? {} : { body }),
     });
     assert.equal(answer.status, status, `${id}: ${answer.text}`);
+    // Lists are in order of creation.
+    this.#world.clock.advance(secondMs);
 
     this.#record(id, {
       summary,

@@ -40,12 +40,13 @@ export class SampleValues {
 
   /** Seconds since 1970. */
   #replaceTime(value: number, name: string): number {
-    return ["timestamp", "iat", "exp"].includes(name) ? Math.floor(this.#shift(value * 1000) / 1000) : value;
+    return ["timestamp", "iat", "exp"].includes(name) ? this.#shift(value * 1000) / 1000 : value;
   }
 
+  /** Sets the time at which the clock stopped to a sample. What was set up before has the same time. */
   #shift(time: number): number {
-    const whole = Math.floor(this.#frozenAt / 1000) * 1000;
-    return Date.parse("2026-01-31T12:00:00.000Z") + (time - whole) - (time % 1000);
+    const seconds = Math.max(0, Math.ceil((time - this.#frozenAt) / 1000));
+    return Date.parse("2026-01-31T12:00:00.000Z") + seconds * 1000;
   }
 }
 

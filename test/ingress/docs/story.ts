@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { createAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import { updateMember } from "../../../shared/accounts/members.ts";
-import type { scopes } from "../../../shared/accounts/scopes.ts";
+import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import { approveCode, deviceGrantType, setUpClient } from "../../helpers/device.ts";
 import type { TriggerApi } from "../../helpers/trigger-api.ts";
@@ -13,7 +13,7 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   const { world, acme } = api;
   await updateMember(world.services, { organization: "acme", email: acme.user.email, role: "admin" });
   await api.features({ webhook_filtering: true });
-  const recorder = await Recorder.open(world.url, world.clock.now());
+  const recorder = await Recorder.open(world);
   const token = await newToken(api);
   const story: Story = { api, recorder, token, org: { org: "acme" } };
 
@@ -50,7 +50,7 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
       "write_pipelines",
       "read_builds",
       "write_builds",
-    ] as typeof scopes,
+    ] as Scope[],
     description: "Release script",
   };
   return (await createAccessToken(world.services, token)).token;
@@ -229,7 +229,7 @@ async function triggersAndBuilds(story: Story) {
 
 async function agents({ api: { world }, recorder }: Story) {
   const { db } = world.services;
-  const [job] = await db.select().from(db.tables.jobs);
+  const [job] = (await db.select().from(db.tables.jobs)).toSorted((a, b) => a.id.localeCompare(b.id));
   assert.ok(job);
   const token = issueToken("job");
   const now = world.clock.now();
