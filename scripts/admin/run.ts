@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { Command, CommanderError } from "commander";
+import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
-import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/runtime/secret-key-check.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
 import { applicationCommands } from "./applications.ts";

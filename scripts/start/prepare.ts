@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { checkSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { type Config, readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
-import { checkSecretKey, withSecretKey } from "../../shared/runtime/secret-key-check.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { claimPort } from "./address.ts";

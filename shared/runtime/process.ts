@@ -1,9 +1,9 @@
+import { checkSecretKey, withSecretKey } from "../crypto/secret-key-check.ts";
 import { checkDatabase } from "../db/health.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { openLog } from "./log.ts";
 import { startMetricsServer } from "./metrics-server.ts";
 import { releaseMemory } from "./release-memory.ts";
-import { checkSecretKey, withSecretKey } from "./secret-key-check.ts";
 import { openServices, type Services } from "./services.ts";
 
 export interface Work {

@@ -3,10 +3,10 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
+import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
 import { createLog, describeError, redactTokens } from "../../shared/runtime/log.ts";
-import { checkSecretKey, WrongSecretKey } from "../../shared/runtime/secret-key-check.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";
 

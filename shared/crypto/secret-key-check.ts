@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { createSecretKey, secretKeyFile } from "../crypto/secret-key.ts";
 import { isMissingTable } from "../db/database.ts";
 import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
-import type { Config } from "./config.ts";
-import type { Services } from "./services.ts";
+import type { Config } from "../runtime/config.ts";
+import type { Services } from "../runtime/services.ts";
+import { createSecretKey, secretKeyFile } from "./secret-key.ts";
 
 const setting = "secret_key_fingerprint";
 
