@@ -1,5 +1,6 @@
-import { count, eq } from "drizzle-orm";
+import { and, count, eq, gte, inArray, isNull, lte } from "drizzle-orm";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { post } from "./http.ts";
 import type { World } from "./world.ts";
 
@@ -37,4 +38,19 @@ export async function buildWebhook(
   const build = await buildOfDelivery(world, body.id);
   if (!build) throw new Error("the webhook made no build");
   return build;
+}
+
+/** Requeues stranded deliveries. Returns those of the given ones that were requeued. */
+export async function requeuedOf({ services }: Pick<World, "services">, ids: string[]): Promise<string[]> {
+  const { deliveries } = services.db.tables;
+  const startedAt = services.clock.now();
+  await requeueStranded(services);
+  const isRequeued = and(
+    inArray(deliveries.id, ids),
+    isNull(deliveries.status),
+    gte(deliveries.enqueuedAt, startedAt),
+    lte(deliveries.enqueuedAt, services.clock.now()),
+  );
+  const rows = await services.db.select({ id: deliveries.id }).from(deliveries).where(isRequeued);
+  return rows.map(({ id }) => id).sort();
 }

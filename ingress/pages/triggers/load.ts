@@ -9,6 +9,7 @@ import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
+import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
@@ -75,6 +76,7 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
     users: await listUsersById(db, [trigger.createdById]),
     ...(await loadDeliveries(services, request, trigger)),
     limit: await deliveriesUsed(services, organization),
+    filterMisses: await findFilterMisses(db, trigger),
     refusals: await listRefusalCounts(db, trigger.id, refusalsKeptSince(clock.now())),
     auditEntries: await listAuditEvents(db, { organizationId: organization.id, subjects }, maxAuditEntries),
   };

@@ -13,6 +13,7 @@ import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { PublicPreview, State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import { BackOff } from "./back-off.tsx";
 import { deliveryCursors, loadTriggerDetails, type TriggerDetails, triggerPath } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
@@ -41,6 +42,7 @@ export function triggerPage(services: Services) {
             </h1>
             <Actions visitor={visitor} trigger={trigger} path={path} />
           </div>
+          <BackOff misses={data.filterMisses} now={now} />
           <Facts data={data} now={now} />
           <div class="heading">
             <h2>Deliveries</h2>

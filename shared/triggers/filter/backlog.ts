@@ -87,8 +87,8 @@ class Backlog implements FilterBacklog {
 
   async close(): Promise<void> {
     this.#isClosing = true;
+    await this.#leases.close(); // before the deliveries of running evaluations fail
     await this.#lanes.close();
-    await this.#leases.close();
     await this.idle();
   }
 

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+import { slowFilter, slowPayload } from "../triggers/filter/slow-filter.ts";
+
+const attacks = 30;
+
+describe("30 filter tests of one organization at once", () => {
+  let world: World;
+
+  before(async () => {
+    world = await startWorld(sqlite);
+  });
+  after(() => world.close());
+
+  /** Returns a function that tests a filter on a delivery of a new organization. */
+  const setUp = async (slug: string, payload: string) => {
+    const organization: TestOrganization = await setUpOrganization(world, slug);
+    await updateOrganization(world.services, slug, { features: { webhook_filtering: true } });
+    const trigger = await organization.trigger();
+    const delivery = (await post(world.url + trigger.path, payload)).body.id;
+    const token = await organization.token("write_pipelines");
+    const path = `/v2/organizations/${slug}/pipelines/web/triggers/${trigger.id}/filter/test`;
+    return (expression: string, signal?: AbortSignal) =>
+      fetch(world.url + path, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ expression, delivery_id: delivery }),
+        ...(signal && { signal }),
+      });
+  };
+
+  it("answer 429 beyond one that runs and two that wait, and delay no other organization", async () => {
+    const [attack, test] = [await setUp("attacker", slowPayload), await setUp("victim", '{"s":"p"}')];
+    assert.deepEqual(await (await test("webhook.payload.s == 'p'")).json(), { result: true });
+    let answered = 0;
+    const attacked = Array.from({ length: attacks }, async () => {
+      const answer = await attack(slowFilter);
+      if (answer.status === 200) answered++;
+      return answer;
+    });
+
+    await Promise.race(attacked);
+    for (let sent = 0; sent < 5; sent++)
+      assert.deepEqual(await (await test("webhook.payload.s == 'p'")).json(), { result: true });
+    assert.ok(answered <= 2, `${answered} of the attacker's tests ended first`);
+
+    const answers = await Promise.all(attacked);
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.equal(refused.length, attacks - 3);
+    for (const { headers } of refused) assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    for (const answer of answers.filter(({ status }) => status === 200))
+      assert.match((await answer.json()).error, /took longer than 1 second/);
+  });
+
+  it("free their places when their callers disconnect", async () => {
+    const attack = await setUp("gone", slowPayload);
+    for (let round = 0; round < 4; round++) {
+      const gone = new AbortController();
+      const attacked = Array.from({ length: 3 }, () => attack(slowFilter, gone.signal));
+      const isFull = async () => (await attack("true")).status === 429;
+      await eventually("the places are taken", isFull);
+      gone.abort();
+      for (const answer of attacked) await assert.rejects(answer, { name: "AbortError" });
+      await eventually("the places are free", async () => (await attack("true")).status === 200);
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { findDelivery } from "../helpers/builds.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+import { slowFilter, slowPayload } from "../triggers/filter/slow-filter.ts";
+
+const attacks = 60;
+
+describeWithDatabase("60 deliveries that an organization's filter is slow to evaluate", (database) => {
+  let world: World;
+  let victim: TestOrganization;
+  let attacker: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database);
+    victim = await setUpOrganization(world, "victim");
+    attacker = await setUpOrganization(world, "attacker");
+    for (const slug of ["victim", "attacker"])
+      await updateOrganization(world.services, slug, { features: { webhook_filtering: true } });
+  });
+  after(() => world.close());
+
+  it("delay no other organization, evaluate three, and back off", async () => {
+    const slow = await attacker.trigger({ filter: slowFilter });
+    const unfiltered = await victim.trigger();
+    const filtered = await victim.trigger({ filter: "webhook.payload.s == 'p'" });
+    const send = async ({ path }: { path: string }, payload: string) =>
+      (await post(world.url + path, payload)).body.id as string;
+    const attackIds = await Promise.all(Array.from({ length: attacks }, () => send(slow, slowPayload)));
+    const statusOf = async (id: string) => (await findDelivery(world, id))?.status;
+    const countDecided = async () => {
+      const statuses = await Promise.all(attackIds.map(statusOf));
+      return statuses.filter((status) => status !== null).length;
+    };
+    const builder = openDeliveryBuilder(world.services);
+    await Promise.all(attackIds.map((id) => builder.add(id)));
+
+    const first = await send(unfiltered, "{}");
+    await builder.add(first);
+    assert.equal(await statusOf(first), "build_created");
+    assert.equal(await countDecided(), 0, "the first evaluation still runs");
+
+    for (let sent = 0; sent < 10; sent++) {
+      const id = await send(filtered, '{"s":"p"}');
+      await builder.add(id);
+      await eventually("the victim's build", async () => (await statusOf(id)) === "build_created");
+    }
+    assert.ok((await countDecided()) <= 3);
+
+    await builder.idle();
+    assert.equal(await countDecided(), 3);
+    await builder.close();
+  });
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Actor } from "../../../shared/accounts/audit.ts";
+import { updateOrganization } from "../../../shared/accounts/organizations.ts";
+import { type DeliveryBuilder, openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
+import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
+import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
+import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
+import { updateTrigger } from "../../../shared/triggers/triggers.ts";
+import { findDelivery, requeuedOf } from "../../helpers/builds.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { post } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+const late: Evaluation = { outcome: { error: "too late" }, ms: 1000, isLate: true };
+const inTime: Evaluation = { outcome: { verdict: true }, ms: 1, isLate: false };
+const [second, minute] = [1000, 60_000];
+
+describeOnBothDatabases("a filter that keeps missing its deadline", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let actor: Actor;
+  let evaluations: string[];
+  let answer: Evaluation;
+  const builders: DeliveryBuilder[] = [];
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+    const features = { webhook_filtering: true };
+    const organization = await updateOrganization(world.services, "acme", { features });
+    actor = { ...acme.operator, organization };
+  });
+  after(async () => {
+    for (const builder of builders) await builder.close();
+    await world.close();
+  });
+
+  /** Of a worker of its own. */
+  const openBuilder = () => {
+    const evaluate = async ({ id }: { id: string }) => {
+      evaluations.push(id);
+      return answer;
+    };
+    const lanes = openFilterLanes(() => ({ evaluate, close: async () => {} }));
+    const builder = openDeliveryBuilder(world.services, lanes);
+    builders.push(builder);
+    return builder;
+  };
+  const work = async (builder: DeliveryBuilder, ids: string[]) => {
+    await Promise.all(ids.map((id) => builder.add(id)));
+    await builder.idle();
+  };
+  const setUp = async (count: number) => {
+    evaluations = [];
+    answer = late;
+    const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const answers = await Promise.all(
+      Array.from({ length: count }, () => post(world.url + trigger.path, '{"a":1}')),
+    );
+    const ids = answers.map(({ body }) => body.id as string).sort();
+    return { trigger, ids };
+  };
+  const statuses = (ids: string[]) =>
+    Promise.all(ids.map(async (id) => (await findDelivery(world, id))?.status ?? null));
+  const misses = async (trigger: { id: string; filter: string | null }) =>
+    (await findFilterMisses(world.services.db, trigger))?.count;
+
+  it("backs off after three misses: its deliveries wait, one tries after 10 s, then after 20 s", async () => {
+    const { trigger, ids } = await setUp(8);
+    const builder = openBuilder();
+
+    await work(builder, ids);
+    assert.deepEqual(evaluations, ids.slice(0, 3));
+    assert.deepEqual(await statuses(ids), ["not_run", "not_run", "not_run", null, null, null, null, null]);
+
+    for (const [seconds, total] of [
+      [9, 3],
+      [2, 4],
+      [18, 4],
+      [3, 5],
+    ] as const) {
+      world.clock.advance(seconds * second);
+      await work(builder, ids);
+      assert.equal(evaluations.length, total);
+    }
+    assert.equal(await misses(trigger), 5);
+  });
+
+  it("is tried by one of two workers", async () => {
+    const { ids } = await setUp(6);
+    const [one, two] = [openBuilder(), openBuilder()];
+    await work(one, ids);
+    world.clock.advance(11 * second);
+
+    await Promise.all([work(one, ids), work(two, ids)]);
+
+    assert.equal(evaluations.length, 4);
+  });
+
+  it("goes on after an evaluation in time", async () => {
+    const { trigger, ids } = await setUp(6);
+    const builder = openBuilder();
+    await work(builder, ids);
+    world.clock.advance(11 * second);
+    answer = inTime;
+
+    await work(builder, ids);
+
+    assert.deepEqual((await statuses(ids)).slice(3), ["build_created", "build_created", "build_created"]);
+    assert.equal(await misses(trigger), undefined);
+  });
+
+  it("goes on with another filter", async () => {
+    const { trigger, ids } = await setUp(5);
+    const builder = openBuilder();
+    await work(builder, ids);
+    answer = inTime;
+    await updateTrigger(world.services, actor, trigger, { filter: "webhook.payload.a == 2" });
+
+    world.clock.advance(minute);
+    assert.deepEqual(await requeuedOf(world, ids), ids.slice(3));
+    await work(builder, ids);
+
+    assert.deepEqual((await statuses(ids)).slice(3), ["build_created", "build_created"]);
+  });
+
+  it("leaves its deliveries to be requeued, and decides those that waited for an hour", async () => {
+    const { ids } = await setUp(5);
+    const builder = openBuilder();
+    await work(builder, ids);
+    assert.deepEqual(await requeuedOf(world, ids), []);
+    world.clock.advance(61 * minute);
+    assert.deepEqual(await requeuedOf(world, ids), ids.slice(3));
+
+    await work(builder, ids);
+
+    assert.equal(evaluations.length, 4);
+    assert.deepEqual((await statuses(ids)).slice(3), ["not_run", "not_run"]);
+  });
+});
