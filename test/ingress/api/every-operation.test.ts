@@ -188,7 +188,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
         const options = bodySamples.includes(id) ? {} : onlyInFullRun;
         it("answers 400 to a body that is not a JSON object", options, async () => {
           const json = { "Content-Type": "application/json" };
-          for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(100_000), " "])
+          for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(50), " "])
             assertRefused(await call(example, { raw, headers: json }), 400, "Body is not valid JSON");
           for (const bytes of ["\xff", '{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}'])
             assertRefused(
