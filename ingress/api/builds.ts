@@ -11,7 +11,13 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
-import { buildFilterQuery, readBuildFilter } from "./build-filter.ts";
+import {
+  type BuildContent,
+  buildContentQuery,
+  buildFilterQuery,
+  readBuildContent,
+  readBuildFilter,
+} from "./build-filter.ts";
 import { buildSchema, presentBuild } from "./json/build.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
@@ -25,7 +31,11 @@ const one = { status: 200, schema: buildSchema, description: "The build" } as co
 export function buildOperations(services: Services): Operation[] {
   const { db, cipher, config } = services;
 
-  const present = async (call: Pick<Call<unknown>, "caller">, builds: BuildDetails[]) => {
+  const present = async (
+    call: Pick<Call<unknown>, "caller">,
+    builds: BuildDetails[],
+    content?: BuildContent,
+  ) => {
     const creators = builds.flatMap(({ build }) => build.creatorId ?? []);
     const context = {
       cipher,
@@ -33,22 +43,25 @@ export function buildOperations(services: Services): Operation[] {
       organization: call.caller.organization,
       users: await listUsersById(db, creators),
     };
-    return builds.map((details) => presentBuild(context, details));
+    return builds.map((details) => presentBuild(context, details, content));
   };
-  const presentOne = async (call: Pick<Call<unknown>, "caller">, details: BuildDetails) =>
-    (await present(call, [details]))[0];
+  const presentOne = async (
+    call: Pick<Call<unknown>, "caller">,
+    details: BuildDetails,
+    content?: BuildContent,
+  ) => (await present(call, [details], content))[0];
 
   const list = async (call: Call<unknown>) => {
     const { organization } = call.caller;
     const isOfPipeline = getRouterParam(call.event, "slug") !== undefined;
     const pipeline = isOfPipeline ? await pipelineOf(services, call) : undefined;
-    const given = readBuildFilter(call.event);
+    const { content, ...given } = readBuildFilter(call.event);
     const filter = { ...given, organizationId: organization.id, pipelineId: pipeline?.id };
     const wanted = readPage(call.event);
 
-    const list = await listBuildDetails(db, filter, wanted);
+    const list = await listBuildDetails(db, filter, wanted, content);
     linkPages(call.event, { ...list, page: wanted }, config.baseUrl);
-    return present(call, list.rows);
+    return present(call, list.rows, content);
   };
   const query = { ...pageQuery, ...buildFilterQuery };
 
@@ -81,11 +94,13 @@ export function buildOperations(services: Services): Operation[] {
       path: patterns.build,
       id: "getBuild",
       summary: "A build",
+      query: buildContentQuery,
       success: one,
+      refusals: ["Validation failed: …"],
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const details = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
-        return presentOne(call, details);
+        return presentOne(call, details, readBuildContent(call.event));
       },
     }),
     operation({

@@ -95,7 +95,8 @@ function describeParameters(declared: Declaration, { schemas, examples }: Contex
     Object.entries(members).map(([name, member]) => {
       const { description, ...schema } = schemas.convert(member);
       const value = (sample as Record<string, string>)[name];
-      return { name, in: place, description, schema, ...exampleOf(value, schema) };
+      const style = schema.type === "object" ? { style: "deepObject" } : {};
+      return { name, in: place, description, ...style, schema, ...exampleOf(value, schema) };
     });
   return [
     ...inPath,

@@ -36,9 +36,10 @@ export async function listBuildDetails(
   db: Db,
   filter: BuildFilter,
   page: ListPage,
+  { hasJobs = true } = {},
 ): Promise<ListedRows<BuildDetails>> {
   const list = await listBuilds(db, filter, page);
-  return { ...list, rows: await withDetails(db, list.rows) };
+  return { ...list, rows: await withDetails(db, list.rows, hasJobs) };
 }
 
 /** @throws Refusal 404 */
@@ -49,11 +50,11 @@ export async function requireBuild(db: Db, pipeline: Pipeline, number: number): 
   return details;
 }
 
-async function withDetails(db: Db, builds: Build[]): Promise<BuildDetails[]> {
+async function withDetails(db: Db, builds: Build[], hasJobs = true): Promise<BuildDetails[]> {
   const ids = builds.map((build) => build.id);
   const pipelines = await listPipelinesById(db, [...new Set(builds.map((build) => build.pipelineId))]);
   const pipelineById = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
-  const jobs = Map.groupBy(await listJobs(db, ids), ({ job }) => job.buildId);
+  const jobs = Map.groupBy(hasJobs ? await listJobs(db, ids) : [], ({ job }) => job.buildId);
   const metaData = Map.groupBy(await listMetaData(db, ids), (row) => row.buildId);
 
   return builds.flatMap((build) => {

@@ -4,6 +4,7 @@ import {
   count,
   desc,
   eq,
+  exists,
   gte,
   inArray,
   isNotNull,
@@ -27,6 +28,11 @@ export interface BuildFilter {
   states?: BuildState[] | undefined;
   branches?: string[] | undefined;
   commits?: string[] | undefined;
+  /** Builds of webhooks have no creator. */
+  creatorId?: string | undefined;
+  /** A build must have all of these. */
+  metaData?: [key: string, value: string][] | undefined;
+  finishedFrom?: Date | undefined;
   createdFrom?: Date | undefined;
   createdTo?: Date | undefined;
   /** False leaves out builds that wait for paused queues only. */
@@ -66,6 +72,9 @@ export function planBuildList(db: Reader, filter: BuildFilter, hasDeletedPipelin
     state: !indexed.has("state") && states && inArray(slice.state, states),
     branch: !indexed.has("branch") && branches && inArray(slice.branch, branches),
     commit: !indexed.has("commit") && commits && inArray(slice.commit, commits),
+    creator: filter.creatorId ? eq(slice.creatorId, filter.creatorId) : undefined,
+    finished_from: filter.finishedFrom ? gte(slice.finishedAt, filter.finishedFrom) : undefined,
+    meta_data: filter.metaData && and(...filter.metaData.map((entry) => hasMetaData(db, slice.id, entry))),
     include_paused: !filter.includePaused && eq(slice.isPaused, false),
     created_from: pipelineId && createdFrom ? gte(slice.createdAt, createdFrom) : undefined,
     created_to: pipelineId && createdTo ? lte(slice.createdAt, createdTo) : undefined,
@@ -111,6 +120,15 @@ function hasText(column: SQLiteColumn, text: string): SQL | undefined {
 function wasCreated(id: SQLiteColumn, from: Date | undefined, to: Date | undefined): SQL | undefined {
   const idAt = (ms: number) => lowestIdAt(new Date(Math.max(0, ms)));
   return and(from && gte(id, idAt(from.getTime())), to && lt(id, idAt(to.getTime() + 1)));
+}
+
+function hasMetaData(db: Reader, buildId: SQLiteColumn, [key, value]: [key: string, value: string]): SQL {
+  const { metaData } = db.tables;
+  const entries = db
+    .select({ key: metaData.key })
+    .from(metaData)
+    .where(and(eq(metaData.buildId, buildId), eq(metaData.key, key), eq(metaData.value, value)));
+  return exists(entries);
 }
 
 /** Builds of deleted pipelines wait for the purge. */
@@ -170,8 +188,8 @@ function passing(db: Reader, plan: BuildListPlan, slice: Slice): SQL {
 /** Merges the streams: one statement for each, with its own limit, or the databases would sort them all. */
 function entriesOf(db: Reader, { streams, rest, order }: BuildListPlan, { after, size }: Slice): SQL {
   const { builds } = db.tables;
-  const { pipelineId, state, branch, commit, isPaused, createdAt } = builds;
-  const filtered = { pipelineId, state, branch, commit, isPaused, createdAt };
+  const { pipelineId, state, branch, commit, isPaused, createdAt, creatorId, finishedAt } = builds;
+  const filtered = { pipelineId, state, branch, commit, isPaused, createdAt, creatorId, finishedAt };
   const parts = streams.map((stream, index) => {
     const part = db
       .select({ id: builds.id, place: sql`${order}`.as("place"), ...(rest.length > 0 && filtered) })

@@ -35,6 +35,7 @@ export async function listBuilds(
   page: ListPage,
   { deadlineMs = defaultDeadlineMs } = {},
 ): Promise<ListedRows<Build>> {
+  if (filter.states?.length === 0) return { rows: [], next: undefined, total: 0 };
   const isOfPipeline = filter.pipelineId !== undefined;
   const mayBeDeleted = !isOfPipeline && (await hasDeletedPipelines(db, filter.organizationId));
   const plan = planBuildList(db, filter, mayBeDeleted);

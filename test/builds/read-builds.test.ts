@@ -182,6 +182,72 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.equal((await found("created_from=2001-01-01T00:00:00%2B02:00&per_page=100")).length, 47);
     });
 
+    it("honour all options of the public Go client", async () => {
+      const { db } = world.services;
+      const { builds, metaData } = db.tables;
+      const all = await db.select().from(builds).where(eq(builds.pipelineId, acme.pipeline.id));
+      const idOf = (number: number) => all.find((each) => each.number === number)?.id ?? "";
+      await db.transaction(async (tx) => {
+        const finishedAt = new Date("2026-02-01T00:00:00Z");
+        await tx.update(builds).set({ creatorId: acme.user.id }).where(eq(builds.number, 3));
+        await tx
+          .update(builds)
+          .set({ finishedAt })
+          .where(eq(builds.id, idOf(1)));
+        for (const [number, key, value] of [
+          [4, "release", "1.0"],
+          [5, "release", "1.0"],
+          [5, "a]b[", ""],
+        ] as const)
+          await tx.insert(metaData).values({ buildId: idOf(number), key, value });
+      });
+      for (const path of ["/builds", "/pipelines/web/builds"]) {
+        const found = async (query: string) => {
+          const { status, body, text } = await acmeGet(`${path}?per_page=100&${query}`);
+          assert.equal(status, 200, text);
+          return numbers(body);
+        };
+
+        assert.deepEqual(await found(`creator=${acme.user.id}`), [3]);
+        assert.deepEqual(await found(`creator=${acme.user.id.toUpperCase()}`), [3]);
+        assert.deepEqual(await found("finished_from=2026-02-01T00:00:00Z"), [1]);
+        assert.deepEqual(await found("finished_from=2026-02-01T00:00:01Z"), []);
+        assert.deepEqual(await found("meta_data[release]=1.0"), [5, 4]);
+        assert.deepEqual(await found("meta_data%5Brelease%5D=1.0&meta_data%5Ba%5Db%5B%5D="), [5]);
+        assert.deepEqual(await found("meta_data[release]=2.0"), []);
+        assert.deepEqual(await found("state[]=skipped&state[]=not_run"), []);
+        assert.deepEqual(await found("state[]=skipped&state[]=failed"), [1]);
+        assert.equal((await found("include_retried_jobs=true&include_paused=true")).length, 47);
+      }
+      const [lean] = (await acmeGet("/builds?exclude_jobs=true&exclude_pipeline=true")).body;
+      const [full] = (await acmeGet("/builds?exclude_jobs=false&exclude_pipeline=0")).body;
+      const { jobs, pipeline, ...rest } = full;
+      assert.deepEqual(lean, rest);
+      assert.ok(jobs.length > 0 && pipeline.slug === "web");
+      const one = `/pipelines/web/builds/${full.number}`;
+      assert.deepEqual((await acmeGet(`${one}?exclude_jobs=true&exclude_pipeline=true`)).body, rest);
+      assert.deepEqual((await acmeGet(`${one}?include_test_engine=true`)).body, full);
+    });
+
+    it("refuse other filters, and name all problems", async () => {
+      for (const [query, message] of [
+        ["stat=failed", "There is no filter stat"],
+        ["branches[]=x", "There is no filter branches[]"],
+        ["stat=&source=webhook&stat=x", "There is no filter stat, There is no filter source"],
+        ["meta_data=x", "Meta-data must be given as meta_data[key]=value"],
+        ["meta_data[a]=%00", "Meta-data must be text without NUL"],
+        ["creator=ada", "Creator must be the id of a user"],
+        ["exclude_jobs=maybe", "exclude_jobs must be true or false"],
+        [
+          "x=1&state=nope&commit=%00&created_to=x",
+          "There is no filter x, State nope is not a build state, Commit must be text without NUL, created_to must be a time such as 2026-01-31T00:00:00Z",
+        ],
+      ] as const) {
+        const { status, body } = await acmeGet(`/builds?${query}`);
+        assert.deepEqual([status, body], [422, { message: `Validation failed: ${message}` }], query);
+      }
+    });
+
     it("omit builds that wait only for paused queues, with include_paused=false", async () => {
       const { db } = world.services;
       const pause = async (at: Date | null) => {
@@ -222,6 +288,8 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         "include_paused=no",
         "include_paused=2",
         "created_from=2026-01-31T00:00:00",
+        "finished_from=x",
+        "include_retried_jobs=2",
       ]) {
         const { status, body } = await acmeGet(`/builds?${query}`);
         assert.equal(status, 422, query);

@@ -51,8 +51,8 @@ export const buildSchema = z
     started_at: field.timestamp.nullable(),
     finished_at: field.timestamp.nullable(),
     meta_data: z.record(z.string(), z.string()),
-    pipeline: pipelineSchema,
-    jobs: z.array(jobSchema),
+    pipeline: pipelineSchema.optional().meta({ description: "Not with exclude_pipeline=true" }),
+    jobs: z.array(jobSchema).optional().meta({ description: "Not with exclude_jobs=true" }),
   })
   .meta({ id: "Build" });
 
@@ -67,6 +67,7 @@ export interface BuildContext {
 export function presentBuild(
   { cipher, config, organization, users }: BuildContext,
   { build, pipeline, jobs, metaData }: BuildDetails,
+  { hasJobs = true, hasPipeline = true } = {},
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
   const webUrl = web.build(config, address, build.number);
@@ -89,8 +90,8 @@ export function presentBuild(
     started_at: build.startedAt,
     finished_at: build.finishedAt,
     meta_data: metaData,
-    pipeline: presentPipeline(config, organization, pipeline),
-    jobs: jobs.map((each) => presentJob(each, webUrl)),
+    ...(hasPipeline ? { pipeline: presentPipeline(config, organization, pipeline) } : {}),
+    ...(hasJobs ? { jobs: jobs.map((each) => presentJob(each, webUrl)) } : {}),
   };
 }
 

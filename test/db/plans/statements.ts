@@ -124,6 +124,14 @@ const buildFilters: Record<string, Partial<BuildFilter>> = {
   "by branch and commit": { branches: ["rare"], commits: ["main"] },
   "by time": { createdFrom: time, createdTo: new Date(time.getTime() + 3_600_000) },
   "without paused ones": { includePaused: false },
+  "by creator": { creatorId: userId },
+  "by finish": { finishedFrom: time },
+  "by meta-data": {
+    metaData: [
+      ["a", "b"],
+      ["c", "d"],
+    ],
+  },
 };
 
 function buildLists(): Record<string, Statement> {
