@@ -6,4 +6,5 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
   stdin: process.stdin,
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
+  isWatched: process.stderr.isTTY,
 });

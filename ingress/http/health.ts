@@ -1,4 +1,5 @@
 import { defineHandler } from "h3";
+import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { checkDatabase } from "../../shared/db/health.ts";
 import { findClockDoubt } from "../../shared/runtime/clock-guard.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -26,6 +27,7 @@ export function readyz(services: Services, isClosing: () => boolean) {
       return json(503, { status: "unavailable", message: reasonFor(database), parts });
     }
     const doubt = await findClockDoubt(services.db);
+    const underOtherKeys = await countUnderOtherKeys(services);
     const isWhole = redis === "ok" && !doubt;
     return json(200, {
       status: isWhole ? "ok" : "degraded",
@@ -33,6 +35,7 @@ export function readyz(services: Services, isClosing: () => boolean) {
         message: `Nothing is deleted by age: ${doubt}. Check the clock, then run admin clock accept`,
       }),
       parts: { database, migrations, redis, ...(doubt && { clock: "doubted" }) },
+      ...(underOtherKeys > 0 && { sealed_under_other_keys: underOtherKeys }),
     });
   });
 }

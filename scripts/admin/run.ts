@@ -13,6 +13,7 @@ import type { Act } from "./command.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
+import { secretCommands } from "./secrets.ts";
 import { settingsCommand } from "./settings.ts";
 import { triggerCommands } from "./triggers.ts";
 
@@ -21,6 +22,8 @@ export interface Terminal {
   stdin: Readable;
   write: (text: string) => void;
   writeError: (text: string) => void;
+  /** A person watches stderr. */
+  isWatched?: boolean;
 }
 
 /**
@@ -48,6 +51,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...triggerCommands(act),
     ...applicationCommands(act),
     clockCommand(act),
+    ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),
     settingsCommand(terminal),
   ];
   for (const noun of nouns) program.addCommand(inherit(program, noun));

@@ -1,13 +1,16 @@
 import { existsSync } from "node:fs";
-import { isMissingTable } from "../db/database.ts";
+import { DatabaseUnavailable, type Db, isMissingTable } from "../db/database.ts";
 import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
+import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-store.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
 import type { Config } from "../runtime/config.ts";
 import type { Services } from "../runtime/services.ts";
 import { createSecretKey, secretKeyFile } from "./secret-key.ts";
 
 const setting = "secret_key_fingerprint";
+const maxCount = 1000;
 
+/** The process must end: it would seal what others cannot open. */
 export class WrongSecretKey extends Error {
   override readonly name = "WrongSecretKey";
 }
@@ -50,22 +53,74 @@ async function hasSecretKey({ databaseUrl, databaseTimeoutMs }: Config): Promise
 }
 
 /**
- * Skips the check while the database is away or not migrated.
+ * @returns false while the database is away or not migrated
  * @throws WrongSecretKey
  */
-export async function checkSecretKey({ db, cipher, log }: Services): Promise<void> {
+export async function checkSecretKey(services: Services): Promise<boolean> {
   try {
-    const known = await findSetting(db, setting);
-    if (known === cipher.fingerprints[0]) return;
-    if (known && !cipher.fingerprints.includes(known)) {
-      throw new WrongSecretKey(
-        "SECRET_KEY is not the key that this database's secrets were stored under. " +
-          "Start with the former key, or give it as SECRET_KEY_PREVIOUS beside the new one.",
-      );
-    }
-    await db.transaction((tx) => putSetting(tx, setting, cipher.fingerprints[0] ?? ""));
+    await requireSecretKey(services);
+    return true;
   } catch (error) {
     if (error instanceof WrongSecretKey) throw error;
-    log.warn({ err: error }, "SECRET_KEY could not be checked: the database is away or not migrated");
+    services.log.warn(
+      { err: error },
+      "SECRET_KEY is checked before the first write: the database is away or not migrated",
+    );
+    return false;
   }
+}
+
+/** Counts sealed values that name another key than SECRET_KEY, or none. 1,000 stands for 1,000 or more. */
+export function countUnderOtherKeys({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<number> {
+  return countSealedUnderOthers(db, cipher.keyNames[0], maxCount);
+}
+
+/**
+ * Services of a process that could not check its key at start. Their first write does.
+ * @param onWrongKey called at most once
+ */
+export function checkBeforeWrites(services: Services, onWrongKey: (error: WrongSecretKey) => void): Services {
+  let checked: Promise<void> | undefined;
+  const check = () => {
+    checked ??= requireSecretKey(services).catch((error) => {
+      if (error instanceof WrongSecretKey) onWrongKey(error);
+      else checked = undefined;
+      throw new DatabaseUnavailable("SECRET_KEY could not be checked.", { cause: error });
+    });
+    return checked;
+  };
+  const guard = (db: Db): Db => ({
+    ...db,
+    async transaction(work) {
+      await check();
+      return db.transaction(work);
+    },
+  });
+  return { ...services, db: guard(services.db), hotDb: guard(services.hotDb) };
+}
+
+async function requireSecretKey(services: Services): Promise<void> {
+  const { db, cipher, log } = services;
+  const known = await findSetting(db, setting);
+  const lost = await countSealedUnderUnknown(db, cipher.keyNames, maxCount);
+  if (known && !cipher.fingerprints.includes(known)) throw new WrongSecretKey(`${wrongKey} ${needs(lost)}`);
+  if (lost > 0) throw new WrongSecretKey(`${needs(lost)} ${missingKey}`);
+
+  const left = await countUnderOtherKeys(services);
+  if (left > 0) log.warn({ sealedUnderOtherKeys: left, countedUpTo: maxCount }, resealAdvice);
+  if (known !== cipher.fingerprints[0])
+    await db.transaction((tx) => putSetting(tx, setting, cipher.fingerprints[0] ?? ""));
+}
+
+const wrongKey =
+  "SECRET_KEY is not the key that this database's secrets were stored under. " +
+  "Start with the former key, or give it as SECRET_KEY_PREVIOUS beside the new one.";
+const missingKey =
+  "Give that key as SECRET_KEY_PREVIOUS until npm run -s admin -- secrets reseal has stored them anew.";
+const resealAdvice =
+  "stored secrets do not name SECRET_KEY as their key: npm run -s admin -- secrets reseal stores them anew";
+
+function needs(count: number): string {
+  const number = `${count.toLocaleString("en")}${count === maxCount ? " or more" : ""}`;
+  return `Stored secrets that need another key: ${number}.`;
 }

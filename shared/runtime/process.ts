@@ -1,4 +1,4 @@
-import { checkSecretKey, withSecretKey } from "../crypto/secret-key-check.ts";
+import { checkBeforeWrites, checkSecretKey, withSecretKey } from "../crypto/secret-key-check.ts";
 import { checkDatabase } from "../db/health.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { openLog } from "./log.ts";
@@ -19,18 +19,21 @@ export interface Work {
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
   const services = await startServices(name);
   const { log } = services;
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {}); // nobody waits yet
   try {
-    await checkSecretKey(services);
+    const isChecked = await checkSecretKey(services);
+    const usable = isChecked ? services : checkBeforeWrites(services, failed.reject);
     const { migrations } = await checkDatabase(services.db);
     if (migrations === "pending") log.error("the database is not migrated: run npm run migrate");
     const { metricsPort } = services.config;
     const metricsServer =
       metricsPort === undefined ? undefined : await startMetricsServer(services, metricsPort);
-    const work = await start(services);
+    const work = await start(usable);
     log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
     releaseMemory();
 
-    await untilStopped();
+    await Promise.race([untilStopped(), failed.promise]);
     log.info("stopping");
     await work.close();
     metricsServer?.close();

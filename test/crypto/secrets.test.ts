@@ -50,6 +50,18 @@ describe("the cipher", () => {
     assert.equal(createCipher(second, first).open(sealed), "secret");
   });
 
+  it("names the key at the end of a text, and opens texts of version 0.1.0 that name none", () => {
+    const cipher = createCipher(first);
+    const sealed = cipher.seal("secret");
+    assert.match(sealed, /^v1(\.[\w-]+){3}\.key:[0-9a-f]{8}$/);
+    assert.ok(sealed.endsWith(cipher.keyNames[0]));
+    assert.deepEqual(createCipher(second, first).keyNames, [
+      createCipher(second).keyNames[0],
+      cipher.keyNames[0],
+    ]);
+    assert.equal(createCipher(second, first).open(sealed.replace(/\.key:.*/, "")), "secret");
+  });
+
   it("refuses another key's text and any damaged text", () => {
     const sealed = createCipher(first).seal("secret");
     assert.throws(() => createCipher(second).open(sealed), /SECRET_KEY/);
@@ -58,7 +70,7 @@ describe("the cipher", () => {
       "v1",
       "v2.a.b.c",
       sealed.slice(0, -2),
-
+      sealed.replace(/.{2}\.key:/, ".key:"),
       sealed.replace("v1.", "v1.A"),
     ]) {
       assert.throws(() => createCipher(first).open(bad), /SECRET_KEY/);

@@ -25,6 +25,12 @@ import {
 } from "../../../shared/builds/store.ts";
 import { listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
+import {
+  countSealedUnderOthers,
+  countSealedUnderUnknown,
+  resealBatch,
+  sealedColumns,
+} from "../../../shared/db/sealed-store.ts";
 import { findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, findPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import {
@@ -145,7 +151,20 @@ function buildLists(): Record<string, Statement> {
   return lists;
 }
 
+const keyName = ":5c0ffee5";
+
+async function resealAll(tx: Tx): Promise<void> {
+  for (const column of sealedColumns) {
+    await resealBatch(tx, { column, keyName, side: "below", skipped: 0 }, () => undefined);
+    await resealBatch(tx, { column, keyName, side: "above", skipped: 0 }, () => undefined);
+  }
+}
+
 export const statements: Record<string, Statement> = {
+  "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
+  "the number of values sealed under unknown keys": (db) =>
+    countSealedUnderUnknown(db, [keyName, ":0"], 1000),
+  "values to seal under another key": resealAll,
   ...buildLists(),
   pipelines: (db) => listPipelinesPage(db, organizationId, next),
   "pipelines by name": (db) => listPipelinesPage(db, organizationId, next, "web"),

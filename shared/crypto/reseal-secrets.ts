@@ -1,0 +1,55 @@
+import { type ResealBatch, resealBatch, sealedColumns } from "../db/sealed-store.ts";
+import type { Services } from "../runtime/services.ts";
+import type { Cipher } from "./cipher.ts";
+
+export interface Resealed {
+  resealed: number;
+  /** No key opened these. They stay as they are. */
+  unreadable: number;
+}
+
+/**
+ * Seals all stored secrets under SECRET_KEY that do not name it, in small transactions. May be interrupted, repeated,
+ * and run twice at once.
+ */
+export async function resealSecrets(
+  services: Pick<Services, "db" | "cipher">,
+  onProgress: (resealed: number) => void,
+): Promise<Resealed> {
+  const total: Resealed = { resealed: 0, unreadable: 0 };
+  const keyName = services.cipher.keyNames[0];
+  for (const column of sealedColumns) {
+    for (const side of ["below", "above"] as const) {
+      const unreadable = await resealRange(services, { column, keyName, side }, (resealed) => {
+        total.resealed += resealed;
+        onProgress(total.resealed);
+      });
+      total.unreadable += unreadable;
+    }
+  }
+  return total;
+}
+
+/** @returns the number of texts that no key opens */
+async function resealRange(
+  { db, cipher }: Pick<Services, "db" | "cipher">,
+  range: Omit<ResealBatch, "skipped">,
+  onBatch: (resealed: number) => void,
+): Promise<number> {
+  for (let skipped = 0; ; ) {
+    const batch = await db.transaction((tx) =>
+      resealBatch(tx, { ...range, skipped }, (sealed) => resealIfPossible(cipher, sealed)),
+    );
+    skipped += batch.unreadable;
+    onBatch(batch.resealed);
+    if (batch.isLast) return skipped;
+  }
+}
+
+function resealIfPossible(cipher: Cipher, sealed: string): string | undefined {
+  try {
+    return cipher.seal(cipher.open(sealed));
+  } catch {
+    return undefined;
+  }
+}

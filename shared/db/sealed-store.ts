@@ -1,0 +1,118 @@
+import { and, asc, count, eq, gt, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+import type { Reader, Tx } from "./database.ts";
+import { sealingKey } from "./schema/sealing-key.ts";
+import type { Tables } from "./schema.ts";
+
+/** Names of keys are `:` and hexadecimal digits. They are between these in every collation. */
+const firstName = ":";
+const lastName = ":g";
+const batchRows = 200;
+
+/** Every column of sealed texts. The keys of triggers come first: builds copy their texts. */
+export const sealedColumns = [
+  "triggers.environmentSealed",
+  "triggers.secretSealed",
+  "builds.environmentSealed",
+] as const;
+export type SealedColumn = (typeof sealedColumns)[number];
+
+/** Counts texts that are not sealed under the key, up to `max`. Texts of version 0.1.0 name no key, and count. */
+export function countSealedUnderOthers(db: Reader, keyName: string, max: number): Promise<number> {
+  return countInRanges(db, rangesBetween([undefined, keyName, undefined]), max);
+}
+
+/** Counts texts that name another key than these, up to `max`. */
+export function countSealedUnderUnknown(
+  db: Reader,
+  keyNames: readonly string[],
+  max: number,
+): Promise<number> {
+  return countInRanges(db, rangesBetween([firstName, ...keyNames.toSorted(), lastName]), max);
+}
+
+/** Both bounds are exclusive. */
+type Range = [above: string | undefined, below: string | undefined];
+
+function rangesBetween(bounds: (string | undefined)[]): Range[] {
+  return bounds.slice(1).map((bound, index) => [bounds[index], bound]);
+}
+
+async function countInRanges(db: Reader, ranges: Range[], max: number): Promise<number> {
+  let total = 0;
+  for (const name of sealedColumns) {
+    const { table, id, column } = findColumn(db.tables, name);
+    for (const range of ranges) {
+      const some = db
+        .select({ id })
+        .from(table)
+        .where(isIn(range, column))
+        .limit(max - total)
+        .as("some");
+      const [found] = await db.select({ count: count() }).from(some);
+      total += found?.count ?? 0;
+      if (total >= max) return max;
+    }
+  }
+  return total;
+}
+
+export interface ResealBatch {
+  column: SealedColumn;
+  /** Of the key to seal under. */
+  keyName: string;
+  side: "below" | "above";
+  /** Texts that no key opened so far. */
+  skipped: number;
+}
+
+/**
+ * Replaces sealed texts whose key's name is below or above the given one.
+ * @param reseal returns undefined if no key opens the text
+ */
+export async function resealBatch(
+  tx: Tx,
+  { column: name, keyName, side, skipped }: ResealBatch,
+  reseal: (sealed: string) => string | undefined,
+): Promise<{ resealed: number; unreadable: number; isLast: boolean }> {
+  const { table, id, column, member } = findColumn(tx.tables, name);
+  const range: Range = side === "below" ? [undefined, keyName] : [keyName, undefined];
+  const rows = await tx
+    .select({ id, sealed: sql<string>`${column}` })
+    .from(table)
+    .where(isIn(range, column))
+    .orderBy(asc(sealingKey(column)), asc(id))
+    .limit(batchRows)
+    .offset(skipped);
+  let [resealed, unreadable] = [0, 0];
+  for (const row of rows) {
+    const text = reseal(row.sealed);
+    if (text === undefined) unreadable++;
+    else {
+      // The text may have changed since it was read.
+      const changed = await tx
+        .update(table)
+        .set({ [member]: text })
+        .where(and(eq(id, row.id), eq(column, row.sealed)))
+        .returning({ id });
+      resealed += changed.length;
+    }
+  }
+  return { resealed, unreadable, isLast: rows.length < batchRows };
+}
+
+function isIn([above, below]: Range, column: ReturnType<typeof findColumn>["column"]): SQL | undefined {
+  const key = sealingKey(column);
+  const isNamed = above === undefined || below === undefined ? undefined : sql`substr(${key}, 1, 1) = ':'`;
+  return and(
+    isNotNull(column), // the indexes are partial
+    above === undefined ? undefined : gt(key, above),
+    below === undefined ? undefined : lt(key, below),
+    isNamed,
+  );
+}
+
+function findColumn({ triggers, builds }: Tables, name: SealedColumn) {
+  const [, member] = name.split(".") as [string, "environmentSealed"];
+  const table = (name.startsWith("builds.") ? builds : triggers) as typeof builds;
+  return { table, id: table.id, column: table[member], member };
+}
