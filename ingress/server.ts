@@ -1,5 +1,4 @@
 import type { Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import { DeviceFlow } from "../shared/device/flow.ts";
@@ -10,6 +9,7 @@ import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.
 import { openFilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
+import { shareConnections } from "./http/connections.ts";
 import { StagedResponse } from "./http/response.ts";
 
 export interface Ingress {
@@ -43,9 +43,8 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;
-  node.maxConnections = config.maxConnections;
   node.on("clientError", answerClientErrors(services.log));
-  const sockets = trackSockets(node);
+  const sockets = shareConnections(node, config);
 
   return {
     url: (server.url ?? "").replace(/\/$/, ""),
@@ -82,16 +81,6 @@ function listenOptions(config: Config) {
       backlog,
     },
   };
-}
-
-/** Returns the open connections of a server. */
-function trackSockets(node: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  node.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  return sockets;
 }
 
 /** On plain http anybody on the network path can take a session. Behind a TLS proxy the addresses say https. */
