@@ -18,6 +18,7 @@ import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
 import { openRequest } from "./http/request-context.ts";
 import { type Route, restRoute, route } from "./http/routing.ts";
+import type { Installation } from "./installation.ts";
 import { Clients } from "./oauth/client.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
 import { introspect } from "./oauth/introspect.ts";
@@ -34,6 +35,7 @@ export interface AppParts {
   deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
   filterTests: FilterTests;
+  installation: Installation;
   /** Returns true while the process shuts down, so that long answers end. */
   isClosing: () => boolean;
 }
@@ -41,7 +43,7 @@ export interface AppParts {
 /** The table of routes. */
 export function createApp(
   services: Services,
-  { hot, deviceFlow, refusals, filterTests, isClosing }: AppParts,
+  { hot, installation, deviceFlow, refusals, filterTests, isClosing }: AppParts,
 ): H3 {
   const app = new H3({
     silent: true,
@@ -66,7 +68,7 @@ export function createApp(
     restRoute(app, path, handlers, limitMisuse);
 
   const routes: Route[] = [
-    [patterns.healthz, { GET: healthz() }],
+    [patterns.healthz, { GET: healthz(installation) }],
     [patterns.readyz, { GET: readyz(services, isClosing) }],
     [patterns.deviceAuthorization, { POST: deviceAuthorization(hot, bodies.forms, oauth) }],
     [patterns.token, { POST: token(hot, bodies.forms, oauth) }],

@@ -11,6 +11,7 @@ import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
 import { shareConnections } from "./http/connections.ts";
 import { StagedResponse } from "./http/response.ts";
+import { Installation, refusePortOfAnother } from "./installation.ts";
 
 export interface Ingress {
   /** Without a trailing slash. */
@@ -34,12 +35,22 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const { config } = services;
   warnOfPlainHttp(services);
   await services.awaitRedis();
+  const installation = new Installation(services.db);
+  await installation.read();
+  await refusePortOfAnother(config, installation);
   let isClosing = false;
   const hot = { ...services, db: services.hotDb };
   const deviceFlow = new DeviceFlow(hot);
   const refusals = openRefusalCounts(services);
   const filterTests = openFilterTests(services);
-  const app = createApp(services, { hot, deviceFlow, refusals, filterTests, isClosing: () => isClosing });
+  const app = createApp(services, {
+    installation,
+    hot,
+    deviceFlow,
+    refusals,
+    filterTests,
+    isClosing: () => isClosing,
+  });
   const server = serve(app, listenOptions(config));
   await server.ready();
   const node = server.node?.server as Server;

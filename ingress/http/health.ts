@@ -3,11 +3,15 @@ import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { checkDatabase } from "../../shared/db/health.ts";
 import { findClockDoubt } from "../../shared/runtime/clock-guard.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import type { Installation } from "../installation.ts";
 import { json } from "./respond.ts";
 
-/** GET /healthz: the process is alive. */
-export function healthz() {
-  return defineHandler(() => ({ status: "ok" }));
+/** GET /healthz: the process is alive. Waits for no database. */
+export function healthz(installation: Installation) {
+  return defineHandler(() => {
+    void installation.read(); // for the next answer
+    return { status: "ok", installation: installation.id };
+  });
 }
 
 /**

@@ -26,6 +26,8 @@ const landed = {
   "sqlite/0005_payload_totals": "8363caef7523dade",
   "sqlite/0006_sealed_builds": "5757753e1868dad6",
   "sqlite/0007_filter_misses": "b7944eaa52119123",
+  "sqlite/0008_sealing_keys": "4408ad73a8a0e0d4",
+  "sqlite/0009_installation": "b5c68619be610078",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -34,6 +36,8 @@ const landed = {
   "postgres/0005_payload_totals": "3198f753046cbc59",
   "postgres/0006_sealed_builds": "092ac9eae6b3868b",
   "postgres/0007_filter_misses": "fdb5548ff72f02ec",
+  "postgres/0008_sealing_keys": "46d2634a4a450ad6",
+  "postgres/0009_installation": "c5d733826d69706c",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

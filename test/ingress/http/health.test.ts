@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { eq } from "drizzle-orm";
 import { Client } from "pg";
+import { startIngress } from "../../../ingress/server.ts";
 import { describeWithDatabase, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
+import { freePort } from "../../helpers/processes.ts";
 import { startWorld } from "../../helpers/world.ts";
 
 describeWithDatabase("GET /healthz and /readyz", (database) => {
   it("answer 200 with every part named when all is well", async () => {
     const world = await startWorld(database);
 
-    assert.deepEqual((await request(`${world.url}/healthz`)).body, { status: "ok" });
+    const { body: alive } = await request(`${world.url}/healthz`);
+    assert.match(alive.installation, /^[0-9a-f]{32}$/);
+    assert.deepEqual(alive, { status: "ok", installation: alive.installation });
     const { status, body } = await request(`${world.url}/readyz`);
 
     assert.equal(status, 200);
@@ -41,6 +46,25 @@ describeWithDatabase("GET /healthz and /readyz", (database) => {
     assert.deepEqual(body.parts, { database: "ok", migrations: "pending", redis: "ok" });
     assert.equal((await request(`${world.url}/healthz`)).status, 200);
     await world.close();
+  });
+});
+
+describe("a port in use", { skip: process.platform !== "linux" && "ports are shared on Linux only" }, () => {
+  it("is shared by processes of one installation, and refused to another installation", async () => {
+    const port = String(await freePort());
+    const first = await startWorld(sqlite, { PORT: port });
+    const second = await startWorld(sqlite);
+    const { settings } = second.services.db.tables;
+    await second.services.db.transaction((tx) =>
+      tx.update(settings).set({ value: "another" }).where(eq(settings.name, "installation")),
+    );
+    const services = { ...second.services, config: { ...second.config, port: Number(port) } };
+
+    await first.another();
+    await assert.rejects(startIngress(services), /^Error: Port \d+ is in use by another installation/);
+
+    await second.close();
+    await first.close();
   });
 });
 

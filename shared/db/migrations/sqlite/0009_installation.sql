@@ -1,0 +1,1 @@
+INSERT INTO `settings` (`name`, `value`) VALUES ('installation', lower(hex(randomblob(16))));
