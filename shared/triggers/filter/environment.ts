@@ -1,4 +1,5 @@
 import { Environment } from "@marcbachmann/cel-js";
+import { toDuration, toInt, toTimestamp } from "./conversions.ts";
 import { contains, matches } from "./functions.ts";
 
 export interface WebhookVariable {
@@ -10,10 +11,10 @@ export interface WebhookVariable {
   headers: Map<string, string>;
 }
 
-/** The library cannot replace functions. */
-export const linearPrefix = "linear_";
-/** Hostile payloads make them slow. */
-export const slowFunctions = ["matches", "contains"];
+/** The library cannot replace functions: the rules rename them. */
+export const ownPrefix = "own_";
+/** Hostile payloads make the library's slow, or get a wrong value from it. */
+export const ownFunctions = ["matches", "contains", "int", "timestamp", "duration"];
 
 const sync = { async: false };
 
@@ -22,6 +23,11 @@ export const environment = new Environment({ homogeneousAggregateLiterals: false
     name: "webhook",
     schema: { id: "string", created_at: "string", payload: "dyn", headers: "map<string, string>" },
   })
-  .registerFunction(`${linearPrefix}matches(string, string): bool`, matches, sync)
-  .registerFunction(`string.${linearPrefix}matches(string): bool`, matches, sync)
-  .registerFunction(`string.${linearPrefix}contains(string): bool`, contains, sync);
+  .registerFunction(`${ownPrefix}matches(string, string): bool`, matches, sync)
+  .registerFunction(`string.${ownPrefix}matches(string): bool`, matches, sync)
+  .registerFunction(`string.${ownPrefix}contains(string): bool`, contains, sync)
+  .registerFunction(`${ownPrefix}int(int): int`, (value: bigint) => value, sync)
+  .registerFunction(`${ownPrefix}int(double): int`, toInt, sync)
+  .registerFunction(`${ownPrefix}int(string): int`, toInt, sync)
+  .registerFunction(`${ownPrefix}timestamp(string): google.protobuf.Timestamp`, toTimestamp, sync)
+  .registerFunction(`${ownPrefix}duration(string): google.protobuf.Duration`, toDuration, sync);

@@ -1,5 +1,5 @@
 import { EvaluationError, ParseError, TypeError as TypeProblem } from "@marcbachmann/cel-js";
-import { linearPrefix } from "./environment.ts";
+import { ownPrefix } from "./environment.ts";
 
 /** Messages may quote the payload. */
 const maxSentenceLength = 300;
@@ -89,7 +89,7 @@ function plainTypes(sentence: string): string {
 }
 
 function writtenNames(sentence: string): string {
-  return sentence.replace(linearPrefix, "");
+  return sentence.replace(ownPrefix, "");
 }
 
 function shorten(sentence: string): string {

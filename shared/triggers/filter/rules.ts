@@ -2,13 +2,11 @@
 //
 //   loops (all, exists, exists_one, map, filter, cel.bind)   cost more than the payload's length
 //   split, join, substring, indexOf, bytes, maps in braces   build values, some far larger than the payload
-//   timestamp, duration                                      use the machine's time zone; compare ISO texts
-//   int                                                      int('') is 0
 //   arithmetic                                               + joins texts
 
 import { type ASTNode, TypeError as TypeProblem } from "@marcbachmann/cel-js";
 import { serialize } from "@marcbachmann/cel-js/serialize";
-import { environment, linearPrefix, slowFunctions } from "./environment.ts";
+import { environment, ownFunctions, ownPrefix } from "./environment.ts";
 import { findPatternProblem } from "./functions.ts";
 
 export interface RuleViolation {
@@ -19,10 +17,10 @@ export interface RuleViolation {
 const members = ["id", "created_at", "payload", "headers"];
 const membersSentence = `write ${members.map((name) => `webhook.${name}`).join(", ")}`;
 
-const functions = ["has", "size", "matches", "string", "double"];
+const functions = ["has", "size", "matches", "string", "double", "int", "bool", "timestamp", "duration"];
 const methods = ["size", "contains", "startsWith", "endsWith", "matches", "lowerAscii", "upperAscii", "trim"];
 
-/** Also replaces slow functions in the tree. */
+/** Also replaces functions in the tree by our own. */
 export function applyRules(node: ASTNode): RuleViolation | undefined {
   switch (node.op) {
     case "value":
@@ -90,7 +88,7 @@ function checkCall(node: ASTNode, call: [name: string, args: ASTNode[]]): RuleVi
   if (!functions.includes(name)) {
     return violation(node, `Filters have no function ${name}(), only ${functions.join(", ")}`);
   }
-  call[0] = linearName(name);
+  call[0] = ownName(name);
   return checkAll(args) ?? (name === "matches" ? checkPattern(node, args[1]) : undefined);
 }
 
@@ -104,15 +102,15 @@ function checkMethod(
   if (!methods.includes(name)) {
     return violation(node, `Values have no function .${name}(), only ${methods.join(", ")}`);
   }
-  call[0] = linearName(name);
+  call[0] = ownName(name);
   // The type checker ignores arguments of unknown receivers.
   const wrong = args.find((arg) => arg.op === "value" && typeof arg.args !== "string");
   if (wrong) return violation(wrong, `.${name}() takes a text`);
   return checkAll(args) ?? (name === "matches" ? checkPattern(node, args[0]) : undefined);
 }
 
-function linearName(name: string): string {
-  return slowFunctions.includes(name) ? linearPrefix + name : name;
+function ownName(name: string): string {
+  return ownFunctions.includes(name) ? ownPrefix + name : name;
 }
 
 /** Literals only: a wrong pattern is never saved. */

@@ -59,6 +59,59 @@ describe("a filter on webhooks of GitHub", () => {
   });
 });
 
+describe("a filter that converts", () => {
+  const payload = {
+    ...{
+      count: "42",
+      blank: "",
+      hex: "0x1f",
+      huge: "9223372036854775808",
+      ratio: -1.9,
+      big: 1e300,
+      yes: "true",
+    },
+    ...{ at: "2026-01-31T12:00:00.5+02:00", local: "2026-01-31T12:00:00", noDay: "2026-02-31T12:00:00Z" },
+    ...{ took: "1h30m", digits: "1".repeat(1_000_000), nothing: null },
+  };
+  const on = (member: string) => `webhook.payload.${member}`;
+  for (const [expression, verdict] of [
+    [`int(${on("count")}) == 42 && int('-7') < 0 && int(3) == 3`, true],
+    [`int(${on("ratio")}) == -1`, true],
+    ["int('9223372036854775807') > 0", true],
+    [`bool(${on("yes")})`, true],
+    [`timestamp(${on("at")}) == timestamp('2026-01-31T10:00:00.500Z')`, true],
+    ["timestamp(webhook.created_at) < timestamp('2020-01-01T00:00:00Z')", false],
+    [`duration(${on("took")}) == duration('90m') && duration('-1.5s') < duration('0s')`, true],
+  ] as const) {
+    it(`${expression} is ${verdict}`, () =>
+      assert.deepEqual(outcomeOf(expression, { payload }), { verdict }));
+  }
+
+  for (const [call, sentence] of [
+    ...["blank", "hex", "huge", "big", "digits"].map(
+      (member) => [`int(${on(member)}) == 0`, /^int\(\) takes a number of 64 bits, at/] as const,
+    ),
+    [`int(${on("nothing")}) == 0`, /^Wrong types or number of values in 'int\(null\)'/],
+    [`bool(${on("count")})`, /^Bool\(\) conversion error/],
+    ...["local", "noDay", "blank", "digits", "count"].map(
+      (member) =>
+        [
+          `timestamp(${on(member)}) == timestamp(webhook.created_at)`,
+          /^timestamp\(\) takes a time such as/,
+        ] as const,
+    ),
+    ...["blank", "digits", "count"].map(
+      (member) =>
+        [`duration(${on(member)}) == duration('1s')`, /^duration\(\) takes a text such as 1h30m/] as const,
+    ),
+  ] as const) {
+    it(`${call} is an error`, () => {
+      const outcome = outcomeOf(call, { payload });
+      assert.match("error" in outcome ? outcome.error : "", new RegExp(sentence.source, "i"));
+    });
+  }
+});
+
 describe("a filter on webhooks of an issue tracker", () => {
   for (const [expression, verdict] of [
     ["webhook.payload.type == 'Issue' && webhook.payload.data.priority <= 2", true],

@@ -6,7 +6,7 @@ const write = "write webhook.id, webhook.created_at, webhook.payload, webhook.he
 const noMethod = (name: string) =>
   `Values have no function .${name}(), only size, contains, startsWith, endsWith, matches, lowerAscii, upperAscii, trim`;
 const noFunction = (name: string) =>
-  `Filters have no function ${name}(), only has, size, matches, string, double`;
+  `Filters have no function ${name}(), only has, size, matches, string, double, int, bool, timestamp, duration`;
 
 const problems: [expression: string, sentence: string, line: number, column: number][] = [
   // Syntax
@@ -48,11 +48,12 @@ const problems: [expression: string, sentence: string, line: number, column: num
   // Unknown functions
   ["nope(1)", noFunction("nope"), 1, 1],
   ["type(1) == type(2)", noFunction("type"), 1, 1],
-  ["timestamp(webhook.created_at) == timestamp(0)", noFunction("timestamp"), 1, 1],
-  ["duration('1s') == duration('1s')", noFunction("duration"), 1, 1],
-  ["int('') == 0", noFunction("int"), 1, 1],
-  ["linear_matches('a', '(')", noFunction("linear_matches"), 1, 1],
-  ["'a'.linear_contains('a')", noMethod("linear_contains"), 1, 1],
+  ["timestamp(0) == timestamp(0)", "Wrong types or number of values in 'timestamp(int)'", 1, 1],
+  ["duration(1) == duration('1s')", "Wrong types or number of values in 'duration(int)'", 1, 1],
+  ["int(true) == 0", "Wrong types or number of values in 'int(bool)'", 1, 1],
+  ["own_matches('a', '(')", noFunction("own_matches"), 1, 1],
+  ["'a'.own_contains('a')", noMethod("own_contains"), 1, 1],
+  ["timestamp('2026-01-31T00:00:00Z').getHours() == 0", noMethod("getHours"), 1, 1],
   ["webhook.id.split('') == []", noMethod("split"), 1, 1],
   ["[webhook.id].join('a') == ''", noMethod("join"), 1, 1],
   ["webhook.id.substring(1) == ''", noMethod("substring"), 1, 1],
