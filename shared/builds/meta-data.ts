@@ -67,19 +67,18 @@ export async function setMetaData(
   entry: { key: string; value: string },
 ): Promise<void> {
   if (principal.readOnly) throw new Refusal(403, "This token can only read meta-data");
-  const problem = entryProblem(entry, `${services.config.serviceName}:`);
-  if (problem) throw new Refusal(422, problem);
+  const problems = entryProblems(entry, `${services.config.serviceName}:webhook`);
+  if (problems.length > 0) throw new Refusal(422, problems.join(", "));
   await services.db.transaction((tx) => putMetaData(tx, { buildId: principal.build.id, ...entry }));
 }
 
-function entryProblem(
-  { key, value }: { key: string; value: string },
-  reservedPrefix: string,
-): string | undefined {
-  if (key === "") return "Key can't be blank";
-  if (key.length > maxKeyLength) return `Key is too long (maximum is ${maxKeyLength} characters)`;
-  if (key.startsWith(reservedPrefix)) return `Keys starting with ${reservedPrefix} are reserved`;
-  if (Buffer.byteLength(value) > maxValueBytes) return "Value is larger than 100 KB";
-  if (!isStorable(key) || !isStorable(value)) return "Keys and values must be Unicode text without NUL";
-  return undefined;
+function entryProblems({ key, value }: { key: string; value: string }, reservedKey: string): string[] {
+  const problems = [
+    key === "" && "Key can't be blank",
+    key.length > maxKeyLength && `Key is too long (maximum is ${maxKeyLength} characters)`,
+    key === reservedKey && `The key ${reservedKey} is reserved`,
+    Buffer.byteLength(value) > maxValueBytes && "Value is larger than 100 KB",
+    !(isStorable(key) && isStorable(value)) && "Keys and values must be Unicode text without NUL",
+  ];
+  return problems.filter((problem) => problem !== false);
 }

@@ -23,6 +23,15 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
   );
 }
 
+export function PayloadGone() {
+  return (
+    <section aria-labelledby="payload">
+      <h2 id="payload">Webhook payload</h2>
+      <p class="empty">The payload of the webhook that made this build is no longer kept.</p>
+    </section>
+  );
+}
+
 /** A stranger's JSON as a file: browsers must neither render nor sniff it. */
 export function payloadDownload(payload: Buffer, filename: string): HTTPResponse {
   return new HTTPResponse(payload as Buffer<ArrayBuffer>, {

@@ -18,7 +18,7 @@ import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { admitPayload, buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
-import { PayloadView, payloadDownload } from "./payload.tsx";
+import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, isEnvironmentShown, Jobs, PausedQueues } from "./sections.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
@@ -101,6 +101,7 @@ async function show(
         {payload !== undefined && (
           <PayloadView payload={payload} path={buildPath(request, patterns.payloadPage)} />
         )}
+        {payload === undefined && build.source === "webhook" && <PayloadGone />}
       </>
     ),
   };

@@ -215,9 +215,14 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
       const set = (key: string, value: string) => call(`jobs/${job.id}/data/set`, writer, { key, value });
 
       assert.equal((await set("k", "é".repeat(51_200))).status, 200);
+      assert.equal((await set("service:other", "")).status, 200);
+      const other = { key: "service:other" };
+      assert.equal((await call(`jobs/${job.id}/data/get`, writer, other)).body.value, "");
+      const none = await call(`jobs/${job.id}/data/set`, writer, { key: "k", value: null } as never);
+      assert.deepEqual([none.status, none.body], [422, { message: "value must be text" }]);
       const refusals: [string, string, RegExp][] = [
         ["service:webhook", "x", /reserved/],
-        ["service:other", "x", /reserved/],
+        ["", "é".repeat(51_201), /^Key can't be blank, Value is larger than 100 KB$/],
         ["", "x", /blank/],
         ["k", "é".repeat(51_201), /100 KB/],
         ["k", "a\0b", /without NUL/],
