@@ -51,10 +51,14 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
+/** The connection broke during COMMIT: the transaction may have happened. */
+export class CommitUnknown extends DatabaseUnavailable {}
+
 const unavailableCodes = [
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/,
   /^E(CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|PIPE|HOSTUNREACH|AI_AGAIN)$/,
-  /^(08|53|57P|25006)/, // connection exceptions, insufficient resources, operator intervention, read-only
+  // connection exceptions, insufficient resources, operator intervention, system errors, read-only
+  /^(08|53|57P|58|25006)/,
   /^57014$/, // statement_timeout
   /^42P01$/, // not migrated yet
 ];
@@ -63,14 +67,22 @@ const unavailableMessages =
 
 /** A fault of the database itself becomes DatabaseUnavailable. */
 export function translateError(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable) return error;
   const root = rootCause(error);
   if (!(root instanceof Error)) return error;
   const code = String((root as { code?: unknown }).code ?? "");
   const isAway =
-    unavailableCodes.some((pattern) => pattern.test(code)) || unavailableMessages.test(root.message);
+    unavailableCodes.some((pattern) => pattern.test(code)) ||
+    unavailableMessages.test(root.message) ||
+    isRefusedConnection(root);
   return isAway
     ? new DatabaseUnavailable(`The database is unavailable: ${root.message}`, { cause: root })
     : error;
+}
+
+/** FATAL ends a connection: Postgres could not open it, for example on a full disk. In a statement it is a bug. */
+function isRefusedConnection({ code, severity }: Error & { code?: unknown; severity?: unknown }): boolean {
+  return code === "XX000" && severity === "FATAL";
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getTableName, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
-import { Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
+import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
-import { type Db, type Reader, rootCause, type Tx, translateError } from "./database.ts";
+import { CommitUnknown, type Db, type Reader, rootCause, type Tx, translateError } from "./database.ts";
 import { Inserts } from "./inserts.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
@@ -67,7 +67,9 @@ export function openPostgres(
     try {
       await client.query("BEGIN");
       const result = await insideTransaction(() => work(transactionOf(client)));
-      await client.query(commit);
+      await client.query(commit).catch((error) => {
+        throw isRefusal(error) ? error : new CommitUnknown("COMMIT was not answered.", { cause: error });
+      });
       return result;
     } catch (error) {
       broken = await client.query("ROLLBACK").then(
@@ -110,6 +112,11 @@ export function openPostgres(
     vacuum: async () => 0, // autovacuum does it
     close: () => pool.end(),
   };
+}
+
+/** Postgres answered, and the connection lives: nothing was committed. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DatabaseError && error.severity === "ERROR";
 }
 
 function transactionOn(client: PoolClient, clock: Clock): Tx {

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, it } from "node:test";
+import { DatabaseUnavailable } from "../../shared/db/database.ts";
+import { openDatabase } from "../../shared/db/open.ts";
+
+/** A server that refuses every connection with this error. */
+async function startRefusing(code: string) {
+  const fields = `SFATAL\0VFATAL\0C${code}\0Mcannot start a process\0\0`;
+  const message = Buffer.alloc(5 + fields.length);
+  message.write("E");
+  message.writeInt32BE(4 + fields.length, 1);
+  message.write(fields, 5);
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(message));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+describe("Postgres that refuses connections", () => {
+  for (const code of ["58030", "58P01", "XX000"]) {
+    it(`is unavailable with ${code}`, async () => {
+      const server = await startRefusing(code);
+      const url = `postgres://x@127.0.0.1:${server.port}/x`;
+      const db = openDatabase({ url, poolSize: 1, timeoutMs: 1000, onError: () => {} });
+
+      await assert.rejects(
+        db.transaction(async () => {}),
+        DatabaseUnavailable,
+      );
+
+      await db.close();
+      server.close();
+    });
+  }
+});
