@@ -1,8 +1,10 @@
 import "../shared/runtime/node-version.ts";
 import { runAdmin } from "./admin/run.ts";
+import { readAddresses } from "./start/running.ts";
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
   env: process.env,
+  addresses: readAddresses(),
   stdin: process.stdin,
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),

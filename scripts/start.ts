@@ -10,6 +10,7 @@ import type { Prepared } from "./start/prepare.ts";
 import { startPrivateRedis } from "./start/private-redis.ts";
 import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
 import { runPrepare } from "./start/run-prepare.ts";
+import { removeAddresses } from "./start/running.ts";
 import { supervise } from "./start/supervise.ts";
 
 // It runs as long as the others: it loads none of the program.
@@ -49,6 +50,7 @@ async function start(args: string[]): Promise<void> {
     say(`Starting ${processes.map(({ name }) => name).join(", ")}.`);
     await run(processes, prepared);
   } finally {
+    if (hasIngress(processes)) removeAddresses();
     await redis?.stop();
     say("Stopped.");
   }

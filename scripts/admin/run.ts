@@ -19,6 +19,8 @@ import { triggerCommands } from "./triggers.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
+  /** Of the running `npm start`, by the names of settings. Those of the environment come first. */
+  addresses?: Record<string, string>;
   stdin: Readable;
   write: (text: string) => void;
   writeError: (text: string) => void;
@@ -66,10 +68,13 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
   }
 }
 
-function actOn({ env, stdin, write }: Terminal): Act {
+function actOn({ env, addresses, stdin, write }: Terminal): Act {
   return async (command) => {
     const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });
-    const services = openServices({ config: await withSecretKey(readConfig(env)), log });
+    const services = openServices({
+      config: await withSecretKey(readConfig(env.PUBLIC_URL ? env : withDefaults(env, addresses))),
+      log,
+    });
     try {
       await checkSecretKey(services);
       write(`${JSON.stringify(await command(services, stdin), null, 2)}\n`);
@@ -77,6 +82,12 @@ function actOn({ env, stdin, write }: Terminal): Act {
       await services.close();
     }
   };
+}
+
+/** An empty variable counts as absent. */
+function withDefaults(env: Terminal["env"], defaults: Record<string, string> = {}): Terminal["env"] {
+  const given = Object.entries(env).filter(([, value]) => value);
+  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 /** commander does not pass these settings to subcommands. */

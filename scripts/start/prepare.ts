@@ -9,6 +9,7 @@ import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { claimPort } from "./address.ts";
 import { banner, demoCommands, demoTextFile } from "./banner.ts";
 import { CannotStart, describe } from "./cannot-start.ts";
+import { type Addresses, writeAddresses } from "./running.ts";
 
 // Takes one message from its parent, and answers with one.
 
@@ -47,12 +48,17 @@ async function prepare({ listens, given }: Order): Promise<Prepared> {
   const demo = await prepareDemo(config);
   const commands = demo ? demoCommands(config, demo, new Set(given)) : "";
   if (demo) keepForOwner(demoTextFile, commands);
+  if (listens) writeAddresses(addressesOf(config), process.ppid);
   return {
     host,
     port,
     shutdownMs: config.drainMs + config.shutdownMs,
     banner: banner(config, demo, commands),
   };
+}
+
+function addressesOf({ baseUrl, authUrl, webhookUrl, appUrl }: Config): Addresses {
+  return { BASE_URL: baseUrl, AUTH_URL: authUrl, WEBHOOK_URL: webhookUrl, APP_URL: appUrl };
 }
 
 function prepareDataFolder(): void {

@@ -88,6 +88,23 @@ describe("npm start", { skip }, () => {
     assert.deepEqual(JSON.parse(payload), { key: "service:webhook", value: '{"hello":"world"}' });
   });
 
+  it("tells the operator's command its addresses, as long as it runs", async () => {
+    const [, origin] = /^ {2}Web page {3}(http:\/\/localhost:\d+)\/$/m.exec(output) ?? [];
+    const admin = async (label: string, more = {}) => {
+      const trigger = "--org demo --pipeline hello --type webhook";
+      const command = `npm run -s admin -- trigger create ${trigger} --label ${label}`;
+      const { stdout } = await run("sh", ["-c", command], { cwd: folder, env: { ...env, ...more } });
+      return new URL(JSON.parse(stdout).endpoint_url).origin;
+    };
+
+    assert.equal(await admin("running"), origin);
+    assert.equal(await admin("given", { PUBLIC_URL: "https://ci.example.com" }), "https://ci.example.com");
+    assert.equal(
+      await admin("one", { WEBHOOK_URL: "https://hooks.example.com" }),
+      "https://hooks.example.com",
+    );
+  });
+
   it("prints a command that signs a device in", async () => {
     const command = output.match(/(?<=^ {4})npm run login.*$/m)?.[0];
     const device = spawn("sh", ["-c", String(command)], { cwd: folder, env, detached: true });
