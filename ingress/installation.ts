@@ -4,7 +4,7 @@ import type { Db } from "../shared/db/database.ts";
 import { findSetting } from "../shared/db/settings-store.ts";
 import { secondMs } from "../shared/durations.ts";
 import { patterns } from "../shared/paths.ts";
-import type { Config } from "../shared/runtime/config.ts";
+import { type Config, ConfigError } from "../shared/runtime/config.ts";
 
 /** Wait for whoever else listens on the port. */
 const askWithinMs = secondMs;
@@ -31,13 +31,13 @@ export class Installation {
 
 /**
  * Processes share a port silently: a second installation on it would take half of the first one's requests.
- * @throws Error if another installation answers on the port
+ * @throws ConfigError if another installation answers on the port
  */
 export async function refusePortOfAnother({ host, port }: Config, { id }: Installation): Promise<void> {
   if (port === 0 || id === undefined) return;
   const other = await askInstallation(host, port);
   if (other === undefined || other === id) return;
-  throw new Error(
+  throw new ConfigError(
     `Port ${port} is in use by another installation, which has another database. Stop that one, or choose another PORT.`,
   );
 }

@@ -1,5 +1,6 @@
 import "../shared/runtime/node-version.ts";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
+import { configurationFault } from "../shared/runtime/exit-codes.ts";
 import { runProcess } from "../shared/runtime/process.ts";
 import { startWorkers } from "./run.ts";
 
@@ -8,7 +9,7 @@ const given = process.argv.slice(2);
 const unknown = given.filter((name) => !(workQueues as readonly string[]).includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown work queue ${unknown.join(", ")}. There are: ${workQueues.join(", ")}.\n`);
-  process.exit(1);
+  process.exit(configurationFault);
 }
 const queues = given.length > 0 ? (given as WorkQueue[]) : workQueues;
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
+import { configurationFault } from "../../shared/runtime/exit-codes.ts";
 import type { PlannedProcess } from "./procfile.ts";
 
 export interface Supervised {
@@ -13,7 +14,9 @@ export interface Supervised {
 }
 
 const restartAfterMs = 1000;
-/** A process that fails so soon, several times in a row, cannot start. */
+/** A fault of configuration, or a command that the shell cannot run. Others may pass, such as a full disk. */
+const faultCodes = new Set([configurationFault, 126, 127]);
+/** A process that has a fault so soon, several times in a row, cannot start. */
 const earlyMs = 15_000;
 const maxEarlyFailures = 3;
 const afterKillMs = 500;
@@ -88,8 +91,7 @@ class Supervisee {
   }
 
   #handleExit(code: number | null, signal: NodeJS.Signals | null, afterMs: number): void {
-    // A signal comes from outside: it says nothing about the next try.
-    const isEarlyFailure = code !== null && code !== 0 && afterMs < earlyMs;
+    const isEarlyFailure = code !== null && faultCodes.has(code) && afterMs < earlyMs;
     this.#earlyFailures = isEarlyFailure ? this.#earlyFailures + 1 : 0;
     if (this.#earlyFailures >= maxEarlyFailures) {
       this.#giveUp(

@@ -159,7 +159,7 @@ export async function recordUsage({ db, usage }: Services): Promise<void> {
         for (const [tokenId, use] of sorted) await recordUseIfLater(tx, tokenId, use);
       });
     } catch (error) {
-      for (const [tokenId, use] of sorted) usage.record(tokenId, use);
+      await usage.putBack(sorted);
       throw error;
     }
   }

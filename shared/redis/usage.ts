@@ -18,6 +18,8 @@ export interface Usage {
   flush(): Promise<void>;
   /** None while Redis is away. */
   take(): Promise<[tokenId: string, use: Use][]>;
+  /** For uses that could not be written. Keeps later ones that came meanwhile. */
+  putBack(uses: [tokenId: string, use: Use][]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
     everyMs: flushEveryMs,
     maxItems: maxInMemory,
     whenFull: "drop oldest",
-    merge: (_earlier, later) => later,
+    merge: (one, other) => (one.at > other.at ? one : other), // one that was put back is old
     store,
   });
 
@@ -57,6 +59,11 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
         taken.push([reply[i] as string, { ...use, at: new Date(use.at) }]);
       }
       return taken;
+    },
+    async putBack(taken) {
+      const commands = taken.map(([tokenId, use]) => ["hsetnx", keys.usage, tokenId, JSON.stringify(use)]);
+      const stored = await breaker.attempt(() => redis.pipeline(commands).exec());
+      if (stored === undefined) for (const [tokenId, use] of taken) uses.add(tokenId, use);
     },
     close: uses.close,
   };

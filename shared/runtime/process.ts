@@ -1,10 +1,21 @@
-import { checkBeforeWrites, checkSecretKey, withSecretKey } from "../crypto/secret-key-check.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  checkBeforeWrites,
+  checkSecretKey,
+  WrongSecretKey,
+  withSecretKey,
+} from "../crypto/secret-key-check.ts";
+import { DatabaseUnavailable, translateError } from "../db/database.ts";
 import { checkDatabase } from "../db/health.ts";
-import { ConfigError, readConfig } from "./config.ts";
-import { openLog } from "./log.ts";
+import { secondMs } from "../durations.ts";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { configurationFault } from "./exit-codes.ts";
+import { type Log, openLog } from "./log.ts";
 import { startMetricsServer } from "./metrics-server.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { openServices, type Services } from "./services.ts";
+
+const openAgainMs = secondMs;
 
 export interface Work {
   description: Record<string, unknown>;
@@ -13,7 +24,7 @@ export interface Work {
 }
 
 /**
- * A process that cannot start writes one sentence to stderr and exits with 1.
+ * A process that cannot start writes one sentence to stderr and exits with 1, or with 78 for a fault of configuration.
  * @param name in its log lines
  */
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
@@ -38,7 +49,7 @@ export async function runProcess(name: string, start: (services: Services) => Pr
     await work.close();
     metricsServer?.close();
   } catch (error) {
-    process.exitCode = 1;
+    process.exitCode = exitCodeOf(error);
     log.fatal({ err: error }, "stopped by an error");
     process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
   }
@@ -53,12 +64,38 @@ async function startServices(name: string): Promise<Services & { closeLog: () =>
     const config = await withSecretKey(readConfig(process.env));
     const { log, close: closeLog } = openLog({ level: config.logLevel, process: name });
     process.on("unhandledRejection", (error) => log.error({ err: error }, "unhandled rejection"));
-    return { ...openServices({ config, log }), closeLog };
+    return { ...(await openPatiently({ config, log })), closeLog };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${error instanceof ConfigError ? "" : `${name} cannot start: `}${message}\n`);
-    process.exit(1);
+    process.exit(exitCodeOf(error));
   }
+}
+
+/** SQLite cannot be opened while the disk is full. Postgres opens its connections later. */
+async function openPatiently(options: { config: Config; log: Log }): Promise<Services> {
+  for (;;) {
+    try {
+      return openServices(options);
+    } catch (error) {
+      const isFull = (error as NodeJS.ErrnoException).code === "ENOSPC";
+      if (!isFull && !(translateError(error) instanceof DatabaseUnavailable)) throw error;
+      options.log.warn({ err: error }, "the database cannot be opened; trying again every second");
+      await sleep(openAgainMs);
+      if (process.connected === false) throw error; // npm start was killed
+    }
+  }
+}
+
+const listenFaults = new Set(["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"]);
+
+/** `npm start` gives up for faults of configuration only: others may pass. */
+function exitCodeOf(error: unknown): number {
+  const isFault =
+    error instanceof ConfigError ||
+    error instanceof WrongSecretKey ||
+    listenFaults.has((error as NodeJS.ErrnoException)?.code ?? "");
+  return isFault ? configurationFault : 1;
 }
 
 /**

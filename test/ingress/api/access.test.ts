@@ -4,6 +4,7 @@ import { recordUsage } from "../../../shared/accounts/access-tokens.ts";
 import { removeMember } from "../../../shared/accounts/members.ts";
 import { deactivateUser } from "../../../shared/accounts/users.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
+import { DatabaseUnavailable } from "../../../shared/db/database.ts";
 import { disableApplication, enableApplication } from "../../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../../shared/oauth/grants.ts";
 import { describeWithDatabase } from "../../helpers/databases.ts";
@@ -141,6 +142,24 @@ describeWithDatabase("access to the REST API", (database) => {
       world.clock.advance(1000);
       await useWith("x".repeat(2000));
       assert.deepEqual(await recorded(), [world.clock.now(), "127.0.0.1", "x".repeat(500)]);
+    });
+
+    it("waits in Redis while the database is away", async () => {
+      const user = await addPerson(world, acme);
+      const { token } = await signedIn(user);
+      const { db, usage } = world.services;
+      const transaction = () => Promise.reject(new DatabaseUnavailable("away"));
+      await at("/v2/user", token);
+      await usage.flush();
+
+      await assert.rejects(
+        recordUsage({ ...world.services, db: { ...db, transaction } }),
+        DatabaseUnavailable,
+      );
+      await recordUsage(world.services);
+
+      const [app] = await listConnectedApps(world.services, user.id);
+      assert.deepEqual(app?.grant.lastUsedAt, world.clock.now());
     });
 
     it("is not recorded for a refused request, and never replaced by an older time", async () => {

@@ -61,7 +61,7 @@ describe("a port in use", { skip: process.platform !== "linux" && "ports are sha
     const services = { ...second.services, config: { ...second.config, port: Number(port) } };
 
     await first.another();
-    await assert.rejects(startIngress(services), /^Error: Port \d+ is in use by another installation/);
+    await assert.rejects(startIngress(services), /^ConfigError: Port \d+ is in use by another installation/);
 
     await second.close();
     await first.close();
