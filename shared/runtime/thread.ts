@@ -35,9 +35,15 @@ export interface Thread<Request, Response> {
  */
 export function openThread<Request extends object, Response>(
   module: URL,
-  { deadlineMs = Number.POSITIVE_INFINITY }: { deadlineMs?: number } = {},
+  { deadlineMs = Number.POSITIVE_INFINITY, copy }: ThreadOptions<Request> = {},
 ): Thread<Request, Response> {
-  return new OrderedThread<Request, Response>(module, deadlineMs);
+  return new OrderedThread<Request, Response>(module, deadlineMs, copy);
+}
+
+export interface ThreadOptions<Request> {
+  deadlineMs?: number;
+  /** Copies what can be transferred: a request may have to be sent again. Default: structured clone. */
+  copy?: ((request: Request) => { message: Request; transferred: ArrayBuffer[] }) | undefined;
 }
 
 /** An error of `handle` ends the thread. */
@@ -53,6 +59,7 @@ export function handleRequests<Request extends object, Response>(
 class OrderedThread<Request extends object, Response> implements Thread<Request, Response> {
   readonly #module: URL;
   readonly #deadlineMs: number;
+  readonly #copy: ThreadOptions<Request>["copy"];
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
@@ -61,9 +68,10 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(module: URL, deadlineMs: number) {
+  constructor(module: URL, deadlineMs: number, copy: ThreadOptions<Request>["copy"]) {
     this.#module = module;
     this.#deadlineMs = deadlineMs;
+    this.#copy = copy;
   }
 
   request(request: Request, signal?: AbortSignal): Promise<Response> {
@@ -150,13 +158,8 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   }
 
   #post(request: Request): void {
-    if (!("body" in request && request.body instanceof Uint8Array)) {
-      this.#worker?.postMessage(request);
-      return;
-    }
-    // Transfers a copy: the body may have to be sent again.
-    const body = new Uint8Array(request.body);
-    this.#worker?.postMessage({ ...request, body }, [body.buffer]);
+    const { message, transferred } = this.#copy?.(request) ?? { message: request, transferred: [] };
+    this.#worker?.postMessage(message, transferred);
   }
 
   #handleResponse(response: Response): void {

@@ -27,7 +27,7 @@ interface Waiting extends Leased {
 /** A delivery that waited as long for a filter that backs off is decided without it. */
 const maxBackOffMs = hourMs;
 const backedOffTooLong = { error: "The filter missed its deadline again and again" };
-const maxTurnDeliveries = 200;
+const maxTurnDeliveries = 500;
 /** Of payloads in memory. A larger one goes alone. */
 const maxTurnBytes = 4 * 1024 * 1024;
 const maxInMemory = 50_000;

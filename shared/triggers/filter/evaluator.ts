@@ -10,30 +10,38 @@ export interface Evaluation extends TimedOutcome {
 /** Evaluates filters in a thread, one after the other. */
 export interface FilterEvaluator {
   /**
+   * Evaluates the first inputs: as many as fit into a moment, and at least one. Of none if several were given and one
+   * of them missed the deadline.
    * @param signal ends the evaluation
    * @throws Error when the thread fails: the filter may be fine; the signal's reason
    */
-  evaluate(input: FilterInput, signal?: AbortSignal): Promise<Evaluation>;
+  evaluateFirst(inputs: FilterInput[], signal?: AbortSignal): Promise<Evaluation[]>;
   close(): Promise<void>;
 }
 
 /** @param deadlineMs for one payload and its filter */
 export function openFilterEvaluator({ deadlineMs = 1000 }: { deadlineMs?: number } = {}): FilterEvaluator {
   const module = new URL("./thread.ts", import.meta.url);
-  const thread = openThread<FilterInput, TimedOutcome>(module, { deadlineMs });
+  const thread = openThread<{ inputs: FilterInput[] }, TimedOutcome[]>(module, { deadlineMs, copy });
   const error = `Evaluating the filter took longer than ${seconds(deadlineMs)}`;
   const late: Evaluation = { outcome: { error }, ms: deadlineMs, isLate: true };
   return {
-    async evaluate(input, signal) {
+    async evaluateFirst(inputs, signal) {
       try {
-        return { ...(await thread.request(input, signal)), isLate: false };
+        const outcomes = await thread.request({ inputs }, signal);
+        return outcomes.map((each) => ({ ...each, isLate: false }));
       } catch (failure) {
-        if (failure instanceof DeadlineExceeded) return late;
-        throw failure;
+        if (!(failure instanceof DeadlineExceeded)) throw failure;
+        return inputs.length === 1 ? [late] : [];
       }
     },
     close: () => thread.close(),
   };
+}
+
+function copy({ inputs }: { inputs: FilterInput[] }) {
+  const copies = inputs.map((input) => ({ ...input, body: new Uint8Array(input.body) }));
+  return { message: { inputs: copies }, transferred: copies.map(({ body }) => body.buffer) };
 }
 
 function seconds(ms: number): string {

@@ -6,6 +6,7 @@ import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { toFilterInput } from "./deliveries.ts";
+import type { Evaluation } from "./evaluator.ts";
 import { type FilterLanes, openFilterLanes } from "./lanes.ts";
 
 export interface FilterTest {
@@ -47,8 +48,8 @@ export function openFilterTests({ db }: Services, lanes: FilterLanes = openFilte
           async (evaluateInLane) => {
             const [payload] = await listEncodedPayloads(db, [delivery.id]);
             if (!payload) throw new Refusal(422, "The payload of this delivery is no longer kept");
-            const { outcome } = await evaluateInLane(toFilterInput(expression, delivery, payload), signal);
-            return outcome;
+            const [evaluation] = await evaluateInLane([toFilterInput(expression, delivery, payload)], signal);
+            return (evaluation as Evaluation).outcome;
           },
           signal,
         );

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { openTurns } from "../../runtime/turns.ts";
-import type { FilterInput } from "./evaluate.ts";
-import { type Evaluation, type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
+import { type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
 
 /**
  * Two threads for filters. Organizations take turns in the first; those with slow filters take turns in the second, so
@@ -22,10 +21,11 @@ export interface FilterLanes {
   close(): Promise<void>;
 }
 
-/** @throws Error when the thread fails; the signal's reason */
-export type Evaluate = (input: FilterInput, signal?: AbortSignal) => Promise<Evaluation>;
+export type Evaluate = FilterEvaluator["evaluateFirst"];
 
 const slowMs = 50;
+/** Assumed of several evaluations, one of which missed its deadline. */
+const lateMs = 1000;
 /** Of an organization that has evaluated none. */
 const initialMs = 5;
 /** A missed deadline makes an organization slow at once, and thirty quick evaluations make it quick again. */
@@ -37,9 +37,7 @@ const maxSlowTurns = 1;
 
 const moved = Symbol("moved");
 
-export function openFilterLanes(
-  openEvaluator: () => Pick<FilterEvaluator, "evaluate" | "close"> = openFilterEvaluator,
-): FilterLanes {
+export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilterEvaluator): FilterLanes {
   const averages = new LRUCache<string, number>({ max: maxOrganizations });
   const quick = openLane(openEvaluator(), maxQuickTurns);
   const slow = openLane(openEvaluator(), maxSlowTurns);
@@ -53,10 +51,11 @@ export function openFilterLanes(
   };
   const evaluateIn =
     ({ evaluator }: Lane, organizationId: string): Evaluate =>
-    async (input, signal) => {
-      const evaluation = await evaluator.evaluate(input, signal);
-      record(organizationId, evaluation.ms);
-      return evaluation;
+    async (inputs, signal) => {
+      const evaluations = await evaluator.evaluateFirst(inputs, signal);
+      for (const { ms } of evaluations) record(organizationId, ms);
+      if (evaluations.length === 0) record(organizationId, lateMs);
+      return evaluations;
     };
 
   return {
@@ -80,6 +79,6 @@ export function openFilterLanes(
 
 type Lane = ReturnType<typeof openLane>;
 
-function openLane(evaluator: Pick<FilterEvaluator, "evaluate" | "close">, maxRunning: number) {
+function openLane(evaluator: FilterEvaluator, maxRunning: number) {
   return { evaluator, turns: openTurns({ maxRunning, maxRunningPerOwner: 1 }) };
 }

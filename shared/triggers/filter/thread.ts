@@ -4,11 +4,23 @@ import { evaluateFilter, type FilterInput } from "./evaluate.ts";
 
 export interface TimedOutcome {
   outcome: FilterOutcome;
-  /** Without the wait for the thread. */
   ms: number;
 }
 
-handleRequests((input: FilterInput): TimedOutcome => {
-  const startedAt = performance.now();
-  return { outcome: evaluateFilter(input), ms: performance.now() - startedAt };
+/** Then it responds, and others may use the thread. */
+const maxRequestMs = 20;
+
+/** Evaluates the first inputs, at least one. */
+handleRequests(({ inputs }: { inputs: FilterInput[] }): TimedOutcome[] => {
+  const outcomes: TimedOutcome[] = [];
+  let totalMs = 0;
+  for (const input of inputs) {
+    const startedAt = performance.now();
+    const outcome = evaluateFilter(input);
+    const ms = performance.now() - startedAt;
+    outcomes.push({ outcome, ms });
+    totalMs += ms;
+    if (totalMs > maxRequestMs) break;
+  }
+  return outcomes;
 });

@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
+import type { FilterInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
@@ -39,11 +40,12 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
 
   /** Of a worker of its own. */
   const openBuilder = () => {
-    const evaluate = async ({ id }: { id: string }) => {
-      evaluations.push(id);
-      return answer;
+    const evaluateFirst = async ([input, second]: FilterInput[]) => {
+      if (answer.isLate && second) return [];
+      evaluations.push(input?.id ?? "");
+      return [answer];
     };
-    const lanes = openFilterLanes(() => ({ evaluate, close: async () => {} }));
+    const lanes = openFilterLanes(() => ({ evaluateFirst, close: async () => {} }));
     const builder = openDeliveryBuilder(world.services, lanes);
     builders.push(builder);
     return builder;

@@ -34,9 +34,9 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
     const started: string[] = [];
     const evaluation: Evaluation = { outcome: { verdict: true }, ms, isLate: false };
     const lanes = openFilterLanes(() => ({
-      evaluate: ({ id }) => {
-        started.push(id);
-        return new Promise((resolve, fail) => running.push({ end: () => resolve(evaluation), fail }));
+      evaluateFirst: ([input]) => {
+        started.push(input?.id ?? "");
+        return new Promise((resolve, fail) => running.push({ end: () => resolve([evaluation]), fail }));
       },
       async close() {
         for (const { fail } of running) fail(new Error("closed"));

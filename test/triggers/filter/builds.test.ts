@@ -86,11 +86,11 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     let evaluations = 0;
     const lanes = openFilterLanes(() => ({
       ...filters,
-      async evaluate(input) {
-        const evaluation = await filters.evaluate(input);
+      async evaluateFirst(inputs) {
+        const outcomes = await filters.evaluateFirst(inputs);
         if (evaluations++ === 0)
           await updateTrigger(world.services, actor, trigger, { filter: "webhook.payload.a == 2" });
-        return evaluation;
+        return outcomes;
       },
     }));
     const builder = openDeliveryBuilder(world.services, lanes);
@@ -106,7 +106,7 @@ describeWithDatabase("builds of a trigger with a filter", (database) => {
     const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(path, '{"a":1}');
     const lanes = openFilterLanes(() => ({
-      evaluate: () => Promise.reject(new Error("The thread could not start")),
+      evaluateFirst: () => Promise.reject(new Error("The thread could not start")),
       close: async () => {},
     }));
     const broken = openDeliveryBuilder(world.services, lanes);
