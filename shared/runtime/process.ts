@@ -30,11 +30,10 @@ export interface Work {
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
   const services = await startServices(name);
   const { log } = services;
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => {}); // nobody waits yet
+  const wrongKey = Promise.withResolvers<WrongSecretKey>();
   try {
     const isChecked = await checkSecretKey(services);
-    const usable = isChecked ? services : checkBeforeWrites(services, failed.reject);
+    const usable = isChecked ? services : checkBeforeWrites(services, wrongKey.resolve);
     const { migrations } = await checkDatabase(services.db);
     if (migrations === "pending") log.error("the database is not migrated: run npm run migrate");
     const { metricsPort } = services.config;
@@ -44,10 +43,11 @@ export async function runProcess(name: string, start: (services: Services) => Pr
     log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
     releaseMemory();
 
-    await Promise.race([untilStopped(), failed.promise]);
+    const failure = await Promise.race([untilStopped(), wrongKey.promise]);
     log.info("stopping");
     await work.close();
     metricsServer?.close();
+    if (failure) throw failure;
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     log.fatal({ err: error }, "stopped by an error");
@@ -104,8 +104,8 @@ function exitCodeOf(error: unknown): number {
  */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    process.on("SIGTERM", resolve);
-    process.on("SIGINT", resolve);
-    process.on("disconnect", resolve);
+    process.on("SIGTERM", () => resolve());
+    process.on("SIGINT", () => resolve());
+    process.on("disconnect", () => resolve());
   });
 }
