@@ -91,7 +91,7 @@ describeWithDatabase("the pages of an organization", (database) => {
     await shows(paths.pipelines, ["pipeline", "message"]);
     await shows(`${paths.pipelines}/evil`, ["pipeline", "message", "branch", "default", "label", "command"]);
     const build = ["message", "branch", "commit", "value", "label", "command", "key", "payload", "note"];
-    await shows(`${paths.pipelines}/evil/builds/1`, build);
+    await shows(`${paths.pipelines}/evil/builds/1?environment=shown`, build);
     const triggers = `${paths.pipelines}/evil/triggers`;
     const hook = `${triggers}/${trigger.id}`;
     await shows(triggers, ["pipeline", "hook"]);

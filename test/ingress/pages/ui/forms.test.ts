@@ -114,7 +114,7 @@ describeWithDatabase("a form", (database) => {
     assert.equal((await post({ body: body(65_000) })).status, 403);
     const refused = await post({ body: body(66_000) });
     assert.equal(refused.status, 413);
-    assert.match(refused.text, /The form is too large/);
+    assert.match(refused.text, /The form is larger than 64 KB/);
     const chunked = { body: new Blob([body(66_000)]).stream(), duplex: "half" } as RequestInit;
     assert.equal((await post(chunked)).status, 413);
   });
