@@ -51,13 +51,11 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 /** Returns the expected answer. */
 function apply(queues: Expected[], given: Command): { status: number; message?: string } {
   if (given.does === "create") {
-    if (queues.some(({ key }) => key === given.key))
-      return { status: 422, message: "Validation failed: Key has already been taken" };
-    if (queues.length === maxQueues)
-      return {
-        status: 422,
-        message: `Validation failed: Cluster has reached its limit of ${maxQueues} queues`,
-      };
+    const reasons = [
+      queues.some(({ key }) => key === given.key) && "Key has already been taken",
+      queues.length === maxQueues && `Cluster has reached its limit of ${maxQueues} queues`,
+    ].filter((reason) => reason !== false);
+    if (reasons.length > 0) return { status: 422, message: `Validation failed: ${reasons.join(", ")}` };
     const shape = given.isHosted ? small : undefined;
     const made = { id: "", key: given.key, description: null, shape, affinity: "prefer-warmest" };
     queues.push({ ...made, pause: undefined });

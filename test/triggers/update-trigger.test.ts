@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
+import { openEnvironment } from "../../shared/builds/environment.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
@@ -32,7 +33,13 @@ describeWithDatabase("an existing trigger", (database) => {
   const nextBuild = async (trigger: MadeTrigger) => {
     const id = await api.deliver(trigger, "{}", await signed(secret));
     await api.work(id);
-    const { message, commit, branch, environment } = (await buildOfDelivery(api.world, id)) ?? {};
+    const {
+      message,
+      commit,
+      branch,
+      environmentSealed = null,
+    } = (await buildOfDelivery(api.world, id)) ?? {};
+    const environment = openEnvironment(api.world.services.cipher, environmentSealed);
     return { message, commit, branch, environment };
   };
 
