@@ -7,7 +7,7 @@ import { sqlite } from "../../helpers/databases.ts";
 import { get } from "../../helpers/http.ts";
 import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
 import type { Recorder } from "./recorder.ts";
-import { tellStory } from "./story.ts";
+import { tellStory } from "./story/tell.ts";
 
 const address = "https://ci.example.com";
 const file = new URL("../../../ingress/docs/examples.json", import.meta.url);
@@ -18,13 +18,11 @@ describe("the examples of the OpenAPI document", () => {
 
   before(async () => {
     api = await openTriggerApi(sqlite, {
-      ...{
-        PUBLIC_URL: address,
-        BASE_URL: address,
-        AUTH_URL: address,
-        WEBHOOK_URL: address,
-        APP_URL: address,
-      },
+      PUBLIC_URL: address,
+      BASE_URL: address,
+      AUTH_URL: address,
+      WEBHOOK_URL: address,
+      APP_URL: address,
     });
     api.world.clock.freeze();
     recorder = await tellStory(api);

@@ -1,0 +1,30 @@
+import { openSender, type Story } from "./chapter.ts";
+
+export async function pipelines(story: Story) {
+  const clusterId = story.api.acme.cluster.id;
+  const send = openSender(story, story.org);
+
+  const steps = [
+    { label: "Test", command: "npm ci && npm test" },
+    { label: "Deploy", command: "./deploy.sh", agents: { queue: "default" } },
+  ];
+  await send("createPipeline", "Two steps", {
+    json: { name: "Site", cluster_id: clusterId, default_branch: "main", steps },
+    status: 201,
+  });
+  await send("createPipeline", "No steps", {
+    json: { name: "Empty", cluster_id: clusterId, steps: [] },
+    status: 422,
+  });
+  const site = { slug: "site" };
+  await send("updatePipeline", "Another branch", { path: site, json: { default_branch: "trunk" } });
+  await send("updatePipelineByPatch", "Other steps", { path: site, json: { steps: steps.slice(0, 1) } });
+  await send("getPipeline", "A pipeline", { path: site });
+  await send("getPipeline", "No such pipeline", { path: { slug: "nowhere" }, status: 404 });
+  await send("listPipelines", "A page of pipelines", { query: { page: "1", per_page: "30" } });
+  await send("createPipeline", "The least that a pipeline needs", {
+    json: { name: "Old site", cluster_id: clusterId, steps: [{ command: "make" }] },
+    status: 201,
+  });
+  await send("deletePipeline", "No answer but the status", { path: { slug: "old-site" }, status: 204 });
+}

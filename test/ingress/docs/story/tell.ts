@@ -1,0 +1,60 @@
+import { createAccessToken } from "../../../../shared/accounts/access-tokens.ts";
+import { updateMember } from "../../../../shared/accounts/members.ts";
+import type { Scope } from "../../../../shared/accounts/scopes.ts";
+import { issueToken } from "../../../../shared/crypto/tokens.ts";
+import type { TriggerApi } from "../../../helpers/trigger-api.ts";
+import { Recorder } from "../recorder.ts";
+import type { Story } from "./chapter.ts";
+import { clustersAndQueues } from "./clusters-and-queues.ts";
+import { oauth } from "./oauth.ts";
+import { pipelines } from "./pipelines.ts";
+import { triggersAndBuilds } from "./triggers-and-builds.ts";
+
+/** Calls every operation once or more, as clients do. Returns the recorded exchanges. */
+export async function tellStory(api: TriggerApi): Promise<Recorder> {
+  const { world, acme } = api;
+  await updateMember(world.services, { organization: "acme", email: acme.user.email, role: "admin" });
+  await api.features({ webhook_filtering: true });
+  const recorder = await Recorder.open(world);
+  const token = await newToken(api);
+  const story: Story = { api, recorder, token, org: { org: "acme" } };
+
+  await recorder.send("getRoot", "A greeting", { status: 200 });
+  await accounts(story);
+  await clustersAndQueues(story);
+  await pipelines(story);
+  await triggersAndBuilds(story);
+  await oauth(story);
+  await recorder.send("revokeAccessToken", "The token of the request", {
+    token: await newToken(api),
+    status: 204,
+  });
+  return recorder;
+}
+
+async function newToken({ world, acme }: TriggerApi): Promise<string> {
+  const token = {
+    email: acme.user.email,
+    organization: "acme",
+    scopes: [
+      "read_user",
+      "read_organizations",
+      "read_clusters",
+      "write_clusters",
+      "read_pipelines",
+      "write_pipelines",
+      "read_builds",
+      "write_builds",
+    ] as Scope[],
+    description: "Release script",
+  };
+  return (await createAccessToken(world.services, token)).token;
+}
+
+async function accounts({ recorder, token, org }: Story) {
+  await recorder.send("getUser", "The user of the token", { token, status: 200 });
+  await recorder.send("getAccessToken", "The token of the request", { token, status: 200 });
+  await recorder.send("getAccessToken", "No valid token", { token: issueToken("access"), status: 401 });
+  await recorder.send("listOrganizations", "The organization of the token", { token, status: 200 });
+  await recorder.send("getOrganization", "An organization", { token, path: org, status: 200 });
+}
