@@ -44,7 +44,7 @@ function parseAddress(text: string): string | undefined {
 }
 
 /** A socket for both families shows IPv4 addresses as IPv6 ones. */
-function withoutMapping(address: string): string {
+export function withoutMapping(address: string): string {
   if (!address.startsWith("::")) return address;
   return ipaddr.process(address.replace(/%.*$/, "")).toString();
 }

@@ -1,9 +1,10 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import proxyAddr from "proxy-addr";
-import { networkOf, wideNetworkOf } from "./network.ts";
+import { Places } from "../../shared/runtime/places.ts";
+import { withoutMapping } from "./client-address.ts";
+import { networksOf } from "./network.ts";
 
-/** Parts of all connections that one address or /64, and one /24 or /48, can have once half are taken. */
 const shares = { network: 1 / 8, wideNetwork: 1 / 4 };
 
 const busy =
@@ -20,31 +21,25 @@ export function shareConnections(
 ): ReadonlySet<Socket> {
   const isTrusted = proxyAddr.compile(trustedProxies);
   const open = new Set<Socket>();
-  const counts = new Map<string, number>();
-  const count = (owner: string, change: 1 | -1) => {
-    const changed = (counts.get(owner) ?? 0) + change;
-    if (changed === 0) counts.delete(owner);
-    else counts.set(owner, changed);
-  };
-  const hasShare = (owner: string, share: number) => (counts.get(owner) ?? 0) < maxConnections * share;
+  const places = new Places({
+    max: maxConnections,
+    maxPerNetwork: maxConnections * shares.network,
+    maxPerWideNetwork: maxConnections * shares.wideNetwork,
+  });
 
   server.maxConnections = maxConnections;
   server.on("connection", (socket: Socket) => {
-    const address = socket.remoteAddress ?? "";
-    const [network, wideNetwork] = [networkOf(address), `wide ${wideNetworkOf(address)}`];
-    const isAdmitted =
-      open.size < maxConnections / 2 ||
-      isTrusted(address, 0) ||
-      (hasShare(network, shares.network) && hasShare(wideNetwork, shares.wideNetwork));
-    if (!isAdmitted) {
+    const address = withoutMapping(socket.remoteAddress ?? "");
+    const caller = networksOf(address);
+    const isProxy = isTrusted(address, 0);
+    if (!isProxy && places.take(caller)) {
       socket.end(busy, () => socket.destroy());
       return;
     }
     open.add(socket);
-    for (const owner of [network, wideNetwork]) count(owner, 1);
     socket.once("close", () => {
       open.delete(socket);
-      for (const owner of [network, wideNetwork]) count(owner, -1);
+      if (!isProxy) places.giveBack(caller);
     });
   });
   return open;

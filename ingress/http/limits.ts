@@ -1,13 +1,13 @@
 import type { H3Event } from "h3";
-import type { CallerNetworks } from "../../shared/crypto/places.ts";
 import { hashToken } from "../../shared/crypto/tokens.ts";
 import { hourMs, minuteMs } from "../../shared/durations.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
 import type { Config } from "../../shared/runtime/config.ts";
+import type { CallerNetworks } from "../../shared/runtime/places.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
-import { networkOf, wideNetworkOf } from "./network.ts";
+import { networkOf, networksOf } from "./network.ts";
 import { admitAll, admitShown, limitFailures, seconds, showLimit, tooMany } from "./rate-limit.ts";
 
 const guessingMs = 10 * minuteMs;
@@ -148,7 +148,7 @@ export function limitSignInFailures<T>(
   ip: string,
   check: (caller: CallerNetworks) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const caller = { network: networkOf(ip), wideNetwork: wideNetworkOf(ip) };
+  const caller = networksOf(ip);
   const { network, wideNetwork } = caller;
   const subject = `${hashToken(email.trim().toLowerCase())}:${network}`;
   // The widest comes first, so that a refused caller opens no windows for invented addresses.

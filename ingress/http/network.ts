@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
+import type { CallerNetworks } from "../../shared/runtime/places.ts";
 
 /** Returns an IPv4 address itself, and the /64 network of an IPv6 address, whose owner has all of it. */
 export function networkOf(ip: string): string {
@@ -10,6 +11,10 @@ export function networkOf(ip: string): string {
 export function wideNetworkOf(ip: string): string {
   if (ip.includes(":") && isIPv6(ip)) return prefixOf(ip, 48);
   return isIPv4(ip) ? `${ip.slice(0, ip.lastIndexOf("."))}.0/24` : ip;
+}
+
+export function networksOf(ip: string): CallerNetworks {
+  return { network: networkOf(ip), wideNetwork: wideNetworkOf(ip) };
 }
 
 function prefixOf(ip: string, bits: 48 | 64): string {

@@ -1,10 +1,10 @@
 import { unmatchableHash } from "../crypto/passwords.ts";
-import type { CallerNetworks } from "../crypto/places.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import type { Problem } from "../refusal.ts";
+import type { CallerNetworks } from "../runtime/places.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   deleteExpiredSessions,

@@ -1,7 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { Refusal, unavailable } from "../refusal.ts";
+import { type CallerNetworks, type NoPlace, Places } from "../runtime/places.ts";
 import { openTurns } from "../runtime/turns.ts";
-import { type CallerNetworks, Places } from "./places.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,
@@ -14,7 +15,8 @@ const keyBytes = 32;
 /** scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. */
 const maxRunning = 2;
 /** Running and waiting. The last waits three seconds on two cores. */
-const places = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
+const bounds = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
+const retryAfterSeconds = 5;
 
 /** Nobody shares the places of a command. */
 export const operatorNetworks: CallerNetworks = { network: "operator", wideNetwork: "operator" };
@@ -23,12 +25,12 @@ export const operatorNetworks: CallerNetworks = { network: "operator", wideNetwo
 export interface Passwords {
   /**
    * The hash states its cost, which can rise later.
-   * @throws Refusal 429, 503 as `Places`
+   * @throws Refusal 429 if the caller's networks have their share, which is the caller's fault; 503 if all are busy
    */
   hash(password: string, caller: CallerNetworks): Promise<string>;
   /**
    * Takes constant time. A malformed hash matches nothing.
-   * @throws Refusal 429, 503 as `Places`
+   * @throws Refusal 429 if the caller's networks have their share, which is the caller's fault; 503 if all are busy
    */
   matches(password: string, stored: string, caller: CallerNetworks): Promise<boolean>;
 }
@@ -37,10 +39,17 @@ export interface Passwords {
 export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyBytes));
 
 export function createPasswords(): Passwords {
-  const taken = new Places(places);
+  const places = new Places(bounds);
   const turns = openTurns({ maxRunning });
-  const inTurn = (caller: CallerNetworks, work: () => Promise<Buffer>): Promise<Buffer> =>
-    taken.use(caller, () => turns.take(caller.wideNetwork, work));
+  const inTurn = async (caller: CallerNetworks, work: () => Promise<Buffer>): Promise<Buffer> => {
+    const noPlace = places.take(caller);
+    if (noPlace) throw refusalOf(noPlace);
+    try {
+      return await turns.take(caller.wideNetwork, work);
+    } finally {
+      places.giveBack(caller);
+    }
+  };
 
   return {
     async hash(password, caller) {
@@ -60,6 +69,12 @@ export function createPasswords(): Passwords {
       return timingSafeEqual(given, expected);
     },
   };
+}
+
+function refusalOf(noPlace: NoPlace): Refusal {
+  if (noPlace === "full") return unavailable(retryAfterSeconds);
+  const message = `Your network sends too many passwords at once. Please wait ${retryAfterSeconds} seconds, then try again.`;
+  return new Refusal(429, message, { headers: { "Retry-After": String(retryAfterSeconds) } });
 }
 
 function asText(salt: Buffer, key: Buffer): string {
