@@ -1,3 +1,5 @@
+import { ErrorWithoutStack } from "../refusal.ts";
+
 /** Runs tasks of many owners: owners take turns, and each one's tasks run in order. */
 export interface Turns {
   /**
@@ -15,17 +17,14 @@ export interface TurnBounds {
   maxWaitingPerOwner?: number;
 }
 
-/** Without a stack: an outcome that callers turn into a refusal. */
-export class TurnRefused extends Error {
+/** An outcome that callers turn into a refusal. */
+export class TurnRefused extends ErrorWithoutStack {
   override readonly name = "TurnRefused";
   /** `owner`: this owner has too many tasks waiting. `all`: all owners together have. */
   readonly bound: "owner" | "all";
 
   constructor(bound: "owner" | "all") {
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
     super("Too many tasks wait for their turn.");
-    Error.stackTraceLimit = limit;
     this.bound = bound;
   }
 }
