@@ -27,6 +27,13 @@ const maxAtOnce = 3;
 const maxAtOncePerOrganization = 2;
 const retryAfter = { "Retry-After": "10" };
 
+/** @throws DeliveryRefusal 400 */
+export async function checkBody(body: Buffer, maxDepth: number): Promise<EncodedBody> {
+  const problem = await findPayloadProblem(body, maxDepth);
+  if (problem) throw new DeliveryRefusal(problem);
+  return encodeBody(body);
+}
+
 /** Checks small bodies at once. Organizations take turns with bodies of more than one slice. */
 export function openBodyCheck({
   maxDepth,
@@ -41,17 +48,11 @@ export function openBodyCheck({
     maxWaitingPerOwner: maxWaitingPerOrganization,
   });
 
-  const check = async (body: Buffer) => {
-    const problem = await findPayloadProblem(body, maxDepth);
-    if (problem) throw new DeliveryRefusal(problem);
-    return encodeBody(body);
-  };
-
   const checkInTurn: BodyCheck = async (organizationId, body, request) => {
     const deadline = AbortSignal.timeout(maxWaitMs);
     try {
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
-      return await turns.take(organizationId, () => check(body), signal);
+      return await turns.take(organizationId, () => checkBody(body, maxDepth), signal);
     } catch (error) {
       if (deadline.aborted && error === deadline.reason)
         throw new DeliveryRefusal("busy", { headers: retryAfter });
@@ -62,5 +63,5 @@ export function openBodyCheck({
   };
 
   return (organizationId, body, request) =>
-    body.length <= sliceBytes ? check(body) : checkInTurn(organizationId, body, request);
+    body.length <= sliceBytes ? checkBody(body, maxDepth) : checkInTurn(organizationId, body, request);
 }

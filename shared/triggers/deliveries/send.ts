@@ -2,11 +2,10 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
-import { encodeBody } from "../payloads/codec.ts";
-import { findPayloadProblem } from "../payloads/problem.ts";
 import type { Trigger } from "../store.ts";
 import { requireSignature, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, storeArrivals } from "./accept.ts";
+import { checkBody } from "./check.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
@@ -37,13 +36,11 @@ export async function sendDelivery(
   requireAdmitted(await rateLimiter.admit(rateLimit));
   let isAccepted = false;
   try {
-    const problem = await findPayloadProblem(body, config.maxPayloadDepth);
-    if (problem) throw new DeliveryRefusal(problem);
     const { id, version } = trigger;
     const arrival = {
       ...toArrival(type, headers),
       trigger: { id, version, organizationId: organization.id },
-      body: await encodeBody(body),
+      body: await checkBody(body, config.maxPayloadDepth),
     };
     const { acceptances, enqueued } = await storeArrivals(services, [arrival]);
     const [acceptance] = acceptances;
