@@ -33,12 +33,12 @@ export async function canReadWebhookPayload(
 /**
  * Evicts payloads past their retention, then the oldest of organizations over their limit, in small transactions.
  * Spares waiting deliveries.
- * @param byAge false: keeps those past their retention
+ * @param isClockTrusted false: keeps those past their retention, and counts none, whose ids may be of a time to come
  * @returns the number evicted
  */
-export async function evictPayloads(services: Services, byAge = true): Promise<number> {
-  const old = byAge ? await evictOld(services) : 0;
-  await countPayloads(services);
+export async function evictPayloads(services: Services, isClockTrusted = true): Promise<number> {
+  const old = isClockTrusted ? await evictOld(services) : 0;
+  if (isClockTrusted) await countPayloads(services);
   const evicted = old + (await evictExcess(services));
   await giveBackSpace(services);
   if (evicted > 0) services.log.info({ payloads: evicted }, "evicted payloads");

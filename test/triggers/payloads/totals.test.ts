@@ -114,6 +114,19 @@ describeOnBothDatabases("totals of payloads", (database) => {
       .filter((payload) => payload.organizationId === organizationId)
       .reduce((total, { size }) => total + size, 0);
 
+  it("count and evict as before once a clock is right that was days ahead", async () => {
+    await store(1, () => ({ ageMs: -8 * dayMs }));
+    world.clock.advance(9 * dayMs);
+    await evictPayloads(world.services, false);
+    world.clock.advance(-9 * dayMs);
+
+    await store(110);
+    const evicted = await evictPayloads(world.services);
+
+    assert.equal(evicted, 10);
+    assert.deepEqual(await readTotals(), await sumPayloads());
+  });
+
   it("equal the sums of payloads after counting, evicting, purging and counting again", async () => {
     const { services, clock } = world;
     for (let round = 0; round < repeat(2, 4); round++) {
