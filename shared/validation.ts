@@ -11,6 +11,11 @@ export function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
 
+/** Makes a text storable, for callers that could not mend a refusal. */
+export function toStorable(value: string): string {
+  return value.replaceAll("\0", "").toWellFormed();
+}
+
 /** For optional text, where blank and null mean the same. */
 export function blankToNull(value: string | null | undefined): string | null {
   return value?.trim() ? value : null;
@@ -18,6 +23,13 @@ export function blankToNull(value: string | null | undefined): string | null {
 
 export function text(name: string, maxLength: number) {
   return storable(z.string({ error: `${name} must be text` }), name, maxLength);
+}
+
+/** Null and blank count as absent. */
+export function optionalText(name: string, maxLength: number) {
+  return text(name, maxLength)
+    .nullish()
+    .transform((given) => blankToNull(given) ?? undefined);
 }
 
 export function requiredText(name: string, maxLength: number) {
@@ -31,6 +43,12 @@ export const queueKey = required("Key")
   .min(1, { error: "Key can't be blank", ...ifString })
   .max(100, { error: "Key is too long (maximum is 100 characters)", ...ifString })
   .regex(/^[A-Za-z0-9_-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
+
+/** An address that git can clone. Null and blank: none. An address must not look like an option of git. */
+export const repository = text("Repository", 2000)
+  .regex(/^(?!\s*-)[^\p{Cc}]*$/u, "Repository must be an address, without control characters")
+  .nullish()
+  .transform((given) => (given === undefined ? undefined : (blankToNull(given)?.trim() ?? null)));
 
 /** Of a cluster or queue. */
 export const description = text("Description", 2000).nullable();

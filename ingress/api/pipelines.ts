@@ -50,7 +50,7 @@ export function pipelineOperations(services: Services): Operation[] {
           event.url.searchParams.get("name") ?? undefined,
         );
         linkPages(event, { ...list, page }, config.baseUrl);
-        return list.rows.map((pipeline) => presentPipeline(config, organization, pipeline));
+        return list.rows.map((pipeline) => presentPipeline(services, organization, pipeline));
       },
     }),
     operation({
@@ -67,7 +67,7 @@ export function pipelineOperations(services: Services): Operation[] {
           newPipelineProblems(db, actor, checkedMembers(sound)),
         );
         const pipeline = await createPipeline(services, actor, input);
-        return presentPipeline(config, caller.organization, pipeline);
+        return presentPipeline(services, caller.organization, pipeline);
       },
     }),
     operation({
@@ -78,7 +78,7 @@ export function pipelineOperations(services: Services): Operation[] {
       summary: "A pipeline",
       success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
       run: async (call) =>
-        presentPipeline(config, call.caller.organization, await pipelineOf(services, call)),
+        presentPipeline(services, call.caller.organization, await pipelineOf(services, call)),
     }),
     operation({
       ...writing,
@@ -95,7 +95,7 @@ export function pipelineOperations(services: Services): Operation[] {
           pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
         );
         const updated = await updatePipeline(services, call.actor, pipeline, change);
-        return presentPipeline(config, call.caller.organization, updated);
+        return presentPipeline(services, call.caller.organization, updated);
       },
     }),
     operation({

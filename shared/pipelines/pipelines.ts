@@ -5,7 +5,8 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
-import type { Step } from "../vocabulary.ts";
+import type { CommandStep, Step } from "../vocabulary.ts";
+import { type Environment, sealEnvironment } from "./environment.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import {
   countUnfinishedJobs,
@@ -18,7 +19,7 @@ import {
 } from "./store.ts";
 
 /** Runs anywhere, so that the first build shows something. */
-export const defaultStep: Step = { command: "echo hello" };
+export const defaultStep: CommandStep = { command: "echo hello" };
 
 export interface NewPipeline {
   name: string;
@@ -27,6 +28,10 @@ export interface NewPipeline {
   clusterId: string;
   /** Default: main. */
   defaultBranch?: string | undefined;
+  /** An address that agents clone. Null: none. */
+  repository?: string | null | undefined;
+  /** Variables of every build. */
+  environment?: Environment | undefined;
   steps: Step[];
 }
 
@@ -51,6 +56,8 @@ export async function createPipeline(
       slug,
       name: input.name.trim(),
       defaultBranch: input.defaultBranch ?? "main",
+      repository: input.repository ?? null,
+      environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}),
       steps: input.steps,
       lastBuildNumber: 0,
       createdAt: now,
@@ -99,7 +106,11 @@ export async function updatePipeline(
   { id }: Pipeline,
   change: Partial<Omit<NewPipeline, "slug">>,
 ): Promise<Pipeline> {
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  const { environment, ...columns } = change;
+  const environmentSealed = environment && sealEnvironment(services.cipher, environment);
+  const given = Object.fromEntries(
+    Object.entries({ ...columns, environmentSealed }).filter(([, value]) => value !== undefined),
+  );
   return services.db.transaction(async (tx) => {
     // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);

@@ -1,10 +1,10 @@
 import type { Db, Tx } from "../db/database.ts";
 import { listStepQueues } from "../queues/store.ts";
 import { excerpt, type Problem } from "../refusal.ts";
-import type { Step } from "../vocabulary.ts";
+import { type CommandStep, isCommandStep, type Step } from "../vocabulary.ts";
 
 /** Returns the id of the queue that runs a step in the cluster. */
-export type QueueOfStep = (clusterId: string, step: Step) => string | undefined;
+export type QueueOfStep = (clusterId: string, step: CommandStep) => string | undefined;
 
 /** Finds the queues that the steps name or default to, in one statement. */
 export async function resolveStepQueues(
@@ -13,7 +13,9 @@ export async function resolveStepQueues(
 ): Promise<QueueOfStep> {
   const clusterIds = [...new Set(pipelines.map((pipeline) => pipeline.clusterId))];
   const keys = new Set(
-    pipelines.flatMap((pipeline) => pipeline.steps.flatMap((step) => step.agents?.queue ?? [])),
+    pipelines.flatMap((pipeline) =>
+      pipeline.steps.filter(isCommandStep).flatMap((step) => step.agents?.queue ?? []),
+    ),
   );
   const byKey = new Map<string, string>();
   const defaults = new Map<string, string>();
@@ -30,7 +32,7 @@ export async function resolveStepQueues(
 
 /** The reasons why the steps cannot run in the cluster, each once. */
 export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): Problem[] {
-  const unresolved = steps.filter((step) => queueOf(clusterId, step) === undefined);
+  const unresolved = steps.filter(isCommandStep).filter((step) => queueOf(clusterId, step) === undefined);
   const messages = unresolved.map(({ agents }) =>
     agents?.queue === undefined
       ? "Steps must name a queue, because the cluster has no default queue"

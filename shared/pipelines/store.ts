@@ -10,22 +10,26 @@ const maxNameLength = 100;
 
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
+const selectPipeline = prepared((db: Db | Tx) => {
+  const { pipelines } = db.tables;
+  return db
+    .select()
+    .from(pipelines)
+    .where(
+      and(
+        eq(pipelines.organizationId, sql.placeholder("organizationId")),
+        eq(pipelines.slug, sql.placeholder("slug")),
+        isNull(pipelines.deletedAt),
+      ),
+    );
+});
+
 export async function findPipeline(
   db: Db | Tx,
   organizationId: string,
   slug: string,
 ): Promise<Pipeline | undefined> {
-  const { pipelines } = db.tables;
-  const [found] = await db
-    .select()
-    .from(pipelines)
-    .where(
-      and(
-        eq(pipelines.organizationId, organizationId),
-        eq(pipelines.slug, slug),
-        isNull(pipelines.deletedAt),
-      ),
-    );
+  const [found] = await selectPipeline(db, { organizationId, slug });
   return found;
 }
 
@@ -79,13 +83,16 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
   return found.length > 0;
 }
 
-export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pipeline[]> {
+const pipelinesById = prepared<{ ids: string[] }, Pipeline>((db) => {
   const { pipelines } = db.tables;
-  if (ids.length === 0) return [];
   return db
     .select()
     .from(pipelines)
-    .where(and(inArray(pipelines.id, ids), isNull(pipelines.deletedAt)));
+    .where(and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)));
+});
+
+export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pipeline[]> {
+  return ids.length === 0 ? [] : pipelinesById(db, { ids });
 }
 
 /** Locks the pipelines and their clusters, so that steps and queues stay until the commit. */

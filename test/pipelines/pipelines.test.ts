@@ -55,6 +55,8 @@ describeOnBothDatabases("pipelines", (database) => {
       slug: "my-app-web",
       cluster_id: api.acme.cluster.id,
       default_branch: "main",
+      repository: null,
+      env: {},
       steps,
     });
     assert.deepEqual(await read("my-app-web"), body);
@@ -105,6 +107,55 @@ describeOnBothDatabases("pipelines", (database) => {
     await invalid(create({ steps: [two] }), "Step names more than one queue");
     const nowhere = { command: "a", agent_query_rules: ["queue=nope"] };
     await invalid(create({ steps: [nowhere] }), "Steps name the queue nope, which the cluster does not have");
+  });
+
+  it("have a repository and variables, which are stored sealed", async () => {
+    const repository = "git@example.com:site.git";
+    const made = await create({ repository: ` ${repository}`, env: { COLOUR: "deep red" } });
+    assert.deepEqual(
+      [made.status, made.body.repository, made.body.env],
+      [201, repository, { COLOUR: "deep red" }],
+    );
+    const { slug } = made.body;
+    assert.deepEqual(await read(slug), made.body);
+    const { services } = api.world;
+    const row = async () => {
+      const { pipelines } = services.db.tables;
+      const rows = await services.db.select().from(pipelines);
+      return rows.find(({ id }) => id === made.body.id) ?? assert.fail();
+    };
+    assert.match((await row()).environmentSealed ?? "", /^v1\./);
+    assert.ok(!JSON.stringify(await row()).includes("deep red"));
+
+    const kept = await update(slug, { name: unique("New"), env: null });
+    assert.deepEqual([kept.body.repository, kept.body.env], [repository, { COLOUR: "deep red" }]);
+    const changed = await update(slug, { repository: "/srv/git/site.git", env: { B: "" } });
+    assert.deepEqual([changed.body.repository, changed.body.env], ["/srv/git/site.git", { B: "" }]);
+    for (const none of [null, "", " "])
+      assert.equal((await update(slug, { repository: none, env: {} })).body.repository, null);
+    assert.equal((await row()).environmentSealed, null);
+  });
+
+  it("refuse a repository and variables that agents cannot use", async () => {
+    const { slug } = await api.newPipeline();
+    const address = "Repository must be an address, without control characters";
+    for (const [body, reason] of [
+      [{ repository: 7 }, "Repository must be text"],
+      [{ repository: "--upload-pack=x" }, address],
+      [{ repository: "a\nb" }, address],
+      [{ repository: "a".repeat(2001) }, "Repository is too long (maximum is 2,000 characters)"],
+      [{ env: [] }, "Env must be an object of names and text"],
+      [{ env: { A: 1 } }, "Env variable A must be text, not a number"],
+      [{ env: { "1A": "" } }, "Env names must be letters, digits and _, not starting with a digit"],
+      [
+        { env: { SIGNALBOX: "" } },
+        "Env names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself",
+      ],
+      [{ env: { A: "a".repeat(65_537) } }, "Env values are larger than 64 KB in all"],
+    ] as [object, string][]) {
+      await invalid(create(body), reason);
+      await invalid(update(slug, body), reason);
+    }
   });
 
   it("GET …/pipelines?name= finds a part of the names, in any case", async () => {
@@ -200,7 +251,7 @@ describeOnBothDatabases("pipelines", (database) => {
       [[{ command: " " }], "Step command can't be blank"],
       [[{ command: 7 }], "Step command must be text"],
       [[{ command, label: 7 }], "Step label must be text"],
-      [[{ command, agents: "q" }], "Step agents must be an object"],
+      [[{ command, agents: "q" }], "Step agents must be an object or a list"],
       [[{ command, agents: { queue: 7 } }], "Step queue must be text"],
       [[{ command: "\u0000" }], "Step command must be text without NUL"],
       [Array(101).fill({ command }), "Steps can be 100 at most"],

@@ -1,17 +1,50 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { Cipher } from "../../../shared/crypto/cipher.ts";
+import { environmentSchema, openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
+import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { blankToNull, pipelineName, requiredText, text } from "../../../shared/validation.ts";
+import {
+  blankToNull,
+  optionalText,
+  pipelineName,
+  repository,
+  requiredText,
+} from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
-const stepSchema = z.object({
-  label: z.string().optional(),
-  command: z.string(),
-  agents: z.object({ queue: z.string().optional() }).optional(),
-});
+const commandStepSchema = z
+  .object({
+    label: z.string().optional(),
+    command: z.string(),
+    agents: z.object({ queue: z.string().optional() }).optional(),
+    key: z.string().optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    timeout_in_minutes: z.int().optional(),
+    soft_fail: z
+      .union([z.boolean(), z.array(z.int())])
+      .optional()
+      .meta({ description: "True, or the exit statuses after which the build passes" }),
+    retry: z
+      .object({
+        automatic: z
+          .array(z.object({ exit_status: z.union([z.literal("*"), z.array(z.int())]), limit: z.int() }))
+          .optional(),
+        manual: z
+          .object({ allowed: z.boolean(), permit_on_passed: z.boolean(), reason: z.string().optional() })
+          .optional(),
+      })
+      .optional(),
+    parallelism: z.int().optional(),
+    plugins: z.array(z.unknown()).optional(),
+  })
+  .meta({ id: "CommandStep" });
+const waitStepSchema = z
+  .object({ type: z.literal("wait"), continue_on_failure: z.boolean().optional() })
+  .meta({ id: "WaitStep" });
 
 export const pipelineSchema = z
   .object({
@@ -23,60 +56,20 @@ export const pipelineSchema = z
     slug: z.string(),
     cluster_id: field.id,
     default_branch: z.string(),
-    steps: z.array(stepSchema),
+    repository: z.string().nullable(),
+    env: z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
+    steps: z.array(z.union([commandStepSchema, waitStepSchema])),
     created_at: field.timestamp,
   })
   .meta({ id: "Pipeline" });
 
-const maxSteps = 100;
-const maxCommandLength = 65_536;
-
-/** Null counts as absent. */
-const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((given) => given ?? undefined);
-/** Null and blank count as absent. */
-const optionalText = (name: string, maxLength: number) =>
-  text(name, maxLength)
-    .nullish()
-    .transform((given) => blankToNull(given) ?? undefined);
-
-const notRules = "Step agent_query_rules must be a list such as queue=default";
-const rules = z.array(z.string({ error: notRules }), { error: notRules });
-const queueRule = /^queue=(.*)$/;
-
-/** The public Go client sends `name` and `agent_query_rules`. */
-const step = z
-  .object(
-    {
-      label: optionalText("Step label", 255),
-      name: optionalText("Step name", 255).meta({ description: "Another name of label, which wins" }),
-      command: requiredText("Step command", maxCommandLength),
-      agents: nullable(
-        z.object({ queue: optionalText("Step queue", 100) }, { error: "Step agents must be an object" }),
-      ),
-      agent_query_rules: nullable(rules).meta({ description: "Another way to name the queue: queue=<key>" }),
-    },
-    { error: "Steps must be objects" },
-  )
-  .transform(({ name, label = name, agents, agent_query_rules = [], ...rest }, context) => {
-    const queues = agent_query_rules.map((rule) => queueRule.exec(rule)?.[1]);
-    if (queues.includes(undefined))
-      context.addIssue("Step agent_query_rules can only name a queue: queue=<key>");
-    const named = new Set([agents?.queue, ...queues].filter((key) => key?.trim()));
-    if (named.size > 1) context.addIssue("Step names more than one queue");
-    const [queue] = named;
-    return { ...rest, label, agents: queue === undefined ? agents : { queue } };
-  });
-/** Checks the length of lists only: text has a length too. */
-const ofList = { when: ({ value }: { value: unknown }) => Array.isArray(value) };
-const steps = z
-  .array(step, {
-    error: ({ input }) =>
-      input === undefined || input === null ? "Steps can't be blank" : "Steps must be a list",
-  })
-  .min(1, { error: "Steps can't be blank", ...ofList })
-  .max(maxSteps, { error: `Steps can be ${maxSteps} at most`, ...ofList });
 const cluster = requiredText("Cluster", 100);
 const branch = optionalText("Default branch", 255);
+const env = environmentSchema("Env").nullish().meta({
+  description:
+    "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
+});
+const repositoryAddress = repository.meta({ description: "An address that agents clone. Null: none" });
 
 export const createPipelineBody = z
   .object({
@@ -84,24 +77,30 @@ export const createPipelineBody = z
     slug: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
     cluster_id: cluster,
     default_branch: branch.meta({ description: "Default: main" }),
-    steps,
+    repository: repositoryAddress,
+    env,
+    steps: pipelineSteps,
   })
-  .transform(({ cluster_id, default_branch, ...rest }) => ({
+  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
     ...rest,
     clusterId: cluster_id,
     defaultBranch: default_branch,
+    environment: env ?? undefined,
   }));
 export const updatePipelineBody = z
   .object({
     name: pipelineName.optional(),
     cluster_id: cluster.optional(),
     default_branch: branch,
-    steps: steps.optional(),
+    repository: repositoryAddress,
+    env,
+    steps: pipelineSteps.optional(),
   })
-  .transform(({ cluster_id, default_branch, ...rest }) => ({
+  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
     ...rest,
     clusterId: cluster_id,
     defaultBranch: default_branch,
+    environment: env ?? undefined,
   }));
 
 /** The members that `newPipelineProblems` and `pipelineChangeProblems` check. */
@@ -116,11 +115,15 @@ export function checkedMembers(sound: {
     ...(name === undefined ? {} : { name }),
     ...(slug === undefined ? {} : { slug: blankToNull(slug) ?? undefined }),
     ...(cluster_id === undefined ? {} : { clusterId: cluster_id }),
-    ...(given === undefined ? {} : { steps: steps.parse(given) }),
+    ...(given === undefined ? {} : { steps: pipelineSteps.parse(given) }),
   };
 }
 
-export function presentPipeline(config: Config, organization: Organization, pipeline: Pipeline) {
+export function presentPipeline(
+  { config, cipher }: { config: Config; cipher: Cipher },
+  organization: Organization,
+  pipeline: Pipeline,
+) {
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
     id: pipeline.id,
@@ -131,6 +134,8 @@ export function presentPipeline(config: Config, organization: Organization, pipe
     slug: pipeline.slug,
     cluster_id: pipeline.clusterId,
     default_branch: pipeline.defaultBranch,
+    repository: pipeline.repository,
+    env: openEnvironmentIfPossible(cipher, pipeline.environmentSealed),
     steps: pipeline.steps,
     created_at: pipeline.createdAt,
   };

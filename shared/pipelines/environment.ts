@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { Cipher } from "../crypto/cipher.ts";
+import { excerpt } from "../refusal.ts";
+import { isStorable } from "../validation.ts";
+import { reservedVariable } from "../vocabulary.ts";
+
+/** Variables by name. */
+export type Environment = Record<string, string>;
+
+const maxVariables = 100;
+const maxNameLength = 255;
+/** Of all values together, without their names. */
+const maxEnvironmentBytes = 64 * 1024;
+const maxValueProblems = 5;
+
+/**
+ * Checks variables that a caller gives.
+ * @param member begins the messages
+ */
+export function environmentSchema(member: string) {
+  const variables = z
+    .record(z.string(), z.unknown(), { error: `${member} must be an object of names and text` })
+    .superRefine((value, context) => {
+      for (const message of variableProblems(member, value)) context.addIssue(message);
+    })
+    .transform((value) => value as Environment)
+    .meta({ additionalProperties: { type: "string" } });
+
+  /** Zod records drop the name `__proto__` without an error. */
+  return z.preprocess((value, context) => {
+    if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
+      context.addIssue(`${member} cannot have the name __proto__`);
+    return value;
+  }, variables);
+}
+
+function variableProblems(member: string, variables: Record<string, unknown>): string[] {
+  const names = Object.keys(variables);
+  const values = Object.values(variables).filter((value) => typeof value === "string");
+  const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+  const problems = [
+    names.some((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) &&
+      `${member} names must be letters, digits and _, not starting with a digit`,
+    names.some((name) => name.length > maxNameLength) &&
+      `${member} names are too long (maximum is ${maxNameLength} characters)`,
+    names.some((name) => reservedVariable.test(name)) &&
+      `${member} names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself`,
+    names.length > maxVariables && `${member} has more than ${maxVariables} variables`,
+    bytes > maxEnvironmentBytes && `${member} values are larger than 64 KB in all`,
+  ];
+  return [...problems.filter((problem) => problem !== false), ...valueProblems(member, variables)];
+}
+
+function valueProblems(member: string, variables: Record<string, unknown>): string[] {
+  const problems = Object.entries(variables).flatMap(([name, value]) => {
+    const words = `${member} variable ${excerpt(name)} must be text`;
+    if (typeof value !== "string") return `${words}, not ${typeInWords(value)}`;
+    return isStorable(value) ? [] : `${words} without NUL`;
+  });
+  const more = problems.length - maxValueProblems;
+  return more > 0 ? [...problems.slice(0, maxValueProblems), `and ${more} more`] : problems;
+}
+
+function typeInWords(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return (
+    { boolean: "true or false", number: "a number", object: "an object" }[typeof value as string] ?? "this"
+  );
+}
+
+/** Returns null for no variables. */
+export function sealEnvironment(cipher: Cipher, environment: Environment): string | null {
+  return Object.keys(environment).length > 0 ? cipher.seal(JSON.stringify(environment)) : null;
+}
+
+/** @throws Error when no key opens it */
+export function openEnvironment(cipher: Cipher, sealed: string | null): Environment {
+  return sealed === null ? {} : JSON.parse(cipher.open(sealed));
+}
+
+/** No variables if no key opens them: rows outlive keys, and must still be shown. */
+export function openEnvironmentIfPossible(cipher: Cipher, sealed: string | null): Environment {
+  try {
+    return openEnvironment(cipher, sealed);
+  } catch {
+    return {};
+  }
+}
