@@ -27,5 +27,11 @@ export const {
   jobs,
   metaData,
   jobTokens,
+  pipelineUploads,
+  agentTokens,
+  agents,
+  jobLogs,
+  jobLogChunks,
+  logTotals,
   auditEvents,
 } = defineSchema(kits.postgres);

@@ -11,7 +11,7 @@ interface Prepared<Row> {
  * Builds a query once per database: building costs several times as much as running. Null in a column that is not text
  * needs `sql.param(sql.placeholder(name), column)`.
  */
-export function prepared<Values extends Record<string, unknown>, Row, On extends Db | Tx = Db | Tx>(
+export function prepared<Values extends object, Row, On extends Db | Tx = Db | Tx>(
   build: (db: On) => { prepare(): Prepared<Row> },
 ): (db: On, values: Values) => PromiseLike<Row[]> {
   const known = new WeakMap<On, Prepared<Row>>();
@@ -19,8 +19,16 @@ export function prepared<Values extends Record<string, unknown>, Row, On extends
     if ("transaction" in db) refuseInsideTransaction("A read through db");
     const query = known.get(db) ?? build(db).prepare();
     known.set(db, query);
-    return query.execute(values);
+    return query.execute(values as Record<string, unknown>);
   };
+}
+
+/** A value of a prepared query for a column, given by name. It may be null. */
+export function valueFor(column: AnySQLiteColumn, name: string): SQL {
+  const encoder = {
+    mapToDriverValue: (value: unknown) => (value === null ? null : column.mapToDriverValue(value)),
+  };
+  return sql`${sql.param(sql.placeholder(name), encoder)}`;
 }
 
 /**

@@ -1,7 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Db, Tx } from "./database.ts";
 
 /** Writers do not wait, and no statement times out. */
 const batchRows = 200;
+/** Other processes retry SQLite's write lock every 10 ms or less. */
+const restMs = 10;
+
+/** Lets other writers in between two transactions of a long run. */
+export function restBetweenTransactions(): Promise<void> {
+  return sleep(restMs);
+}
 
 /**
  * Each batch is a transaction.
@@ -16,5 +24,6 @@ export async function purgeInBatches(
     const deleted = await db.transaction((tx) => deleteBatch(tx, batchRows));
     total += deleted;
     if (deleted < batchRows) return total;
+    await restBetweenTransactions();
   }
 }

@@ -1,5 +1,6 @@
 import type { Kit } from "./columns.ts";
 import { defineAccountsTables } from "./schema/accounts.ts";
+import { defineAgentsTables } from "./schema/agents.ts";
 import { defineBuildsTables } from "./schema/builds.ts";
 import { defineClustersTables } from "./schema/clusters.ts";
 import { defineDeviceTables } from "./schema/device.ts";
@@ -22,6 +23,7 @@ export function defineSchema(kit: Kit) {
   const pipelines = definePipelinesTables(kit, { ...accounts, ...clusters });
   const triggers = defineTriggersTables(kit, { ...accounts, ...pipelines });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
+  const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
   return {
     ...settings,
     ...accounts,
@@ -32,6 +34,7 @@ export function defineSchema(kit: Kit) {
     ...pipelines,
     ...triggers,
     ...builds,
+    ...agents,
   };
 }
 

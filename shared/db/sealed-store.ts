@@ -8,8 +8,9 @@ const firstName = ":";
 const lastName = ":g";
 const batchRows = 200;
 
-/** Every column of sealed texts. The keys of triggers come first: builds copy their texts. */
+/** Every column of sealed texts. Triggers come before builds, which copy their texts. */
 export const sealedColumns = [
+  "pipelines.environmentSealed",
   "triggers.environmentSealed",
   "triggers.secretSealed",
   "builds.environmentSealed",
@@ -56,24 +57,25 @@ async function countInRanges(db: Reader, ranges: Range[], max: number): Promise<
   return total;
 }
 
-export interface ResealBatch {
+export interface SealedBatch {
   column: SealedColumn;
-  /** Of the key to seal under. */
+  /** Texts that name this key are left out. */
   keyName: string;
   side: "below" | "above";
-  /** Texts that no key opened so far. */
+  /** Texts kept so far. */
   skipped: number;
 }
 
 /**
  * Replaces sealed texts whose key's name is below or above the given one.
- * @param reseal returns undefined if no key opens the text
+ * @param rewrite returns undefined to keep the text, null to delete it
+ * @returns the ids of the changed rows, and how many texts were kept
  */
-export async function resealBatch(
+export async function rewriteBatch(
   tx: Tx,
-  { column: name, keyName, side, skipped }: ResealBatch,
-  reseal: (sealed: string) => string | undefined,
-): Promise<{ resealed: number; unreadable: number; isLast: boolean }> {
+  { column: name, keyName, side, skipped }: SealedBatch,
+  rewrite: (sealed: string) => string | null | undefined,
+): Promise<{ changed: string[]; kept: number; isLast: boolean }> {
   const { table, id, column, member } = findColumn(tx.tables, name);
   const range: Range = side === "below" ? [undefined, keyName] : [keyName, undefined];
   const rows = await tx
@@ -83,21 +85,22 @@ export async function resealBatch(
     .orderBy(asc(sealingKey(column)), asc(id))
     .limit(batchRows)
     .offset(skipped);
-  let [resealed, unreadable] = [0, 0];
+  const changed: string[] = [];
+  let kept = 0;
   for (const row of rows) {
-    const text = reseal(row.sealed);
-    if (text === undefined) unreadable++;
+    const text = rewrite(row.sealed);
+    if (text === undefined) kept++;
     else {
       // The text may have changed since it was read.
-      const changed = await tx
+      const updated = await tx
         .update(table)
         .set({ [member]: text })
         .where(and(eq(id, row.id), eq(column, row.sealed)))
         .returning({ id });
-      resealed += changed.length;
+      changed.push(...updated.map((each) => each.id));
     }
   }
-  return { resealed, unreadable, isLast: rows.length < batchRows };
+  return { changed, kept, isLast: rows.length < batchRows };
 }
 
 function isIn([above, below]: Range, column: ReturnType<typeof findColumn>["column"]): SQL | undefined {
@@ -111,8 +114,8 @@ function isIn([above, below]: Range, column: ReturnType<typeof findColumn>["colu
   );
 }
 
-function findColumn({ triggers, builds }: Tables, name: SealedColumn) {
-  const [, member] = name.split(".") as [string, "environmentSealed"];
-  const table = (name.startsWith("builds.") ? builds : triggers) as typeof builds;
+function findColumn(tables: Tables, name: SealedColumn) {
+  const [tableName, member] = name.split(".") as ["builds", "environmentSealed"];
+  const table = tables[tableName];
   return { table, id: table.id, column: table[member], member };
 }

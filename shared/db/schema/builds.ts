@@ -1,6 +1,6 @@
 import { isNotNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { BuildState, JobState } from "../../vocabulary.ts";
+import type { BuildState, JobState, JobType, RetryType, StepOptions } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
@@ -16,6 +16,13 @@ export const indexedCharacters = 100;
  */
 export function indexedText(column: SQLiteColumn): SQL {
   return sql`substr(${column}, 1, 100)`;
+}
+
+/** Settings of a job's step, and its place among the step's parallel jobs. */
+export interface JobOptions extends StepOptions {
+  parallel?: { index: number; total: number };
+  /** Of a waiter. */
+  continue_on_failure?: boolean;
 }
 
 export function defineBuildsTables(
@@ -57,6 +64,9 @@ export function defineBuildsTables(
       environmentSealed: text("environment_sealed"),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
+      /** As the creator of the build gave it. */
+      author: json<{ name?: string; email?: string }>(),
+      rebuiltFromId: uuid("rebuilt_from_id"),
       /** Of a waiting job. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
       /** All waiting jobs are on paused queues, as far as fan-out has come. */
@@ -91,24 +101,51 @@ export function defineBuildsTables(
       buildId: uuid("build_id")
         .notNull()
         .references(() => builds.id, { onDelete: "cascade" }),
-      queueId: uuid("queue_id")
-        .notNull()
-        .references(() => queues.id),
+      type: text().$type<JobType>().notNull().default("script"),
+      /** Null: a waiter. */
+      queueId: uuid("queue_id").references(() => queues.id),
+      /** The id of the step's first job, which its parallel and retried jobs share. */
+      stepId: uuid("step_id").notNull(),
+      /** In the order of the steps. A retried job has its predecessor's. */
+      position: integer().notNull(),
       label: text(),
-      command: text().notNull(),
+      /** Null: a waiter. */
+      command: text(),
+      options: json<JobOptions>(),
       state: text().$type<JobState>().notNull(),
       exitStatus: integer("exit_status"),
+      signal: text(),
+      signalReason: text("signal_reason"),
+      /** Why the server ended the job, for people. */
+      failureReason: text("failure_reason"),
+      softFailed: boolean("soft_failed").notNull().default(false),
       /** Set by the fan-out. */
       dispatchPausedAt: time("dispatch_paused_at"),
+      /** The agent that has, or last had, the job. */
+      agentId: uuid("agent_id"),
+      /** How often an agent accepted the job. */
+      attempt: integer().notNull().default(0),
+      retryOfJobId: uuid("retry_of_job_id"),
+      retriedInJobId: uuid("retried_in_job_id"),
+      retryType: text("retry_type").$type<RetryType>(),
+      retriesCount: integer("retries_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
+      /** Null: it waits for other jobs. */
+      scheduledAt: time("scheduled_at"),
       assignedAt: time("assigned_at"),
+      acceptedAt: time("accepted_at"),
       startedAt: time("started_at"),
       finishedAt: time("finished_at"),
+      /** Only while it runs. */
+      timesOutAt: time("times_out_at"),
     },
     (t) => [
-      index("jobs_build").on(t.buildId),
+      index("jobs_build").on(t.buildId, t.state, t.position),
       index("jobs_queue").on(t.queueId, t.state, t.id),
       index("jobs_paused").on(t.queueId, t.id).where(isNotNull(t.dispatchPausedAt)),
+      // Fan-outs find jobs by their mark.
+      index("jobs_mark").on(t.queueId, t.dispatchPausedAt, t.id).where(sql`${t.state} = 'scheduled'`),
+      index("jobs_times_out").on(t.timesOutAt).where(isNotNull(t.timesOutAt)),
     ],
   );
 
@@ -131,6 +168,8 @@ export function defineBuildsTables(
       jobId: uuid("job_id")
         .notNull()
         .references(() => jobs.id, { onDelete: "cascade" }),
+      /** Null: a token for reading by hand. */
+      attempt: integer(),
       readOnly: boolean("read_only").notNull(),
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at").notNull(),
@@ -138,7 +177,20 @@ export function defineBuildsTables(
     (t) => [index("job_tokens_job").on(t.jobId), index("job_tokens_expiry").on(t.expiresAt)],
   );
 
-  return { builds, jobs, metaData, jobTokens };
+  /** Steps that a job added to its build. The id is the agent's: a repeated upload changes nothing. */
+  const pipelineUploads = table(
+    "pipeline_uploads",
+    {
+      jobId: uuid("job_id")
+        .notNull()
+        .references(() => jobs.id, { onDelete: "cascade" }),
+      id: uuid().notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.jobId, t.id] })],
+  );
+
+  return { builds, jobs, metaData, jobTokens, pipelineUploads };
 }
 
 export type BuildsTables = ReturnType<typeof defineBuildsTables>;

@@ -3,6 +3,7 @@ import type { Step } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { ClustersTables } from "./clusters.ts";
+import { sealingKey } from "./sealing-key.ts";
 
 export function definePipelinesTables(
   kit: Kit,
@@ -27,6 +28,10 @@ export function definePipelinesTables(
       slug: text().notNull(),
       name: text().notNull(),
       defaultBranch: text("default_branch").notNull(),
+      /** An address that agents clone. Null: none. */
+      repository: text(),
+      /** Null: no variables. */
+      environmentSealed: text("environment_sealed"),
       steps: json<Step[]>().notNull(),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),
@@ -41,6 +46,9 @@ export function definePipelinesTables(
       index("pipelines_list").on(t.organizationId, t.createdAt, t.id).where(isNull(t.deletedAt)),
       index("pipelines_deleted").on(t.organizationId).where(isNotNull(t.deletedAt)),
       index("pipelines_cluster").on(t.clusterId),
+      index("pipelines_environment_key")
+        .on(sealingKey(t.environmentSealed), t.id)
+        .where(isNotNull(t.environmentSealed)),
     ],
   );
 
