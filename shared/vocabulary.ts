@@ -2,12 +2,43 @@
 
 export type Role = "admin" | "member";
 export type Feature = "windows_hosted_agents" | "custom_agent_images" | "webhook_filtering";
-export const buildStates = ["scheduled", "running", "passed", "failed", "canceled"] as const;
+export const buildStates = [
+  "scheduled",
+  "running",
+  "failing",
+  "canceling",
+  "passed",
+  "failed",
+  "canceled",
+] as const;
 export type BuildState = (typeof buildStates)[number];
 export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled"];
-export const unfinishedBuildStates: BuildState[] = ["scheduled", "running"];
-export type JobState = "scheduled" | "assigned" | "running" | "passed" | "failed" | "canceled" | "expired";
-export const unfinishedJobStates: JobState[] = ["scheduled", "assigned", "running"];
+export const unfinishedBuildStates: BuildState[] = ["scheduled", "running", "failing", "canceling"];
+export const jobStates = [
+  "waiting",
+  "scheduled",
+  "assigned",
+  "running",
+  "canceling",
+  "timing_out",
+  "passed",
+  "failed",
+  "canceled",
+  "timed_out",
+  "expired",
+  "waiting_failed",
+] as const;
+export type JobState = (typeof jobStates)[number];
+/** An agent has the job. */
+export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
+/** The job runs, or will run without waiting for others. */
+export const activeJobStates: JobState[] = ["scheduled", ...leasedJobStates];
+export const unfinishedJobStates: JobState[] = ["waiting", ...activeJobStates];
+export type JobType = "script" | "waiter";
+export type RetryType = "manual" | "automatic";
+/** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
+export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;
+export type AgentState = (typeof agentStates)[number];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
 /** Encoding of stored payload bytes. */
@@ -38,10 +69,43 @@ export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "u
 /** Names of variables that every build sets itself. */
 export const reservedVariable = /^SIGNALBOX(_|$)/;
 
-export interface Step {
+export type Step = CommandStep | WaitStep;
+
+export interface CommandStep extends StepOptions {
   label?: string;
   command: string;
   agents?: { queue?: string };
+  /** Jobs that the step becomes. */
+  parallelism?: number;
+}
+
+/** Settings of a command step that its jobs keep. */
+export interface StepOptions {
+  key?: string;
+  env?: Record<string, string>;
+  timeout_in_minutes?: number;
+  /** True: every failure is soft. A list: these exit statuses are. */
+  soft_fail?: boolean | number[];
+  retry?: {
+    automatic?: AutomaticRetry[];
+    manual?: { allowed: boolean; permit_on_passed: boolean; reason?: string };
+  };
+  plugins?: unknown[];
+}
+
+export interface AutomaticRetry {
+  exit_status: "*" | number[];
+  limit: number;
+}
+
+/** Later steps wait until the earlier ones have passed. */
+export interface WaitStep {
+  type: "wait";
+  continue_on_failure?: boolean;
+}
+
+export function isCommandStep(step: Step): step is CommandStep {
+  return !("type" in step);
 }
 
 /** A request header as stored. Null replaces a secret value, which is never stored. */

@@ -35,6 +35,15 @@ export const evictPayloads = defineJob({
   everyMs: 10 * minuteMs,
 });
 
+/** Evicts old logs of jobs, and the oldest of an organization over its limit. */
+export const evictLogs = defineJob({
+  name: "evict-logs",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 10 * minuteMs,
+});
+
 export const expireDeviceCodes = defineJob({
   name: "expire-device-codes",
   queue: "maintenance",
@@ -75,5 +84,32 @@ export const requeueDispatchPauses = defineJob({
   queue: "dispatch",
   data: z.object({}),
   attempts: 1,
-  everyMs: minuteMs,
+  everyMs: 15 * secondMs,
+});
+
+/** Takes the jobs of lost agents back. */
+export const loseUnseenAgents = defineJob({
+  name: "lose-unseen-agents",
+  queue: "dispatch",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 5 * secondMs,
+});
+
+/** Stops jobs past the time-out of their step. */
+export const timeOutJobs = defineJob({
+  name: "time-out-jobs",
+  queue: "dispatch",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 5 * secondMs,
+});
+
+/** Expires jobs that no agent took. */
+export const expireJobs = defineJob({
+  name: "expire-jobs",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: hourMs,
 });

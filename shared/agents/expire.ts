@@ -1,0 +1,59 @@
+import { settleBuild } from "../builds/progress.ts";
+import { lockBuilds } from "../builds/progress-store.ts";
+import type { Build, Job } from "../builds/store.ts";
+import type { Tx } from "../db/database.ts";
+import { restBetweenTransactions } from "../db/purge-in-batches.ts";
+import { dayMs } from "../durations.ts";
+import { lowestIdAt } from "../ids.ts";
+import type { Services } from "../runtime/services.ts";
+import { report } from "./lease.ts";
+import {
+  expireIfScheduled,
+  findQueueWithWaitingJobs,
+  listJobsPastTimeout,
+  listJobsWaitingSince,
+  timeOutIfRunning,
+} from "./lease-store.ts";
+
+const batchJobs = 100;
+
+/** running → timing_out, for jobs past the time-out of their step. Their agents stop them. */
+export async function timeOutJobs(services: Services): Promise<void> {
+  const now = services.clock.now();
+  for (const job of await listJobsPastTimeout(services.db, now, batchJobs))
+    await changeJob(services, job, (tx) => timeOutIfRunning(tx, job.id, now));
+}
+
+/** scheduled → expired, for jobs that no agent took in time. */
+export async function expireJobs(services: Services): Promise<void> {
+  const { db, clock, config } = services;
+  const now = clock.now();
+  const before = new Date(now.getTime() - config.jobExpiryDays * dayMs);
+  const old = { before, lowestId: lowestIdAt(before), limit: batchJobs };
+  const reason = `No agent took the job in ${config.jobExpiryDays} days`;
+  let queueId = await findQueueWithWaitingJobs(db, undefined);
+  while (queueId) {
+    const jobs = await listJobsWaitingSince(db, queueId, old);
+    for (const job of jobs)
+      await changeJob(services, job, async (tx, build) => {
+        const expired = await expireIfScheduled(tx, job.id, { before, now, reason });
+        if (expired) await settleBuild(tx, build, now);
+        return expired;
+      });
+    if (jobs.length < batchJobs) queueId = await findQueueWithWaitingJobs(db, queueId);
+    await restBetweenTransactions();
+  }
+}
+
+async function changeJob(
+  services: Services,
+  { buildId }: Job,
+  change: (tx: Tx, build: Build) => Promise<Job | undefined>,
+): Promise<void> {
+  const changed = await services.db.transaction(async (tx) => {
+    const [build] = await lockBuilds(tx, [buildId]);
+    const job = build && (await change(tx, build));
+    return job && { build, job };
+  });
+  if (changed) report(services, changed.build, [changed.job]);
+}

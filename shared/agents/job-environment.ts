@@ -1,0 +1,140 @@
+import type { Organization } from "../accounts/organization-store.ts";
+import type { User } from "../accounts/user-store.ts";
+import { givenEnvironment, ownEnvironment } from "../builds/environment.ts";
+import type { Build, Job } from "../builds/store.ts";
+import type { Cipher } from "../crypto/cipher.ts";
+import { type Environment, openEnvironmentIfPossible } from "../pipelines/environment.ts";
+import type { Pipeline } from "../pipelines/store.ts";
+import type { Config } from "../runtime/config.ts";
+import { web } from "../urls.ts";
+import { isVersionAtLeast } from "./agent-version.ts";
+import { isProtected } from "./protected-names.ts";
+import type { Agent } from "./store.ts";
+
+/** Older agents clone whatever they are told, and then fail. They leave out a phase of their bootstrap instead. */
+const skipCheckoutSince = [3, 116] as const;
+/** Agents refuse a job without a repository. */
+const noRepository = "none";
+
+export interface JobContext {
+  config: Config;
+  cipher: Cipher;
+  organization: Organization;
+  pipeline: Pipeline;
+  build: Build;
+  job: Job;
+  agent: Agent;
+  creator: User | undefined;
+}
+
+/**
+ * The variables that an agent gets with a job. Later ones win: those of the pipeline, of the build, of the upload and
+ * the step, then the server's own.
+ */
+export function jobEnvironment(context: JobContext): Environment {
+  const { config, organization, pipeline, build, job } = context;
+  const prefix = config.agentEnvPrefix;
+  const own: Record<string, string | undefined> = {
+    ...ownEnvironment(build, { org: organization.slug, slug: pipeline.slug }),
+    SIGNALBOX_JOB_ID: job.id,
+    CI: "true",
+    [prefix]: "true",
+    ...withPrefix(prefix, {
+      ...buildFacts(context),
+      ...jobFacts(job),
+      ...agentFacts(context),
+      ...checkoutFacts(context),
+    }),
+  };
+  const isOwn = (name: string) => Object.hasOwn(own, name) || name.startsWith(`${prefix}_AGENT_META_DATA_`);
+  const given = Object.entries(givenVariables(context)).filter(
+    ([name]) => !isOwn(name) && !isProtected(prefix, name),
+  );
+  const ownEntries = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries([...given, ...ownEntries]);
+}
+
+/** The names that agents set themselves: variables of a pipeline, build or step that they do not get. */
+export function unsentNames(context: Pick<JobContext, "config" | "cipher" | "pipeline" | "build" | "job">) {
+  const names = Object.keys(givenVariables(context));
+  return names.filter((name) => isProtected(context.config.agentEnvPrefix, name)).sort();
+}
+
+function givenVariables({
+  cipher,
+  pipeline,
+  build,
+  job,
+}: Pick<JobContext, "cipher" | "pipeline" | "build" | "job">): Environment {
+  return {
+    ...openEnvironmentIfPossible(cipher, pipeline.environmentSealed),
+    ...givenEnvironment(cipher, build),
+    ...job.options?.env,
+  };
+}
+
+function withPrefix(prefix: string, facts: Record<string, string | undefined>) {
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${prefix}_${name}`, value]));
+}
+
+function buildFacts({ config, organization, pipeline, build, creator }: JobContext) {
+  const address = { org: organization.slug, slug: pipeline.slug };
+  return {
+    ORGANIZATION_ID: organization.id,
+    ORGANIZATION_SLUG: organization.slug,
+    PIPELINE_ID: pipeline.id,
+    PIPELINE_SLUG: pipeline.slug,
+    PIPELINE_NAME: pipeline.name,
+    PIPELINE_DEFAULT_BRANCH: pipeline.defaultBranch,
+    PIPELINE_PROVIDER: "git",
+    BUILD_ID: build.id,
+    BUILD_NUMBER: String(build.number),
+    BUILD_URL: web.build(config, address, build.number),
+    BUILD_CREATOR: creator?.name,
+    BUILD_CREATOR_EMAIL: creator?.email,
+    BUILD_AUTHOR: build.author?.name,
+    BUILD_AUTHOR_EMAIL: build.author?.email,
+    REBUILT_FROM_BUILD_ID: build.rebuiltFromId ?? undefined,
+    BRANCH: build.branch,
+    COMMIT: build.commit,
+    MESSAGE: build.message,
+    SOURCE: build.source,
+    // Agents take an absent one for a pull request.
+    PULL_REQUEST: "false",
+  };
+}
+
+function jobFacts({ id, command, label, stepId, options, retriesCount, retryType }: Job) {
+  return {
+    JOB_ID: id,
+    COMMAND: command ?? "",
+    LABEL: label ?? undefined,
+    STEP_ID: stepId,
+    STEP_KEY: options?.key,
+    PARALLEL_JOB: options?.parallel && String(options.parallel.index),
+    PARALLEL_JOB_COUNT: options?.parallel && String(options.parallel.total),
+    PLUGINS: options?.plugins && JSON.stringify(options.plugins),
+    RETRY_COUNT: String(retriesCount),
+    RETRY_TYPE: retryType ?? undefined,
+    TIMEOUT: String(options?.timeout_in_minutes ?? false),
+  };
+}
+
+function agentFacts({ agent }: JobContext) {
+  const tags = agent.metaData.map((tag) => {
+    const [, key = tag, value = ""] = /^([^=]*)=(.*)$/s.exec(tag) ?? [];
+    return [`AGENT_META_DATA_${key.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`, value] as const;
+  });
+  return { AGENT_ID: agent.id, AGENT_NAME: agent.name || agent.id, ...Object.fromEntries(tags) };
+}
+
+/** Without a repository, variables that a caller gave decide nothing about the checkout. */
+function checkoutFacts({ pipeline: { repository }, agent }: JobContext): Record<string, string | undefined> {
+  if (repository !== null) return { REPO: repository };
+  const canSkip = isVersionAtLeast(agent.version, skipCheckoutSince);
+  return {
+    REPO: noRepository,
+    SKIP_CHECKOUT: canSkip ? "true" : undefined,
+    BOOTSTRAP_PHASES: canSkip ? undefined : "plugin,command",
+  };
+}

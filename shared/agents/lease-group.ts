@@ -1,0 +1,50 @@
+import { lockBuilds } from "../builds/progress-store.ts";
+import type { Build } from "../builds/store.ts";
+import type { Tx } from "../db/database.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import { createBatcher } from "../runtime/batcher.ts";
+import type { Services } from "../runtime/services.ts";
+
+interface Change {
+  buildId: string;
+  run: (tx: Tx, build: Build) => Promise<unknown>;
+}
+
+/** Changes jobs of a build, which is locked. Changes that come together share a commit. */
+export type LeaseGroup = <Result>(
+  buildId: string,
+  run: (tx: Tx, build: Build) => Promise<Result>,
+) => Promise<Result>;
+
+const maxChanges = 200;
+
+/** A refusal that a change throws reaches its caller alone: throw it before writing. */
+export function openLeaseGroup({ db }: Pick<Services, "db">): LeaseGroup {
+  const batcher = createBatcher<Change, unknown>({
+    maxItems: maxChanges,
+    flush: (changes) =>
+      db.transaction(async (tx) => {
+        const ids = [...new Set(changes.map(({ buildId }) => buildId))];
+        const builds = new Map((await lockBuilds(tx, ids)).map((build) => [build.id, build]));
+        const results: unknown[] = [];
+        for (const change of changes) results.push(await runOne(tx, builds.get(change.buildId), change));
+        return results;
+      }),
+  });
+
+  return async (buildId, run) => {
+    const result = await batcher.add({ buildId, run });
+    if (result instanceof Refusal) throw result;
+    return result as Awaited<ReturnType<typeof run>>;
+  };
+}
+
+async function runOne(tx: Tx, build: Build | undefined, { run }: Change): Promise<unknown> {
+  if (!build) return notFound("job");
+  try {
+    return await run(tx, build);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,300 @@
+import { and, asc, eq, exists, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import type { Build, Job } from "../builds/store.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { type JobState, leasedJobStates } from "../vocabulary.ts";
+
+/** A job that an agent has, in one attempt. */
+export interface Lease {
+  jobId: string;
+  agentId: string;
+  /** Accepts of the job so far. 0: reserved for the first time. */
+  attempt: number;
+}
+
+/** The queues of these that dispatch and have waiting jobs. */
+export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db>((db) => {
+  const { queues, jobs } = db.tables;
+  const waiting = db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, queues.id), eq(jobs.state, "scheduled")));
+  return db
+    .select({ id: queues.id })
+    .from(queues)
+    .where(
+      and(
+        isOneOf(queues.id, "ids"),
+        isNull(queues.dispatchPausedAt),
+        isNull(queues.deletedAt),
+        exists(waiting),
+      ),
+    );
+});
+
+export const listJobsById = prepared<{ ids: string[] }, Job, Db>((db) => {
+  const { jobs } = db.tables;
+  return db.select().from(jobs).where(isOneOf(jobs.id, "ids"));
+});
+
+const jobWithBuild = prepared<{ id: string }, { job: Job; build: Build }, Db>((db) => {
+  const { jobs, builds } = db.tables;
+  return db
+    .select({ job: jobs, build: builds })
+    .from(jobs)
+    .innerJoin(builds, eq(builds.id, jobs.buildId))
+    .where(eq(jobs.id, sql.placeholder("id")));
+});
+
+/** A job with its build. */
+export async function findJobWithBuild(db: Db, id: string): Promise<{ job: Job; build: Build } | undefined> {
+  const [found] = await jobWithBuild(db, { id });
+  return found;
+}
+
+export type WaitingJob = Pick<Job, "id" | "buildId" | "retryOfJobId" | "scheduledAt">;
+
+const waitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const { id, buildId, retryOfJobId, scheduledAt } = jobs;
+  return tx
+    .select({ id, buildId, retryOfJobId, scheduledAt })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, sql.placeholder("queueId")), eq(jobs.state, "scheduled")))
+    .orderBy(asc(jobs.id))
+    .limit(sql.placeholder("limit"));
+});
+
+/** The queue's waiting jobs, in the order of their arrival. */
+export async function listWaitingJobs(tx: Tx, queueId: string, limit: number): Promise<WaitingJob[]> {
+  return waitingJobs(tx, { queueId, limit });
+}
+
+/** The agents that had these jobs. */
+export async function listAgentsOfJobs(tx: Tx, jobIds: string[]): Promise<Map<string, string | null>> {
+  const { jobs } = tx.tables;
+  if (jobIds.length === 0) return new Map();
+  const found = await tx
+    .select({ id: jobs.id, agentId: jobs.agentId })
+    .from(jobs)
+    .where(inArray(jobs.id, jobIds));
+  return new Map(found.map(({ id, agentId }) => [id, agentId]));
+}
+
+const assign = prepared<{ id: string; agentId: string; now: Date }, { id: string }, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({
+      state: "assigned",
+      agentId: valueFor(jobs.agentId, "agentId"),
+      assignedAt: valueFor(jobs.assignedAt, "now"),
+      dispatchPausedAt: null,
+    })
+    .where(and(eq(jobs.id, sql.placeholder("id")), eq(jobs.state, "scheduled")))
+    .returning({ id: jobs.id });
+});
+
+/** scheduled → assigned. */
+export async function assignIfScheduled(tx: Tx, id: string, agentId: string, now: Date): Promise<boolean> {
+  return (await assign(tx, { id, agentId, now })).length > 0;
+}
+
+const accept = prepared<{ jobId: string; agentId: string; now: Date }, Job, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const isOfAgent = and(eq(jobs.id, sql.placeholder("jobId")), eq(jobs.agentId, sql.placeholder("agentId")));
+  return tx
+    .update(jobs)
+    .set({ acceptedAt: valueFor(jobs.acceptedAt, "now"), attempt: sql`${jobs.attempt} + 1` })
+    .where(and(isOfAgent, eq(jobs.state, "assigned"), isNull(jobs.acceptedAt)))
+    .returning();
+});
+
+/** assigned → assigned and accepted, in a new attempt. */
+export async function acceptIfAssigned(
+  tx: Tx,
+  { jobId, agentId }: Pick<Lease, "jobId" | "agentId">,
+  now: Date,
+): Promise<Job | undefined> {
+  const [accepted] = await accept(tx, { jobId, agentId, now });
+  return accepted;
+}
+
+const start = prepared<Lease & { now: Date; timesOutAt: Date | null }, Job, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({
+      state: "running",
+      startedAt: valueFor(jobs.startedAt, "now"),
+      timesOutAt: valueFor(jobs.timesOutAt, "timesOutAt"),
+    })
+    .where(and(isLeased(tx), eq(jobs.state, "assigned")))
+    .returning();
+});
+
+/** assigned and accepted → running. */
+export async function startIfAccepted(
+  tx: Tx,
+  lease: Lease,
+  { now, timesOutAt }: { now: Date; timesOutAt: Date | null },
+): Promise<Job | undefined> {
+  const [started] = await start(tx, { ...lease, now, timesOutAt });
+  return started;
+}
+
+const setStarted = prepared<Lease & { now: Date }, { id: string }, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({ startedAt: valueFor(jobs.startedAt, "now") })
+    .where(and(isLeased(tx), eq(jobs.state, "canceling"), isNull(jobs.startedAt)))
+    .returning({ id: jobs.id });
+});
+
+/** Stores when a job started that is being canceled. */
+export async function setStartedIfCanceling(tx: Tx, lease: Lease, now: Date): Promise<void> {
+  await setStarted(tx, { ...lease, now });
+}
+
+export type Ending = Pick<Job, "state" | "softFailed"> &
+  Partial<Pick<Job, "exitStatus" | "signal" | "signalReason" | "failureReason">>;
+
+/** No job that is leased has any of these. */
+const withoutResult = { exitStatus: null, signal: null, signalReason: null, failureReason: null };
+
+type EndValues = Lease & Required<Ending> & { from: JobState; now: Date };
+
+const end = prepared<EndValues, Job, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const columns = ["state", "softFailed", "exitStatus", "signal", "signalReason", "failureReason"] as const;
+  const ending = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
+  return tx
+    .update(jobs)
+    .set({ ...ending, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
+    .where(and(isLeased(tx), eq(jobs.state, sql.placeholder("from"))))
+    .returning();
+});
+
+/** A leased state → a final one. */
+export async function endIfLeased(
+  tx: Tx,
+  lease: Lease,
+  { from, ending, now }: { from: JobState; ending: Ending; now: Date },
+): Promise<Job | undefined> {
+  const [ended] = await end(tx, { ...withoutResult, ...ending, ...lease, from, now });
+  return ended;
+}
+
+/** assigned, running → scheduled. */
+export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<Job | undefined> {
+  const { jobs } = tx.tables;
+  const [requeued] = await tx
+    .update(jobs)
+    .set({
+      state: "scheduled",
+      agentId: null,
+      assignedAt: null,
+      acceptedAt: null,
+      startedAt: null,
+      timesOutAt: null,
+    })
+    .where(
+      and(
+        eq(jobs.id, lease.jobId),
+        eq(jobs.agentId, lease.agentId),
+        eq(jobs.attempt, lease.attempt),
+        inArray(jobs.state, ["assigned", "running"]),
+      ),
+    )
+    .returning();
+  return requeued;
+}
+
+/** An attempt that was accepted and has not ended, by the values of a lease. */
+function isLeased(tx: Tx): SQL | undefined {
+  const { jobs } = tx.tables;
+  return and(
+    eq(jobs.id, sql.placeholder("jobId")),
+    eq(jobs.agentId, sql.placeholder("agentId")),
+    eq(jobs.attempt, sql.placeholder("attempt")),
+    inArray(jobs.state, leasedJobStates),
+    isNotNull(jobs.acceptedAt),
+  );
+}
+
+/** running → timing_out. */
+export async function timeOutIfRunning(tx: Tx, id: string, now: Date): Promise<Job | undefined> {
+  const { jobs } = tx.tables;
+  const [timingOut] = await tx
+    .update(jobs)
+    .set({ state: "timing_out", timesOutAt: null })
+    .where(and(eq(jobs.id, id), eq(jobs.state, "running"), lte(jobs.timesOutAt, now)))
+    .returning();
+  return timingOut;
+}
+
+export async function listJobsPastTimeout(db: Db, now: Date, limit: number): Promise<Job[]> {
+  const { jobs } = db.tables;
+  return db
+    .select()
+    .from(jobs)
+    .where(and(isNotNull(jobs.timesOutAt), lte(jobs.timesOutAt, now)))
+    .orderBy(asc(jobs.timesOutAt))
+    .limit(limit);
+}
+
+/** scheduled → expired. */
+export async function expireIfScheduled(
+  tx: Tx,
+  id: string,
+  { before, now, reason }: { before: Date; now: Date; reason: string },
+): Promise<Job | undefined> {
+  const { jobs } = tx.tables;
+  const [expired] = await tx
+    .update(jobs)
+    .set({ state: "expired", finishedAt: now, dispatchPausedAt: null, failureReason: reason })
+    .where(and(eq(jobs.id, id), eq(jobs.state, "scheduled"), lt(jobs.scheduledAt, before)))
+    .returning();
+  return expired;
+}
+
+/** Scheduled jobs of a queue that have waited since before a time. */
+export async function listJobsWaitingSince(
+  db: Db,
+  queueId: string,
+  { before, lowestId, limit }: { before: Date; lowestId: string; limit: number },
+): Promise<Job[]> {
+  const { jobs } = db.tables;
+  return db
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.queueId, queueId),
+        eq(jobs.state, "scheduled"),
+        lt(jobs.id, lowestId), // rises with time
+        lt(jobs.scheduledAt, before),
+      ),
+    )
+    .orderBy(asc(jobs.id))
+    .limit(limit);
+}
+
+/** The first queue after an id that has scheduled jobs. */
+export async function findQueueWithWaitingJobs(
+  db: Db,
+  afterId: string | undefined,
+): Promise<string | undefined> {
+  const { jobs } = db.tables;
+  const [found] = await db
+    .select({ id: jobs.queueId })
+    .from(jobs)
+    // A literal, so that a partial index applies.
+    .where(
+      and(sql`${jobs.state} = 'scheduled'`, afterId === undefined ? undefined : gt(jobs.queueId, afterId)),
+    )
+    .orderBy(asc(jobs.queueId))
+    .limit(1);
+  return found?.id ?? undefined;
+}

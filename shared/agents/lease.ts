@@ -1,0 +1,247 @@
+import { buildTopics } from "../builds/create.ts";
+import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
+import { settleBuild } from "../builds/progress.ts";
+import { findJob, startBuildIfScheduled } from "../builds/progress-store.ts";
+import { retryIfRuled } from "../builds/retry.ts";
+import type { Build, Job } from "../builds/store.ts";
+import { hashToken, issueToken } from "../crypto/tokens.ts";
+import type { Tx } from "../db/database.ts";
+import { lockQueueIfDispatching } from "../dispatch/store.ts";
+import { dayMs, minuteMs } from "../durations.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../runtime/services.ts";
+import { type JobState, leasedJobStates } from "../vocabulary.ts";
+import type { LeaseGroup } from "./lease-group.ts";
+import {
+  acceptIfAssigned,
+  assignIfScheduled,
+  type Ending,
+  endIfLeased,
+  type Lease,
+  requeueIfLeased,
+  setStartedIfCanceling,
+  startIfAccepted,
+} from "./lease-store.ts";
+import { closeLog } from "./logs/evict.ts";
+import { type Agent, freeIfFinished, reserveIfFree } from "./store.ts";
+
+/** Job tokens end with their attempt. This bounds those of attempts that nothing ends. */
+const jobTokenMs = 90 * dayMs;
+/** An agent repeats an accept when its answer is lost. */
+const maxTokensOfAttempt = 10;
+
+/** The result of a command, as its agent saw it. */
+export interface Result {
+  /** -1: it never ran, or a signal ended it. */
+  exitStatus: number;
+  signal: string | null;
+  signalReason: string | null;
+  /** The agent takes no further job. */
+  isLast: boolean;
+}
+
+export interface Accepted {
+  job: Job;
+  build: Build;
+  /** Of this attempt. */
+  token: string;
+}
+
+/**
+ * assigned → accepted, in a new attempt. Of repeated accepts of one agent, each gets a token of the same attempt.
+ * @throws Refusal 404 if the agent does not have the job, 422 if it cannot be accepted any more
+ */
+export async function acceptJob(
+  services: Services,
+  group: LeaseGroup,
+  agent: Agent,
+  { id, buildId }: Pick<Job, "id" | "buildId">,
+): Promise<Accepted> {
+  const now = services.clock.now();
+  const accepted = await group(buildId, async (tx, build) => {
+    const present = await requireOwnJob(tx, agent, id);
+    const job =
+      present.acceptedAt === null
+        ? await acceptIfAssigned(tx, { jobId: id, agentId: agent.id }, now)
+        : present;
+    if (!job || job.startedAt !== null) throw new Refusal(422, "The job cannot be accepted any more");
+    if (present.acceptedAt !== null)
+      await deleteOldJobTokens(tx, { jobId: id, attempt: job.attempt, kept: maxTokensOfAttempt - 1 });
+    return { job, build, token: await issueJobToken(tx, job, now) };
+  });
+  report(services, accepted.build, [accepted.job]);
+  return accepted;
+}
+
+/**
+ * scheduled → accepted, for an agent that asks for this job.
+ * @throws Refusal 404, 422 if it cannot be acquired, 423 while it waits or its queue is paused
+ */
+export async function acquireJob(
+  services: Services,
+  group: LeaseGroup,
+  agent: Agent,
+  { id, buildId, queueId }: Pick<Job, "id" | "buildId" | "queueId">,
+): Promise<Accepted> {
+  const now = services.clock.now();
+  if (queueId === null) throw new Refusal(422, "A wait has nothing to run");
+  await services.db.transaction(async (tx) => {
+    const isDispatching = await lockQueueIfDispatching(tx, queueId);
+    const job = await findJob(tx, id);
+    if (!job) throw notFound("job");
+    if (job.agentId === agent.id && job.state === "assigned") return;
+    if (job.state === "waiting") throw new Refusal(423, "The job waits for other jobs of its build");
+    if (job.state !== "scheduled") throw new Refusal(422, "The job has been taken, or has finished");
+    if (!isDispatching) throw new Refusal(423, "The job's queue is paused");
+    if (!(await reserveIfFree(tx, agent, id, now)))
+      throw new Refusal(422, "The agent has a job, or may take none");
+    if (!(await assignIfScheduled(tx, id, agent.id, now)))
+      throw new Refusal(422, "The job has been taken, or has finished");
+  });
+  return acceptJob(services, group, agent, { id, buildId });
+}
+
+async function requireOwnJob(tx: Tx, agent: Pick<Agent, "id">, jobId: string): Promise<Job> {
+  const job = await findJob(tx, jobId);
+  if (!job || job.agentId !== agent.id || !leasedJobStates.includes(job.state)) throw notFound("job");
+  return job;
+}
+
+async function issueJobToken(tx: Tx, { id, attempt }: Job, now: Date): Promise<string> {
+  const token = issueToken("job");
+  await insertJobToken(tx, {
+    tokenHash: hashToken(token),
+    jobId: id,
+    attempt,
+    readOnly: false,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + jobTokenMs),
+  });
+  return token;
+}
+
+/**
+ * assigned → running. A job that is being canceled stays so: its agent hears of it next.
+ * @throws Refusal 404 of a stale lease
+ */
+export async function startJob(
+  services: Services,
+  group: LeaseGroup,
+  buildId: string,
+  lease: Lease,
+): Promise<void> {
+  const now = services.clock.now();
+  const { build, job } = await group(buildId, async (tx, build) => {
+    const present = await requireLeasedJob(tx, lease);
+    const minutes = present.options?.timeout_in_minutes;
+    const timesOutAt = minutes === undefined ? null : new Date(now.getTime() + minutes * minuteMs);
+    const started = await startIfAccepted(tx, lease, { now, timesOutAt });
+    if (started) await startBuildIfScheduled(tx, build.id, now);
+    else await setStartedIfCanceling(tx, lease, now);
+    return { build, job: started ?? present };
+  });
+  report(services, build, [job]);
+}
+
+async function requireLeasedJob(tx: Tx, { jobId, agentId, attempt }: Lease): Promise<Job> {
+  const job = await requireOwnJob(tx, { id: agentId }, jobId);
+  if (job.attempt !== attempt || job.acceptedAt === null) throw notFound("job");
+  return job;
+}
+
+/**
+ * Ends an attempt by the result of its command. A repeated call changes nothing.
+ * @throws Refusal 404 of a stale lease
+ */
+export async function finishJob(
+  services: Services,
+  group: LeaseGroup,
+  buildId: string,
+  { lease, result }: { lease: Lease; result: Result },
+): Promise<void> {
+  const now = services.clock.now();
+  const { build, changed } = await group(buildId, async (tx, build) => {
+    const present = await findJob(tx, lease.jobId);
+    if (present && isEnded(present, lease)) return { build, changed: [] };
+    const job = await requireLeasedJob(tx, lease);
+    await freeIfFinished(tx, lease, { isLast: result.isLast, now });
+    return { build, changed: await endAttempt(tx, build, job, { ending: endingOf(job, result), now }) };
+  });
+  report(services, build, changed);
+}
+
+/** Call after the commit that changed these jobs. */
+export function report({ events, log }: Services, build: Build, jobs: Job[]): void {
+  for (const { id: jobId, state, agentId, attempt, exitStatus } of jobs)
+    log.info({ jobId, buildId: build.id, state, agentId, attempt, exitStatus }, "a job changed");
+  if (jobs.length > 0) events.publish(buildTopics(build, jobs));
+}
+
+function isEnded({ agentId, attempt, state }: Job, lease: Lease): boolean {
+  return agentId === lease.agentId && attempt === lease.attempt && !leasedJobStates.includes(state);
+}
+
+function endingOf(job: Job, { exitStatus, signal, signalReason }: Result): Ending {
+  const state = finalState(job.state, exitStatus);
+  return { state, exitStatus, signal, signalReason, softFailed: isSoftFailure(job, state, exitStatus) };
+}
+
+function finalState(state: JobState, exitStatus: number): JobState {
+  if (state === "canceling") return "canceled";
+  if (state === "timing_out") return "timed_out";
+  return exitStatus === 0 ? "passed" : "failed";
+}
+
+function isSoftFailure({ options }: Job, state: JobState, exitStatus: number): boolean {
+  const { soft_fail = false } = options ?? {};
+  if (state !== "failed" && state !== "timed_out") return false;
+  return Array.isArray(soft_fail) ? soft_fail.includes(exitStatus) : soft_fail;
+}
+
+/** @returns the jobs that changed */
+async function endAttempt(
+  tx: Tx,
+  build: Build,
+  job: Job,
+  { ending, now }: { ending: Ending; now: Date },
+): Promise<Job[]> {
+  const ended = await endIfLeased(tx, leaseOf(job), { from: job.state, ending, now });
+  if (!ended) return [];
+  await closeLog(tx, { jobId: job.id, attempt: job.attempt });
+  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, ended, now);
+  const scheduled = await settleBuild(tx, build, now);
+  return [ended, ...(retry ? [retry] : []), ...scheduled];
+}
+
+/** The present lease of a job that an agent has. */
+export function leaseOf({ id, agentId, attempt }: Job): Lease {
+  if (agentId === null) throw new Error(`Job ${id} has no agent.`);
+  return { jobId: id, agentId, attempt };
+}
+
+/**
+ * Takes a job from an agent that is gone. It returns to its queue as often as `maxRestarts`; then it fails. A job that
+ * its agent had not accepted returns always.
+ * @returns the jobs that changed
+ */
+export async function takeJobBack(
+  tx: Tx,
+  build: Build,
+  { job, maxRestarts, now }: { job: Job; maxRestarts: number; now: Date },
+): Promise<Job[]> {
+  const lease = leaseOf(job);
+  const isStopping = job.state === "canceling" || job.state === "timing_out";
+  const mayRestart = job.acceptedAt === null || job.attempt <= maxRestarts;
+  if (!isStopping && mayRestart) {
+    const requeued = await requeueIfLeased(tx, lease);
+    if (!requeued) return [];
+    await closeLog(tx, { jobId: job.id, attempt: job.attempt });
+    return [requeued];
+  }
+  const state = isStopping ? finalState(job.state, -1) : "failed";
+  const failureReason = isStopping
+    ? "The agent was lost before it said that the job had ended"
+    : `The agent was lost ${job.attempt} times`;
+  const softFailed = isSoftFailure(job, state, -1);
+  return endAttempt(tx, build, job, { ending: { state, exitStatus: -1, softFailed, failureReason }, now });
+}

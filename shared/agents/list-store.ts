@@ -1,0 +1,107 @@
+import { and, asc, eq, inArray, type SQL } from "drizzle-orm";
+import type { Job } from "../builds/store.ts";
+import type { Db } from "../db/database.ts";
+import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import type { AgentState, JobState } from "../vocabulary.ts";
+import type { Agent } from "./store.ts";
+
+export interface AgentFilter {
+  organizationId: string;
+  clusterId?: string | undefined;
+  queueId?: string | undefined;
+  /** Exact. */
+  name?: string | undefined;
+  hostname?: string | undefined;
+  version?: string | undefined;
+}
+
+/** An agent that has not connected yet, or has disconnected, is in no list. */
+const listed: AgentState[] = ["connected", "lost"];
+
+/** Connected and lost agents, oldest first. */
+export async function listAgentsPage(
+  db: Db,
+  filter: AgentFilter,
+  page: ListPage,
+): Promise<ListedRows<Agent>> {
+  return listCreated(db, db.tables.agents, matches(db, filter), page);
+}
+
+function matches(db: Db, filter: AgentFilter): SQL | undefined {
+  const { agents } = db.tables;
+  const { organizationId, clusterId, queueId, name, hostname, version } = filter;
+  return and(
+    eq(agents.organizationId, organizationId),
+    clusterId === undefined ? undefined : eq(agents.clusterId, clusterId),
+    queueId === undefined ? undefined : eq(agents.queueId, queueId),
+    name === undefined ? undefined : eq(agents.name, name),
+    hostname === undefined ? undefined : eq(agents.hostname, hostname),
+    version === undefined ? undefined : eq(agents.version, version),
+    inArray(agents.state, listed),
+  );
+}
+
+/** In any state. An agent that disconnected long ago is deleted. */
+export async function listAgentsById(db: Db, ids: readonly (string | null)[]): Promise<Map<string, Agent>> {
+  const { agents } = db.tables;
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const found = await db.select().from(agents).where(inArray(agents.id, wanted));
+  return new Map(found.map((agent) => [agent.id, agent]));
+}
+
+/** The id of a connected agent of the queue, if there is one. */
+export async function findConnectedAgentId(db: Db, queueId: string): Promise<string | undefined> {
+  const { agents } = db.tables;
+  const [found] = await db
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(eq(agents.queueId, queueId), eq(agents.state, "connected")))
+    .limit(1);
+  return found?.id;
+}
+
+/** A job, and where it belongs. */
+export interface PlacedJob {
+  job: Job;
+  build: { number: number; message: string };
+  pipeline: { id: string; slug: string; name: string };
+}
+
+/** Jobs of a queue in these states, in the order of arrival. */
+export async function listJobsOfQueue(
+  db: Db,
+  queueId: string,
+  { states, limit }: { states: JobState[]; limit: number },
+): Promise<PlacedJob[]> {
+  const { jobs } = db.tables;
+  return selectPlaced(db, and(eq(jobs.queueId, queueId), inArray(jobs.state, states)))
+    .orderBy(asc(jobs.id))
+    .limit(limit);
+}
+
+/** The jobs with these ids. */
+export async function listPlacedJobs(
+  db: Db,
+  ids: readonly (string | null)[],
+): Promise<Map<string, PlacedJob>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const found = await selectPlaced(db, inArray(db.tables.jobs.id, wanted));
+  return new Map(found.map((placed) => [placed.job.id, placed]));
+}
+
+function selectPlaced(db: Db, where: SQL | undefined) {
+  const { jobs, builds, pipelines } = db.tables;
+  return db
+    .select({
+      job: jobs,
+      build: { number: builds.number, message: builds.message },
+      pipeline: { id: pipelines.id, slug: pipelines.slug, name: pipelines.name },
+    })
+    .from(jobs)
+    .innerJoin(builds, eq(builds.id, jobs.buildId))
+    .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
+    .where(where)
+    .$dynamic();
+}

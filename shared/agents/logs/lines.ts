@@ -1,0 +1,97 @@
+import { Buffer } from "node:buffer";
+import type { LogPiece } from "./read.ts";
+
+export interface RawLine {
+  /** Of its first byte in the log. */
+  start: number;
+  /** Of the first byte after it. */
+  end: number;
+  /** Without the line feed. Of a progress line only the last part, if it is long. */
+  bytes: Buffer;
+  /** It ends with a line feed. */
+  isComplete: boolean;
+  /** Bytes are missing at its end. */
+  isCut: boolean;
+  isRemark: boolean;
+}
+
+const maxLineBytes = 16 * 1024;
+const lineFeed = 10;
+const carriageReturn = 13;
+
+/** Splits pieces of a log into lines. Keeps at most 16 KB of a line. */
+export class LineSplitter {
+  #start = 0;
+  #end = 0;
+  #bytes: Buffer = Buffer.alloc(0);
+  #isCut = false;
+
+  /** The start of the line that is not complete yet. */
+  get start(): number {
+    return this.#start;
+  }
+
+  constructor(start: number) {
+    this.#start = start;
+    this.#end = start;
+  }
+
+  *add({ start, bytes, isRemark }: LogPiece): Generator<RawLine> {
+    if (isRemark) {
+      yield* this.flush();
+      yield { start, end: start, bytes, isComplete: true, isCut: false, isRemark: true };
+      return;
+    }
+    if (start !== this.#end) this.#start = start; // after a gap
+    this.#end = start;
+    for (let from = 0; from < bytes.length; ) {
+      const found = bytes.indexOf(lineFeed, from);
+      const end = found === -1 ? bytes.length : found;
+      this.#append(bytes.subarray(from, end));
+      from = end + 1;
+      this.#end = start + Math.min(from, bytes.length);
+      if (found !== -1) yield this.#take(true);
+    }
+  }
+
+  /** The rest, if there is any. */
+  *flush(): Generator<RawLine> {
+    if (this.#end > this.#start) yield this.#take(false);
+  }
+
+  #take(isComplete: boolean): RawLine {
+    const line = { start: this.#start, end: this.#end, bytes: this.#bytes };
+    const isCut = this.#isCut;
+    this.#start = this.#end;
+    this.#bytes = Buffer.alloc(0);
+    this.#isCut = false;
+    return { ...line, isComplete, isCut, isRemark: false };
+  }
+
+  #append(part: Buffer): void {
+    const overwrites = lastOverwrite(part);
+    if (this.#isCut && overwrites === -1) return;
+    const all = this.#bytes.length === 0 || this.#isCut ? part : Buffer.concat([this.#bytes, part]);
+    this.#isCut = false;
+    this.#bytes = all.length > maxLineBytes ? this.#shorten(all) : all;
+  }
+
+  /** Text that a later one overwrites goes first. */
+  #shorten(all: Buffer): Buffer {
+    const last = lastOverwrite(all);
+    const kept = last === -1 ? all : all.subarray(last);
+    this.#isCut = kept.length > maxLineBytes;
+    return kept.subarray(0, maxLineBytes);
+  }
+}
+
+export function countLineFeeds(bytes: Buffer): number {
+  let lines = 0;
+  for (let index = bytes.indexOf(lineFeed); index !== -1; index = bytes.indexOf(lineFeed, index + 1)) lines++;
+  return lines;
+}
+
+/** A carriage return at the very end may belong to the line feed. */
+function lastOverwrite(bytes: Buffer): number {
+  return bytes.length < 2 ? -1 : bytes.lastIndexOf(carriageReturn, bytes.length - 2);
+}

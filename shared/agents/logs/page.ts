@@ -1,0 +1,177 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Db } from "../../db/database.ts";
+import { countLineFeeds, LineSplitter, type RawLine } from "./lines.ts";
+import { type LogLine, LogParser } from "./parse.ts";
+import { type LogPiece, type ReadableLog, readLog } from "./read.ts";
+import { countLinesBefore, findStartOfChunkBefore } from "./store.ts";
+
+/** Some lines of a log. */
+export interface LogPage {
+  lines: LogLine[];
+  /** Of its first line. */
+  start: number;
+  /** Where the next page begins: the incomplete last line of an open log is in both. */
+  end: number;
+  isLast: boolean;
+}
+
+/** A page is at most about this long in HTML, unless a single line is longer. */
+const maxPageCost = 200 * 1024;
+/** Of a log that is read for a page. */
+const maxPageBytes = 256 * 1024;
+/** Enough for a page of short lines. */
+const shortWindowBytes = 48 * 1024;
+/** Lines before a page, whose colors may last. */
+const contextBytes = 16 * 1024;
+/** Jobs may send single bytes. */
+const maxPageChunks = 2000;
+const maxContextChunks = 100;
+/** No page has more: each costs at least `lineCost`. */
+const lineCost = 110;
+const maxPageLines = Math.ceil(maxPageCost / lineCost);
+/** Lines that are read without a turn of the event loop. */
+const linesPerTurn = 500;
+
+/** The lines from a byte on, which begins a line. */
+export async function readPageFrom(db: Db, readable: ReadableLog, from: number): Promise<LogPage> {
+  const reader = await openPage(db, readable, from);
+  const lines: LogLine[] = [];
+  let cost = 0;
+  for await (const batch of reader.lines()) {
+    for (const read of batch) {
+      const line = reader.parse(read);
+      const isFull = line.end - from > maxPageBytes || reader.chunksRead() > maxPageChunks;
+      cost += costOf(line);
+      if (lines.length > 0 && (cost > maxPageCost || isFull))
+        return { lines, start: from, end: line.start, isLast: false };
+      lines.push(line);
+      if (isFull && !line.isComplete) return { lines, start: from, end: line.end, isLast: false };
+    }
+  }
+  return lastPage(lines, from, readable);
+}
+
+/** The lines before a byte, which begins a line; the last ones by default. */
+export async function readPageBefore(db: Db, readable: ReadableLog, before?: number): Promise<LogPage> {
+  const page = await readWindow(db, readable, { before, bytes: shortWindowBytes });
+  const cost = page.lines.reduce((sum, line) => sum + costOf(line), 0);
+  if (page.start === 0 || cost > maxPageCost / 2) return page;
+  return readWindow(db, readable, { before, bytes: maxPageBytes });
+}
+
+async function readWindow(
+  db: Db,
+  readable: ReadableLog,
+  { before, bytes }: { before: number | undefined; bytes: number },
+): Promise<LogPage> {
+  const end = before ?? readable.log.size;
+  const chunks = { before: end, chunks: maxPageChunks };
+  const from = Math.max(0, end - bytes, (await findStartOfChunkBefore(db, readable.log, chunks)) ?? 0);
+  const reader = await openPage(db, readable, from);
+  const read: ReadLine[] = [];
+  let isWithinLine = from > 0;
+  for await (const batch of reader.lines(before))
+    for (const line of batch) {
+      if (!isWithinLine || line.raw.isRemark) read.push(line);
+      if (isWithinLine && read.length === 0 && line.raw.end >= end) read.push(line); // all of it is one line
+      isWithinLine = false;
+    }
+  for (const { raw } of read.slice(0, -maxPageLines)) reader.skip(raw);
+  const lines = read.slice(-maxPageLines).map(reader.parse);
+  if (lines.length === 0 && from > 0 && before === undefined) return readPageFrom(db, readable, 0); // a gap came
+  let cost = 0;
+  const first = lines.findLastIndex((line) => {
+    cost += costOf(line);
+    return cost > maxPageCost;
+  });
+  const shown = lines.slice(Math.min(first + 1, Math.max(0, lines.length - 1)));
+  const start = shown[0]?.start ?? from;
+  if (before === undefined) return lastPage(shown, start, readable);
+  return { lines: shown, start, end, isLast: false };
+}
+
+function lastPage(lines: LogLine[], start: number, { isOpen }: ReadableLog): LogPage {
+  const last = lines.findLast(({ number }) => number !== undefined);
+  const end = isOpen && last && !last.isComplete ? last.start : (last?.end ?? start);
+  return { lines, start, end, isLast: true };
+}
+
+interface ReadLine {
+  raw: RawLine;
+  /** Undefined of a remark. */
+  number: number | undefined;
+}
+
+/** Numbers the lines, and parses what comes before for its colors. Parse or skip all lines in their order. */
+async function openPage(db: Db, readable: ReadableLog, from: number) {
+  const parser = new LogParser();
+  const chunks = { before: from, chunks: maxContextChunks };
+  const contextChunk = from > 0 ? await findStartOfChunkBefore(db, readable.log, chunks) : undefined;
+  const pieces = readLog(db, readable, { from: Math.max(0, from - contextBytes, contextChunk ?? 0) });
+  let number = 1;
+  let chunksRead = 0;
+  let piece = (await pieces.next()).value as LogPiece | undefined;
+  if (from > 0 && piece) number += await countLinesBefore(db, readable.log, piece.start);
+  if (piece && piece.start < from - contextBytes && !piece.isRemark) {
+    const skipped = piece.bytes.subarray(0, from - contextBytes - piece.start);
+    number += countLineFeeds(skipped);
+    piece = { start: piece.start + skipped.length, bytes: piece.bytes.subarray(skipped.length) };
+  }
+  const context = new LineSplitter(piece?.start ?? 0);
+  const addContext = (added: LogPiece) => {
+    for (const line of context.add(added)) {
+      parser.skip(line);
+      number++;
+    }
+  };
+  while (piece && piece.start + piece.bytes.length <= from && !piece.isRemark) {
+    addContext(piece);
+    piece = (await pieces.next()).value as LogPiece | undefined;
+  }
+  if (piece && piece.start < from && !piece.isRemark) {
+    addContext({ start: piece.start, bytes: piece.bytes.subarray(0, from - piece.start) });
+    piece = { start: from, bytes: piece.bytes.subarray(from - piece.start) };
+  }
+  for (const line of context.flush()) parser.skip(line);
+
+  const numbered = (raw: RawLine): ReadLine => {
+    const line = { raw, number: raw.isRemark ? undefined : number };
+    if (raw.isComplete && !raw.isRemark) number++;
+    return line;
+  };
+  const splitter = new LineSplitter(piece?.start ?? from);
+
+  /** A line that is too long for a page ends with it. */
+  async function* lines(before = Number.POSITIVE_INFINITY): AsyncGenerator<ReadLine[]> {
+    for (; piece && piece.start < before; piece = (await pieces.next()).value as LogPiece | undefined) {
+      chunksRead++;
+      const bytes = piece.bytes.subarray(0, before - piece.start);
+      let batch: ReadLine[] = [];
+      for (const line of splitter.add({ ...piece, bytes })) {
+        batch.push(numbered(line));
+        if (batch.length < linesPerTurn) continue;
+        yield batch;
+        await nextTurn();
+        batch = [];
+      }
+      yield batch;
+      if (piece.start + piece.bytes.length - splitter.start > maxPageBytes || chunksRead > maxPageChunks)
+        yield [...splitter.flush()].map((line) => numbered({ ...line, isCut: true }));
+    }
+    yield [...splitter.flush()].map(numbered);
+  }
+  return {
+    lines,
+    chunksRead: () => chunksRead,
+    parse: ({ raw, number }: ReadLine) => parser.parse(raw, number),
+    skip: (raw: RawLine) => parser.skip(raw),
+  };
+}
+
+/** About its length in HTML. */
+function costOf({ texts }: LogLine): number {
+  return texts.reduce((cost, { text, href }) => {
+    const escaped = text.match(/[<>&"]/g)?.length ?? 0;
+    return cost + Buffer.byteLength(text) + 4 * escaped + 40 + (href?.length ?? 0);
+  }, lineCost);
+}

@@ -1,0 +1,190 @@
+import { findJob, lockBuilds } from "../builds/progress-store.ts";
+import type { Build, Job } from "../builds/store.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
+import { findSetting, putSetting } from "../db/settings-store.ts";
+import { dayMs, minuteMs, secondMs } from "../durations.ts";
+import type { Services } from "../runtime/services.ts";
+import { type AgentState, leasedJobStates } from "../vocabulary.ts";
+import { report, takeJobBack } from "./lease.ts";
+import {
+  type Agent,
+  deleteAgentsDisconnectedBefore,
+  disconnectIfPresent,
+  findAgent,
+  freeIfHas,
+  listAgentsSeenAfter,
+  listUnseenAgents,
+  loseIfUnseen,
+  markSeen,
+} from "./store.ts";
+
+const missedHeartbeats = 3;
+/** A lost agent may come back for so long. */
+const comeBackMs = dayMs;
+const batchAgents = 200;
+
+/** Times beyond it are of a clock that was ahead. */
+const aheadMs = minuteMs;
+
+/** Web processes say so often that agents can reach the database. */
+export const listeningEveryMs = 10 * secondMs;
+const maxSilenceMs = 3 * listeningEveryMs;
+const listening = "agents.listening";
+
+interface Listening {
+  /** Without a longer pause since then. */
+  since: number;
+  last: number;
+}
+
+/** Stores that a web process can hear agents. After an outage the count of missed heartbeats begins anew. */
+export async function markListening({ db, clock }: Services): Promise<void> {
+  const now = clock.now().getTime();
+  await db.transaction(async (tx) => {
+    const known = parseListening(await findSetting(tx, listening));
+    const isSteady = known !== undefined && Math.abs(now - known.last) <= maxSilenceMs;
+    const next: Listening = isSteady
+      ? { since: known.since, last: Math.max(now, known.last) }
+      : { since: now, last: now };
+    await putSetting(tx, listening, JSON.stringify(next));
+  });
+}
+
+function parseListening(text: string | undefined): Listening | undefined {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/**
+ * connected → lost, for agents that missed three heartbeats. Their jobs go back to their queues. Agents that were lost
+ * for a day are disconnected.
+ * @returns the number of agents that were lost
+ */
+export async function loseUnseenAgents(services: Services): Promise<number> {
+  const { db, clock, config, log } = services;
+  const now = clock.now();
+  const unseenMs = missedHeartbeats * config.agentHeartbeatMs;
+  await seeNowIfAhead(db, now);
+  const heard = parseListening(await findSetting(db, listening));
+  const isListening =
+    heard !== undefined &&
+    now.getTime() - heard.last <= maxSilenceMs &&
+    now.getTime() - heard.since >= unseenMs;
+  let lost = 0;
+  if (isListening) {
+    const seenBefore = new Date(now.getTime() - unseenMs);
+    await eachUnseen(db, "connected", seenBefore, async (agent) => {
+      const end = (tx: Tx, present: Agent) => loseIfUnseen(tx, present, { seenBefore, now });
+      if (!(await endSession(services, agent, end))) return;
+      log.warn({ agentId: agent.id, name: agent.name, jobId: agent.jobId }, "an agent was lost");
+      lost++;
+    });
+  }
+  const goneBefore = new Date(now.getTime() - comeBackMs);
+  for (const state of ["lost", "registered"] as const)
+    await eachUnseen(db, state, goneBefore, (agent) =>
+      endSession(services, agent, (tx, present) => disconnectIfPresent(tx, present, now)),
+    );
+  return lost;
+}
+
+/** @param end changes the state of an agent, unless it was seen since */
+async function eachUnseen(
+  db: Db,
+  state: AgentState,
+  seenBefore: Date,
+  end: (agent: Agent) => Promise<unknown>,
+): Promise<void> {
+  for (;;) {
+    const agents = await listUnseenAgents(db, state, { seenBefore, limit: batchAgents });
+    for (const agent of agents) await end(agent);
+    if (agents.length < batchAgents) return;
+    await restBetweenTransactions();
+  }
+}
+
+/**
+ * Purges sessions that ended before the retention of logs.
+ * @returns the number of sessions
+ */
+export async function purgeAgents({ db, clock, config }: Services): Promise<number> {
+  const before = new Date(clock.now().getTime() - config.logRetentionDays * dayMs);
+  return purgeInBatches(db, (tx, limit) => deleteAgentsDisconnectedBefore(tx, before, limit));
+}
+
+/** Ends a session, by its agent's wish. Its job, if it has one, goes back to its queue. */
+export async function disconnectAgent(services: Services, agent: Agent): Promise<void> {
+  const now = services.clock.now();
+  await endSession(services, agent, (tx, present) => disconnectIfPresent(tx, present, now));
+  services.log.info({ agentId: agent.id, name: agent.name }, "an agent disconnected");
+}
+
+/** A web process with a clock ahead would keep agents for as long as it was ahead. */
+async function seeNowIfAhead(db: Services["db"], now: Date): Promise<void> {
+  const seenAfter = new Date(now.getTime() + aheadMs);
+  const ids = await listAgentsSeenAfter(db, seenAfter, batchAgents);
+  if (ids.length > 0) await db.transaction((tx) => markSeen(tx, ids, now));
+}
+
+type EndSession = (tx: Tx, present: Agent) => Promise<Agent | undefined>;
+
+/** @returns false if the state had changed before */
+async function endSession(services: Services, { id }: Agent, end: EndSession): Promise<boolean> {
+  let present = await findAgent(services.db, id);
+  while (present) {
+    if (await endIfUnchanged(services, present, end)) return true;
+    const { jobId } = present;
+    present = await findAgent(services.db, id);
+    // It may have got a job meanwhile: then that one has to go back too.
+    if (present?.jobId === jobId) return false;
+  }
+  return false;
+}
+
+async function endIfUnchanged(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
+  const ended = await services.db.transaction(async (tx) => {
+    const job = agent.jobId ? await lockJobOfAgent(tx, agent.id, agent.jobId) : undefined;
+    if (!(await end(tx, agent))) return undefined;
+    return { released: job && (await releaseLocked(tx, services, job)) };
+  });
+  if (!ended) return false;
+  services.events.publish([`cluster:${agent.clusterId}`, `queue:${agent.queueId}`]);
+  if (ended.released) report(services, ended.released.build, ended.released.changed);
+  return true;
+}
+
+/** Takes back the job of an agent whose session goes on, if the job is still as `onlyIf` says. */
+export async function takeBackJobOf(
+  services: Services,
+  agent: Agent,
+  jobId: string,
+  onlyIf: (job: Job) => boolean,
+): Promise<void> {
+  const released = await services.db.transaction(async (tx) => {
+    const job = await lockJobOfAgent(tx, agent.id, jobId);
+    if (!job || !onlyIf(job)) return undefined;
+    await freeIfHas(tx, agent.id, jobId);
+    return releaseLocked(tx, services, job);
+  });
+  if (released) report(services, released.build, released.changed);
+}
+
+/** The job that an agent has, with its build locked. */
+async function lockJobOfAgent(tx: Tx, agentId: string, jobId: string): Promise<Job | undefined> {
+  const seen = await findJob(tx, jobId);
+  if (!seen) return undefined;
+  await lockBuilds(tx, [seen.buildId]);
+  const job = await findJob(tx, jobId);
+  return job?.agentId === agentId && leasedJobStates.includes(job.state) ? job : undefined;
+}
+
+async function releaseLocked(
+  tx: Tx,
+  { clock, config }: Services,
+  job: Job,
+): Promise<{ build: Build; changed: Job[] } | undefined> {
+  const [build] = await lockBuilds(tx, [job.buildId]);
+  if (!build) return undefined;
+  const changed = await takeJobBack(tx, build, { job, maxRestarts: config.jobRestarts, now: clock.now() });
+  return { build, changed };
+}

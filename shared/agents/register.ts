@@ -1,0 +1,119 @@
+import { hashToken, issueToken } from "../crypto/tokens.ts";
+import { newId } from "../ids.ts";
+import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
+import { excerpt, type Problem, Refusal } from "../refusal.ts";
+import type { Services } from "../runtime/services.ts";
+import { type Agent, insertAgent } from "./store.ts";
+import { updateAgentTokenIfActive } from "./token-store.ts";
+import type { Registrar } from "./tokens.ts";
+
+/** What an agent says of itself. */
+export interface Registration {
+  name: string;
+  hostname: string;
+  os: string;
+  arch: string;
+  version: string;
+  build: string;
+  pid: string | null;
+  /** Tags, as `key=value`. */
+  metaData: string[];
+  priority: number | null;
+  /** It takes only the job that it asks for by id. */
+  ignoreInDispatches: boolean;
+  ip: string;
+  userAgent: string | null;
+}
+
+const queueTag = /^queue=(.*)$/s;
+
+/**
+ * Registers an agent. It gets jobs once it is connected.
+ * @returns its session token, which is stored only as a hash
+ * @throws Refusal 422 if it has no queue
+ */
+export async function registerAgent(
+  services: Services,
+  registrar: Registrar,
+  registration: Registration,
+): Promise<{ agent: Agent; accessToken: string }> {
+  const { db, clock } = services;
+  const queue = await requireQueue(services, registrar, registration.metaData);
+  const accessToken = issueToken("agentSession");
+  const now = clock.now();
+  const id = newId(now);
+  const { token, organization, cluster } = registrar;
+  const agent: Agent = {
+    ...registration,
+    id,
+    organizationId: organization.id,
+    clusterId: cluster.id,
+    queueId: queue.id,
+    agentTokenId: token.id,
+    tokenHash: hashToken(accessToken),
+    name: agentName(registration, id),
+    state: "registered",
+    jobId: null,
+    createdAt: now,
+    connectedAt: null,
+    seenAt: now,
+    lostAt: null,
+    disconnectedAt: null,
+    lastJobFinishedAt: null,
+    stopRequestedAt: null,
+    stopRequestedById: null,
+    pausedAt: null,
+    pausedById: null,
+    pausedNote: null,
+    pausedUntil: null,
+  };
+  await db.transaction(async (tx) => {
+    await insertAgent(tx, agent);
+    await updateAgentTokenIfActive(tx, token.id, { lastUsedAt: now });
+  });
+  services.events.publish([`cluster:${cluster.id}`, `queue:${queue.id}`]);
+  services.log.info({ agentId: id, name: agent.name, queueId: queue.id }, "an agent registered");
+  return { agent, accessToken };
+}
+
+/** Agents leave some placeholders of their names to the server. */
+function agentName({ name, hostname, pid }: Registration, id: string): string {
+  const filled = name
+    .replaceAll("%hostname", hostname)
+    .replaceAll("%n", "1")
+    .replaceAll("%pid", pid ?? "")
+    .replaceAll("%random", id.slice(-8));
+  return filled.trim() || `${hostname || "agent"}-${id.slice(-4)}`;
+}
+
+/** The queue of an agent: its tag, else its token's queue, else the default one of the cluster. */
+async function requireQueue(
+  { db }: Services,
+  { cluster, queue: ownQueue }: Registrar,
+  metaData: string[],
+): Promise<Pick<Queue, "id" | "key">> {
+  const keys = [...new Set(metaData.flatMap((tag) => queueTag.exec(tag)?.[1]?.trim() ?? []))];
+  if (keys.length > 1) throw refuse("An agent has one queue: it can have only one queue tag");
+  const [key] = keys;
+  if (ownQueue) {
+    if (ownQueue.deletedAt) throw refuse(`The token's queue ${excerpt(ownQueue.key)} was deleted`);
+    if (key === undefined || key === ownQueue.key) return ownQueue;
+    throw refuse(`The token registers agents of the queue ${excerpt(ownQueue.key)} only`);
+  }
+  if (key !== undefined) {
+    const queues = await listStepQueues(db, { clusterIds: [cluster.id], keys: [key] });
+    const queue = queues.find((each) => each.key === key);
+    if (!queue) throw refuse(`The cluster has no queue with the key ${excerpt(key)}`);
+    return queue;
+  }
+  const byDefault = cluster.defaultQueueId
+    ? await findQueue(db, cluster.id, cluster.defaultQueueId)
+    : undefined;
+  if (!byDefault) throw refuse("The cluster has no default queue: name one by the tag queue=<key>");
+  return byDefault;
+}
+
+function refuse(message: string): Refusal {
+  const problem: Problem = { field: "meta_data", message };
+  return new Refusal(422, message, { problems: [problem] });
+}

@@ -1,0 +1,242 @@
+import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import type { Tables } from "../db/schema.ts";
+import type { AgentState } from "../vocabulary.ts";
+
+/** A session of an agent. */
+export type Agent = Tables["agents"]["$inferSelect"];
+
+export async function insertAgent(tx: Tx, agent: Agent): Promise<void> {
+  await tx.insert(tx.tables.agents).values(agent);
+}
+
+export const listAgentsByTokenHash = prepared<{ hashes: string[] }, Agent, Db>((db) => {
+  const { agents } = db.tables;
+  return db.select().from(agents).where(isOneOf(agents.tokenHash, "hashes"));
+});
+
+const agentById = prepared<{ id: string }, Agent>((db) => {
+  const { agents } = db.tables;
+  return db
+    .select()
+    .from(agents)
+    .where(eq(agents.id, sql.placeholder("id")));
+});
+
+export async function findAgent(db: Db | Tx, id: string): Promise<Agent | undefined> {
+  const [found] = await agentById(db, { id });
+  return found;
+}
+
+/** registered, lost → connected. */
+export async function connectIfNot(tx: Tx, id: string, now: Date): Promise<Agent | undefined> {
+  const { agents } = tx.tables;
+  const [connected] = await tx
+    .update(agents)
+    .set({ state: "connected", connectedAt: now, seenAt: now, lostAt: null })
+    .where(and(eq(agents.id, id), inArray(agents.state, ["registered", "lost"])))
+    .returning();
+  return connected;
+}
+
+/** registered, connected, lost → disconnected, while it has the job that it was read with. */
+export async function disconnectIfPresent(
+  tx: Tx,
+  { id, jobId }: Pick<Agent, "id" | "jobId">,
+  now: Date,
+): Promise<Agent | undefined> {
+  const { agents } = tx.tables;
+  const [gone] = await tx
+    .update(agents)
+    .set({ state: "disconnected", disconnectedAt: now, jobId: null })
+    .where(and(eq(agents.id, id), ne(agents.state, "disconnected"), hasJob(tx, jobId)))
+    .returning();
+  return gone;
+}
+
+/** connected → lost, while it has the job that it was read with. */
+export async function loseIfUnseen(
+  tx: Tx,
+  { id, jobId }: Pick<Agent, "id" | "jobId">,
+  { seenBefore, now }: { seenBefore: Date; now: Date },
+): Promise<Agent | undefined> {
+  const { agents } = tx.tables;
+  const [lost] = await tx
+    .update(agents)
+    .set({ state: "lost", lostAt: now, jobId: null })
+    .where(
+      and(eq(agents.id, id), eq(agents.state, "connected"), lt(agents.seenAt, seenBefore), hasJob(tx, jobId)),
+    )
+    .returning();
+  return lost;
+}
+
+function hasJob({ tables: { agents } }: Tx, jobId: string | null): SQL {
+  return jobId === null ? isNull(agents.jobId) : eq(agents.jobId, jobId);
+}
+
+/** Agents in a state that were last seen before a time, the longest unseen first. */
+export async function listUnseenAgents(
+  db: Db,
+  state: AgentState,
+  { seenBefore, limit }: { seenBefore: Date; limit: number },
+): Promise<Agent[]> {
+  const { agents } = db.tables;
+  return db
+    .select()
+    .from(agents)
+    .where(and(eq(agents.state, state), lt(agents.seenAt, seenBefore)))
+    .orderBy(asc(agents.seenAt))
+    .limit(limit);
+}
+
+/** Connected agents that were last seen after a time. */
+export async function listAgentsSeenAfter(db: Db, time: Date, limit: number): Promise<string[]> {
+  const { agents } = db.tables;
+  const found = await db
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(eq(agents.state, "connected"), gt(agents.seenAt, time)))
+    .limit(limit);
+  return found.map(({ id }) => id);
+}
+
+const setSeen = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
+  const { agents } = tx.tables;
+  return tx
+    .update(agents)
+    .set({ seenAt: valueFor(agents.seenAt, "now") })
+    .where(isOneOf(agents.id, "ids"))
+    .returning({ id: agents.id });
+});
+
+export async function markSeen(tx: Tx, ids: string[], now: Date): Promise<void> {
+  await setSeen(tx, { ids, now });
+}
+
+const reserve = prepared<
+  { id: string; jobId: string; formerJobId: string | null; now: Date },
+  { id: string },
+  Tx
+>((tx) => {
+  const { agents } = tx.tables;
+  return tx
+    .update(agents)
+    .set({ jobId: valueFor(agents.jobId, "jobId") })
+    .where(
+      and(
+        eq(agents.id, sql.placeholder("id")),
+        eq(agents.state, "connected"),
+        sql`${agents.jobId} is not distinct from ${valueFor(agents.jobId, "formerJobId")}`,
+        isNull(agents.stopRequestedAt),
+        or(isNull(agents.pausedAt), lte(agents.pausedUntil, valueFor(agents.pausedUntil, "now"))),
+      ),
+    )
+    .returning({ id: agents.id });
+});
+
+/**
+ * Gives an agent a job. Only one that is free gets it.
+ * @param formerJobId the job that the agent was read with, which it has no longer
+ */
+export async function reserveIfFree(
+  tx: Tx,
+  { id, jobId: formerJobId }: Pick<Agent, "id" | "jobId">,
+  jobId: string,
+  now: Date,
+): Promise<boolean> {
+  return (await reserve(tx, { id, jobId, formerJobId, now })).length > 0;
+}
+
+const free = prepared<{ id: string; jobId: string }, { id: string }, Tx>((tx) => {
+  const { agents } = tx.tables;
+  return tx.update(agents).set({ jobId: null }).where(hasGivenJob(tx)).returning({ id: agents.id });
+});
+
+/** Ends an agent's hold on a job. */
+export async function freeIfHas(tx: Tx, id: string, jobId: string): Promise<void> {
+  await free(tx, { id, jobId });
+}
+
+const freeAfterJob = prepared<{ id: string; jobId: string; isLast: boolean; now: Date }, { id: string }, Tx>(
+  (tx) => {
+    const { agents } = tx.tables;
+    const { ignoreInDispatches } = agents;
+    return tx
+      .update(agents)
+      .set({
+        jobId: null,
+        lastJobFinishedAt: valueFor(agents.lastJobFinishedAt, "now"),
+        ignoreInDispatches: sql`${ignoreInDispatches} or ${valueFor(ignoreInDispatches, "isLast")}`,
+      })
+      .where(hasGivenJob(tx))
+      .returning({ id: agents.id });
+  },
+);
+
+/**
+ * Ends an agent's hold on a job that it finished.
+ * @param isLast the agent takes no further job
+ */
+export async function freeIfFinished(
+  tx: Tx,
+  { agentId, jobId }: { agentId: string; jobId: string },
+  { isLast, now }: { isLast: boolean; now: Date },
+): Promise<void> {
+  await freeAfterJob(tx, { id: agentId, jobId, isLast, now });
+}
+
+function hasGivenJob(tx: Tx): SQL | undefined {
+  const { agents } = tx.tables;
+  return and(eq(agents.id, sql.placeholder("id")), eq(agents.jobId, sql.placeholder("jobId")));
+}
+
+/** Connected agents of a queue that may take jobs; the one that finished a job last comes first. */
+export async function listReadyAgents(tx: Tx, queueId: string, now: Date, limit: number): Promise<Agent[]> {
+  const { agents } = tx.tables;
+  return tx
+    .select()
+    .from(agents)
+    .where(
+      and(
+        eq(agents.queueId, queueId),
+        eq(agents.state, "connected"),
+        eq(agents.ignoreInDispatches, false),
+        isNull(agents.stopRequestedAt),
+        isNotPaused(tx, now),
+      ),
+    )
+    .orderBy(desc(agents.lastJobFinishedAt), asc(agents.id))
+    .limit(limit);
+}
+
+function isNotPaused(db: Db | Tx, now: Date): SQL | undefined {
+  const { agents } = db.tables;
+  return or(isNull(agents.pausedAt), lte(agents.pausedUntil, now));
+}
+
+export async function updateAgentIfPresent(
+  tx: Tx,
+  id: string,
+  change: Partial<Agent>,
+): Promise<Agent | undefined> {
+  const { agents } = tx.tables;
+  const [updated] = await tx
+    .update(agents)
+    .set(change)
+    .where(and(eq(agents.id, id), ne(agents.state, "disconnected")))
+    .returning();
+  return updated;
+}
+
+export async function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { agents } = tx.tables;
+  const old = tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(eq(agents.state, "disconnected"), lt(agents.seenAt, time)))
+    .limit(limit);
+  const deleted = await tx.delete(agents).where(inArray(agents.id, old)).returning({ id: agents.id });
+  return deleted.length;
+}

@@ -1,0 +1,99 @@
+import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type AgentToken = Tables["agentTokens"]["$inferSelect"];
+
+export async function insertAgentToken(tx: Tx, token: AgentToken): Promise<void> {
+  await tx.insert(tx.tables.agentTokens).values(token);
+}
+
+/** A token of the cluster that was not revoked. */
+export async function findAgentToken(
+  db: Db | Tx,
+  clusterId: string,
+  id: string,
+): Promise<AgentToken | undefined> {
+  const { agentTokens } = db.tables;
+  const [found] = await db
+    .select()
+    .from(agentTokens)
+    .where(and(eq(agentTokens.id, id), eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt)));
+  return found;
+}
+
+/** A token of any cluster that was not revoked. */
+export async function findAgentTokenById(db: Db, id: string): Promise<AgentToken | undefined> {
+  const { agentTokens } = db.tables;
+  const [found] = await db
+    .select()
+    .from(agentTokens)
+    .where(and(eq(agentTokens.id, id), isNull(agentTokens.revokedAt)));
+  return found;
+}
+
+/** The id of the queue that a token is bound to. A revoked one still binds the agents that it registered. */
+export async function findQueueOfToken(db: Db, id: string): Promise<string | undefined> {
+  const { agentTokens } = db.tables;
+  const [found] = await db
+    .select({ queueId: agentTokens.queueId })
+    .from(agentTokens)
+    .where(eq(agentTokens.id, id));
+  return found?.queueId ?? undefined;
+}
+
+/** With its organization, cluster and queue. Undefined if the token is unknown, revoked or expired. */
+export async function findByTokenHash(db: Db, tokenHash: string, now: Date) {
+  const { agentTokens, organizations, clusters, queues } = db.tables;
+  const [found] = await db
+    .select({ token: agentTokens, organization: organizations, cluster: clusters, queue: queues })
+    .from(agentTokens)
+    .innerJoin(organizations, eq(organizations.id, agentTokens.organizationId))
+    .innerJoin(clusters, eq(clusters.id, agentTokens.clusterId))
+    .leftJoin(queues, eq(queues.id, agentTokens.queueId))
+    .where(
+      and(
+        eq(agentTokens.tokenHash, tokenHash),
+        isNull(agentTokens.revokedAt),
+        or(isNull(agentTokens.expiresAt), gt(agentTokens.expiresAt, now)),
+        isNull(clusters.deletedAt),
+      ),
+    );
+  return found;
+}
+
+/** Tokens of a cluster that were not revoked, oldest first. */
+export async function listAgentTokensPage(
+  db: Db,
+  clusterId: string,
+  page: ListPage,
+): Promise<ListedRows<AgentToken>> {
+  const { agentTokens } = db.tables;
+  const where = and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt));
+  return listCreated(db, agentTokens, where, page);
+}
+
+/** All tokens of a cluster that were not revoked, oldest first. */
+export async function listAgentTokens(db: Db, clusterId: string): Promise<AgentToken[]> {
+  const { agentTokens } = db.tables;
+  return db
+    .select()
+    .from(agentTokens)
+    .where(and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt)))
+    .orderBy(asc(agentTokens.id));
+}
+
+export async function updateAgentTokenIfActive(
+  tx: Tx,
+  id: string,
+  change: Partial<AgentToken>,
+): Promise<AgentToken | undefined> {
+  const { agentTokens } = tx.tables;
+  const [updated] = await tx
+    .update(agentTokens)
+    .set({ revokedAt: null, ...change }) // a change may be empty, which SQL does not allow
+    .where(and(eq(agentTokens.id, id), isNull(agentTokens.revokedAt)))
+    .returning();
+  return updated;
+}

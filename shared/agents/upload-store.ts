@@ -1,0 +1,66 @@
+import { and, eq, gt, inArray, isNull, max, sql } from "drizzle-orm";
+import type { Job } from "../builds/store.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { unfinishedJobStates } from "../vocabulary.ts";
+
+/** Locks the cluster for reading, so that queues of new jobs stay until the commit. */
+export async function lockClusterOfJobs(tx: Tx, id: string): Promise<void> {
+  await tx.lock(tx.tables.clusters, eq(tx.tables.clusters.id, id), "shared");
+}
+
+export async function hasUpload(db: Db | Tx, jobId: string, id: string): Promise<boolean> {
+  const { pipelineUploads } = db.tables;
+  const found = await db
+    .select({ id: pipelineUploads.id })
+    .from(pipelineUploads)
+    .where(and(eq(pipelineUploads.jobId, jobId), eq(pipelineUploads.id, id)));
+  return found.length > 0;
+}
+
+export async function insertUpload(tx: Tx, jobId: string, id: string): Promise<void> {
+  await tx.insert(tx.tables.pipelineUploads).values({ jobId, id, createdAt: tx.now });
+}
+
+/** The position behind the jobs of a step. */
+export async function findPositionAfterStep(
+  tx: Tx,
+  { buildId, stepId, position }: Pick<Job, "buildId" | "stepId" | "position">,
+): Promise<number> {
+  const { jobs } = tx.tables;
+  const [row] = await tx
+    .select({ last: max(jobs.position) })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.stepId, stepId)));
+  return (row?.last ?? position) + 1;
+}
+
+/** Makes room for new jobs, from a position on. */
+export async function moveJobs(
+  tx: Tx,
+  { buildId, position, by }: { buildId: string; position: number; by: number },
+): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx
+    .update(jobs)
+    .set({ position: sql`${jobs.position} + ${by}` })
+    .where(and(eq(jobs.buildId, buildId), gt(jobs.position, position - 1)));
+}
+
+/**
+ * waiting, scheduled, or assigned and not accepted → canceled. Soft failures: the build does not fail for them.
+ * @returns the changed jobs
+ */
+export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({
+      state: "canceled",
+      softFailed: true,
+      failureReason: "Replaced by a pipeline upload",
+      finishedAt: tx.now,
+      dispatchPausedAt: null,
+    })
+    .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
+    .returning();
+}
