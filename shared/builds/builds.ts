@@ -1,31 +1,32 @@
-import { type Actor, audit } from "../accounts/audit.ts";
 import { listAuditEvents } from "../accounts/audit-store.ts";
 import type { Db } from "../db/database.ts";
 import type { ListedRows, ListPage } from "../db/list-page.ts";
-import { purgeInBatches } from "../db/purge-in-batches.ts";
+import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
-import type { Topic } from "../redis/events.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { notFound } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { listBuilds } from "./list.ts";
 import type { BuildFilter } from "./list-store.ts";
 import { deleteJobTokensExpiredBefore, listMetaData } from "./meta-data-store.ts";
 import {
   type Build,
-  cancelBuildIfUnfinished,
-  cancelUnfinishedJobs,
-  deleteBuildsFinishedBefore,
-  deleteBuildsOfPipelines,
+  deleteBuilds,
   findBuild,
+  listBuildNumbers,
+  listBuildsFinishedBefore,
+  listBuildsOfPipelines,
   listJobs,
 } from "./store.ts";
+
+const maxBuildsAtOnce = 200;
 
 export interface BuildDetails {
   build: Build;
   pipeline: Pipeline;
   jobs: Awaited<ReturnType<typeof listJobs>>;
   metaData: Record<string, string>;
+  rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
 }
 
 /**
@@ -55,39 +56,27 @@ async function withDetails(db: Db, builds: Build[], hasJobs = true): Promise<Bui
   const pipelines = await listPipelinesById(db, [...new Set(builds.map((build) => build.pipelineId))]);
   const pipelineById = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
   const jobs = Map.groupBy(hasJobs ? await listJobs(db, ids) : [], ({ job }) => job.buildId);
+  const rebuilt = await listBuildNumbers(
+    db,
+    builds.flatMap(({ rebuiltFromId }) => rebuiltFromId ?? []),
+  );
+  const rebuiltById = new Map(rebuilt.map((row) => [row.id, row]));
   const metaData = Map.groupBy(await listMetaData(db, ids), (row) => row.buildId);
 
   return builds.flatMap((build) => {
     const pipeline = pipelineById.get(build.pipelineId);
     if (!pipeline) return []; // deleted after its builds were read
     const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
-    return [{ build, pipeline, jobs: jobs.get(build.id) ?? [], metaData: Object.fromEntries(entries) }];
+    return [
+      {
+        build,
+        pipeline,
+        jobs: jobs.get(build.id) ?? [],
+        metaData: Object.fromEntries(entries),
+        rebuiltFrom: rebuiltById.get(build.rebuiltFromId ?? ""),
+      },
+    ];
   });
-}
-
-/**
- * Cancels a build and its unfinished jobs.
- * @throws Refusal 404, 422 if it has finished
- */
-export async function cancelBuild(
-  { db, clock, events }: Services,
-  actor: Actor,
-  pipeline: Pipeline,
-  number: number,
-): Promise<BuildDetails> {
-  const { build, jobs } = await requireBuild(db, pipeline, number);
-  const now = clock.now();
-  const canceled = await db.transaction(async (tx) => {
-    const changed = await cancelBuildIfUnfinished(tx, build.id, now);
-    if (!changed) return false;
-    await cancelUnfinishedJobs(tx, build.id, now);
-    await audit(tx, actor, "canceled", auditSubject(build, pipeline));
-    return true;
-  });
-  if (!canceled) throw new Refusal(422, "Build cannot be canceled: it has finished already");
-  const queues = jobs.map(({ queue }): Topic => `queue:${queue.id}`);
-  events.publish([`build:${build.id}`, `pipeline:${pipeline.id}`, ...queues]);
-  return requireBuild(db, pipeline, number);
 }
 
 /** The name of the user who canceled a build, until the audit entry is purged. */
@@ -102,15 +91,29 @@ export async function findCanceler(
 
 /**
  * Purges finished builds past their retention, all builds of deleted pipelines, and expired job tokens.
+ * @param purgeLogs deletes the logs of builds in small transactions: a cascade would be a long one
  * @returns the number of builds
  */
-export async function purgeBuilds({ db, clock, config }: Services): Promise<number> {
+export async function purgeBuilds(
+  { db, clock, config }: Services,
+  purgeLogs: (buildIds: string[]) => Promise<void>,
+): Promise<number> {
   const now = clock.now();
   const before = new Date(now.getTime() - config.buildRetentionDays * dayMs);
   await purgeInBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
   const pipelineIds = await listDeletedPipelineIds(db);
-  const ofDeleted = await purgeInBatches(db, (tx, limit) => deleteBuildsOfPipelines(tx, pipelineIds, limit));
-  return ofDeleted + (await purgeInBatches(db, (tx, limit) => deleteBuildsFinishedBefore(tx, before, limit)));
+
+  const purge = async (list: (limit: number) => Promise<string[]>) => {
+    for (let total = 0; ; ) {
+      const ids = await list(maxBuildsAtOnce);
+      if (ids.length === 0) return total;
+      await purgeLogs(ids);
+      total += await db.transaction((tx) => deleteBuilds(tx, ids));
+      await restBetweenTransactions();
+    }
+  };
+  const ofDeleted = await purge((limit) => listBuildsOfPipelines(db, pipelineIds, limit));
+  return ofDeleted + (await purge((limit) => listBuildsFinishedBefore(db, before, limit)));
 }
 
 export function auditSubject({ id, number }: Build, { slug }: Pipeline) {

@@ -3,6 +3,8 @@ import { newIds } from "../ids.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
+import { isCommandStep } from "../vocabulary.ts";
+import { newJobs } from "./new-jobs.ts";
 import type { Build, Job } from "./store.ts";
 
 export interface BuildRequest {
@@ -12,7 +14,9 @@ export interface BuildRequest {
   rebuild?: number;
   /** Absent: a webhook. */
   creatorId?: string;
-  source: "webhook";
+  author?: Build["author"];
+  rebuiltFromId?: string;
+  source: "webhook" | "api" | "ui";
   message: string;
   commit: string;
   branch: string;
@@ -45,7 +49,8 @@ export async function createBuilds(
       newBuild(request, pipeline, { id: ids[index] as string, number: firstNumber + index, createdAt: now }),
     );
     builds.push(...made);
-    jobs.push(...made.flatMap((build) => newJobs(build, pipeline, queueOf)));
+    const place = { clusterId: pipeline.clusterId, position: 0, isWaiting: false, createdAt: now };
+    jobs.push(...made.flatMap((build) => newJobs(build, pipeline.steps, queueOf, place)));
   }
 
   await tx.insertMany(tx.tables.builds, builds);
@@ -55,13 +60,24 @@ export async function createBuilds(
     refused: [...byPipeline.values()].flat(),
     changed: [
       ...new Set(builds.map(({ pipelineId }): Topic => `pipeline:${pipelineId}`)),
-      ...new Set(jobs.map(({ queueId }): Topic => `queue:${queueId}`)),
+      ...queueTopics(jobs),
     ],
   };
 }
 
+/** Topics of a build, and of the queues of its jobs that changed. */
+export function buildTopics({ id, pipelineId }: Build, jobs: Pick<Job, "queueId">[]): Topic[] {
+  return [`build:${id}`, `pipeline:${pipelineId}`, ...queueTopics(jobs)];
+}
+
+function queueTopics(jobs: Pick<Job, "queueId">[]): Topic[] {
+  return [...new Set(jobs.flatMap(({ queueId }): Topic[] => (queueId ? [`queue:${queueId}`] : [])))];
+}
+
 function canRun(pipeline: Pipeline, queueOf: QueueOfStep): boolean {
-  return pipeline.steps.every((step) => queueOf(pipeline.clusterId, step) !== undefined);
+  return pipeline.steps
+    .filter(isCommandStep)
+    .every((step) => queueOf(pipeline.clusterId, step) !== undefined);
 }
 
 function newBuild(
@@ -83,27 +99,11 @@ function newBuild(
     environmentSealed: request.environmentSealed,
     source: request.source,
     creatorId: request.creatorId ?? null,
+    author: request.author ?? null,
+    rebuiltFromId: request.rebuiltFromId ?? null,
     pausedQueueId: null,
     isPaused: false,
     startedAt: null,
     finishedAt: null,
   };
-}
-
-function newJobs(build: Build, pipeline: Pipeline, queueOf: QueueOfStep): Job[] {
-  const ids = newIds(build.createdAt, pipeline.steps.length);
-  return pipeline.steps.map((step, index) => ({
-    id: ids[index] as string,
-    buildId: build.id,
-    queueId: queueOf(pipeline.clusterId, step) as string,
-    label: step.label ?? null,
-    command: step.command,
-    state: "scheduled",
-    exitStatus: null,
-    dispatchPausedAt: null,
-    assignedAt: null,
-    createdAt: build.createdAt,
-    startedAt: null,
-    finishedAt: null,
-  }));
 }

@@ -1,6 +1,8 @@
-import { and, asc, eq, inArray, lt } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, lt, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
+import type { Build, Job } from "./store.ts";
 
 export type JobToken = Tables["jobTokens"]["$inferSelect"];
 
@@ -8,6 +10,27 @@ export async function listMetaData(db: Db, buildIds: string[]) {
   const { metaData } = db.tables;
   if (buildIds.length === 0) return [];
   return db.select().from(metaData).where(inArray(metaData.buildId, buildIds)).orderBy(asc(metaData.key));
+}
+
+export async function listMetaDataKeys(db: Db, buildId: string): Promise<string[]> {
+  const { metaData } = db.tables;
+  const rows = await db
+    .select({ key: metaData.key })
+    .from(metaData)
+    .where(eq(metaData.buildId, buildId))
+    .orderBy(asc(metaData.key));
+  return rows.map(({ key }) => key);
+}
+
+/** Measures the meta-data of a build. */
+export async function measureMetaData(tx: Tx, buildId: string): Promise<{ keys: number; bytes: number }> {
+  const { metaData } = tx.tables;
+  const bytes = sql`octet_length(${metaData.key}) + octet_length(${metaData.value})`;
+  const [row] = await tx
+    .select({ keys: count(), bytes: sum(bytes).mapWith(Number) })
+    .from(metaData)
+    .where(eq(metaData.buildId, buildId));
+  return { keys: row?.keys ?? 0, bytes: row?.bytes ?? 0 };
 }
 
 export async function findMetaData(db: Db, buildId: string, key: string): Promise<string | undefined> {
@@ -31,18 +54,53 @@ export async function putMetaData(
 }
 
 export async function insertJobToken(tx: Tx, token: JobToken): Promise<void> {
-  await tx.insert(tx.tables.jobTokens).values(token);
+  await tx.insertMany(tx.tables.jobTokens, [token]);
 }
 
-/** Undefined if the token is unknown or expired. */
-export async function findJobOfToken(db: Db, tokenHash: string, now: Date) {
+type AttemptOfJob = { jobId: string; attempt: number };
+
+const tokensOfAttempt = prepared<AttemptOfJob, Pick<JobToken, "tokenHash">, Tx>((tx) => {
+  const { jobTokens } = tx.tables;
+  const isOfJob = eq(jobTokens.jobId, sql.placeholder("jobId"));
+  return tx
+    .select({ tokenHash: jobTokens.tokenHash })
+    .from(jobTokens)
+    .where(and(isOfJob, eq(jobTokens.attempt, sql.placeholder("attempt"))))
+    .orderBy(desc(jobTokens.createdAt));
+});
+
+/** Deletes the tokens of an attempt but the newest. */
+export async function deleteOldJobTokens(
+  tx: Tx,
+  { jobId, attempt, kept }: AttemptOfJob & { kept: number },
+): Promise<void> {
+  const { jobTokens } = tx.tables;
+  const tokens = await tokensOfAttempt(tx, { jobId, attempt });
+  const old = tokens.slice(kept).map(({ tokenHash }) => tokenHash);
+  if (old.length > 0) await tx.delete(jobTokens).where(inArray(jobTokens.tokenHash, old));
+}
+
+type JobOfToken = Pick<JobToken, "attempt" | "readOnly" | "expiresAt"> & { job: Job; build: Build };
+
+const jobOfToken = prepared<{ tokenHash: string }, JobOfToken, Db>((db) => {
   const { jobTokens, jobs, builds } = db.tables;
-  const [found] = await db
-    .select({ jobId: jobs.id, readOnly: jobTokens.readOnly, expiresAt: jobTokens.expiresAt, build: builds })
+  return db
+    .select({
+      job: jobs,
+      attempt: jobTokens.attempt,
+      readOnly: jobTokens.readOnly,
+      expiresAt: jobTokens.expiresAt,
+      build: builds,
+    })
     .from(jobTokens)
     .innerJoin(jobs, eq(jobs.id, jobTokens.jobId))
     .innerJoin(builds, eq(builds.id, jobs.buildId))
-    .where(eq(jobTokens.tokenHash, tokenHash));
+    .where(eq(jobTokens.tokenHash, sql.placeholder("tokenHash")));
+});
+
+/** Undefined if the token is unknown or expired. */
+export async function findJobOfToken(db: Db, tokenHash: string, now: Date): Promise<JobOfToken | undefined> {
+  const [found] = await jobOfToken(db, { tokenHash });
   return found && found.expiresAt > now ? found : undefined;
 }
 

@@ -3,21 +3,40 @@ import { hourMs } from "../durations.ts";
 import { excerpt, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { isStorable } from "../validation.ts";
+import { leasedJobStates } from "../vocabulary.ts";
+import { buildTopics } from "./create.ts";
 import {
   findJobOfToken,
   findMetaData,
   insertJobToken,
-  listMetaData,
+  listMetaDataKeys as listKeys,
+  measureMetaData,
   putMetaData,
 } from "./meta-data-store.ts";
-import type { Build, Job } from "./store.ts";
+import { type Build, type Job, resolveCommitIfStill } from "./store.ts";
 
 const maxKeyLength = 1024;
 const maxValueBytes = 100 * 1024;
+/** Of a build. Its pages and answers have all of it. */
+const maxTotal = { keys: 1000, bytes: 2 * 1024 * 1024 };
+/** SHA-1 or SHA-256. */
+const fullCommit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+export interface Entry {
+  key: string;
+  value: string;
+}
 
 /** The job that a token acts for. */
 export interface JobPrincipal {
+  job: Job;
   jobId: string;
+  /** Null: the token is for reading by hand. */
+  attempt: number | null;
+  /** The agent of the job. */
+  agentId: string | null;
+  /** The attempt is the present one, and has not ended. */
+  isLeased: boolean;
   readOnly: boolean;
   build: Build;
 }
@@ -30,6 +49,7 @@ export async function issueReadingToken(services: Services, job: Job): Promise<s
     insertJobToken(tx, {
       tokenHash: hashToken(token),
       jobId: job.id,
+      attempt: null,
       readOnly: true,
       createdAt: now,
       expiresAt: new Date(now.getTime() + hourMs),
@@ -41,7 +61,11 @@ export async function issueReadingToken(services: Services, job: Job): Promise<s
 /** Undefined for anything but a valid job token. */
 export async function findJobPrincipal(services: Services, token: string): Promise<JobPrincipal | undefined> {
   if (!isWellFormedToken("job", token)) return undefined;
-  return findJobOfToken(services.db, hashToken(token), services.clock.now());
+  const found = await findJobOfToken(services.db, hashToken(token), services.clock.now());
+  if (!found) return undefined;
+  const { job, attempt, readOnly, build } = found;
+  const isLeased = job.acceptedAt !== null && job.attempt === attempt && leasedJobStates.includes(job.state);
+  return { job, jobId: job.id, attempt, agentId: job.agentId, isLeased, readOnly, build };
 }
 
 /** @throws Refusal 404 */
@@ -52,27 +76,47 @@ export async function requireMetaData(services: Services, buildId: string, key: 
   return value;
 }
 
-export async function listMetaDataKeys(services: Services, buildId: string): Promise<string[]> {
-  const rows = await listMetaData(services.db, [buildId]);
-  return rows.map((row) => row.key);
+export function listMetaDataKeys({ db }: Services, buildId: string): Promise<string[]> {
+  return listKeys(db, buildId);
 }
 
 /**
- * Sets one entry of a build's meta-data; the last write wins.
+ * Sets entries of a build's meta-data, all or none; the last write wins.
  * @throws Refusal 403 for a read-only token, 422
  */
 export async function setMetaData(
   services: Services,
-  principal: JobPrincipal,
-  entry: { key: string; value: string },
+  { readOnly, build }: JobPrincipal,
+  entries: Entry[],
 ): Promise<void> {
-  if (principal.readOnly) throw new Refusal(403, "This token can only read meta-data");
-  const problems = entryProblems(entry, `${services.config.serviceName}:webhook`);
-  if (problems.length > 0) throw new Refusal(422, problems.join(", "));
-  await services.db.transaction((tx) => putMetaData(tx, { buildId: principal.build.id, ...entry }));
+  const { config, db, events } = services;
+  if (readOnly) throw new Refusal(403, "This token can only read meta-data");
+  const problems = new Set(entries.flatMap((entry) => entryProblems(entry, config.serviceName)));
+  if (problems.size > 0) throw new Refusal(422, [...problems].join(", "));
+
+  const commit = findResolvedCommit(entries, `${config.agentEnvPrefix.toLowerCase()}:git:commit`);
+  // In one order: jobs that set the same keys in different orders would deadlock.
+  const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+  await db.transaction(async (tx) => {
+    if (commit && !fullCommit.test(build.commit)) await resolveCommitIfStill(tx, build, commit);
+    for (const entry of sorted) await putMetaData(tx, { buildId: build.id, ...entry });
+    const { keys, bytes } = await measureMetaData(tx, build.id);
+    if (keys > maxTotal.keys || bytes > maxTotal.bytes)
+      throw new Refusal(422, "The build would have more than 1,000 keys or 2 MB of meta-data");
+  });
+  if (commit && commit !== build.commit) events.publish(buildTopics(build, []));
 }
 
-function entryProblems({ key, value }: { key: string; value: string }, reservedKey: string): string[] {
+/** Agents say after a checkout what `HEAD` or a branch was: `commit <hash>` and more lines. */
+function findResolvedCommit(entries: Entry[], gitKey: string): string | undefined {
+  const value = entries.findLast(({ key }) => key === gitKey)?.value ?? "";
+  const [, commit = ""] = /^commit (\w+)\r?(?:\n|$)/.exec(value) ?? [];
+  return fullCommit.test(commit) ? commit : undefined;
+}
+
+/** The reasons why meta-data cannot have this entry. */
+export function entryProblems({ key, value }: Entry, serviceName: string): string[] {
+  const reservedKey = `${serviceName}:webhook`;
   const problems = [
     key === "" && "Key can't be blank",
     key.length > maxKeyLength && `Key is too long (maximum is ${maxKeyLength} characters)`,

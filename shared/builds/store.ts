@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, lt, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import { finishedBuildStates, unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
+import { finishedBuildStates } from "../vocabulary.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 export type Job = Tables["jobs"]["$inferSelect"];
@@ -32,6 +32,25 @@ export async function findBuild(db: Db, pipelineId: string, number: number): Pro
   return found;
 }
 
+/** Stores which commit the build's one was, unless another job has done so. */
+export async function resolveCommitIfStill(
+  tx: Tx,
+  { id, commit }: Pick<Build, "id" | "commit">,
+  resolved: string,
+): Promise<void> {
+  const { builds } = tx.tables;
+  await tx
+    .update(builds)
+    .set({ commit: resolved })
+    .where(and(eq(builds.id, id), eq(builds.commit, commit)));
+}
+
+export async function listBuildNumbers(db: Db, ids: string[]): Promise<Pick<Build, "id" | "number">[]> {
+  const { builds } = db.tables;
+  if (ids.length === 0) return [];
+  return db.select({ id: builds.id, number: builds.number }).from(builds).where(inArray(builds.id, ids));
+}
+
 export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[]): Promise<Build[]> {
   const { builds } = db.tables;
   if (deliveryIds.length === 0) return [];
@@ -44,52 +63,40 @@ export async function listJobs(db: Db, buildIds: string[]) {
   return db
     .select({ job: jobs, queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
     .from(jobs)
-    .innerJoin(queues, eq(queues.id, jobs.queueId))
+    .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(inArray(jobs.buildId, buildIds))
-    .orderBy(asc(jobs.id));
+    .orderBy(asc(jobs.position), asc(jobs.id));
 }
 
-/** scheduled, running → canceled. */
-export async function cancelBuildIfUnfinished(tx: Tx, id: string, now: Date): Promise<Build | undefined> {
-  const { builds } = tx.tables;
-  const [canceled] = await tx
-    .update(builds)
-    .set({ state: "canceled", finishedAt: now, pausedQueueId: null, isPaused: false })
-    .where(and(eq(builds.id, id), inArray(builds.state, unfinishedBuildStates)))
-    .returning();
-  return canceled;
-}
-
-/** scheduled, assigned, running → canceled. */
-export async function cancelUnfinishedJobs(tx: Tx, buildId: string, now: Date): Promise<void> {
-  const { jobs } = tx.tables;
-  await tx
-    .update(jobs)
-    .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null })
-    .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates)));
-}
-
-export async function deleteBuildsOfPipelines(tx: Tx, pipelineIds: string[], limit: number): Promise<number> {
-  const { builds } = tx.tables;
-  if (pipelineIds.length === 0) return 0;
-  const some = tx
+export async function listBuildsOfPipelines(
+  db: Db | Tx,
+  pipelineIds: string[],
+  limit: number,
+): Promise<string[]> {
+  const { builds } = db.tables;
+  if (pipelineIds.length === 0) return [];
+  const rows = await db
     .select({ id: builds.id })
     .from(builds)
     .where(inArray(builds.pipelineId, pipelineIds))
     .orderBy(asc(builds.pipelineId), asc(builds.number)) // else Postgres looks for them through the whole table
     .limit(limit);
-  const deleted = await tx.delete(builds).where(inArray(builds.id, some)).returning({ id: builds.id });
-  return deleted.length;
+  return rows.map(({ id }) => id);
 }
 
-/** Deletes their jobs and meta-data by cascade. Returns how many builds it deleted. */
-export async function deleteBuildsFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { builds } = tx.tables;
-  const old = tx
+export async function listBuildsFinishedBefore(db: Db | Tx, time: Date, limit: number): Promise<string[]> {
+  const { builds } = db.tables;
+  const rows = await db
     .select({ id: builds.id })
     .from(builds)
     .where(and(inArray(builds.state, finishedBuildStates), lt(builds.finishedAt, time)))
     .limit(limit);
-  const deleted = await tx.delete(builds).where(inArray(builds.id, old)).returning({ id: builds.id });
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes their jobs and meta-data by cascade. Returns how many builds it deleted. */
+export async function deleteBuilds(tx: Tx, ids: string[]): Promise<number> {
+  const { builds } = tx.tables;
+  const deleted = await tx.delete(builds).where(inArray(builds.id, ids)).returning({ id: builds.id });
   return deleted.length;
 }

@@ -4,6 +4,7 @@ import { isId, newId } from "../ids.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { blankToNull } from "../validation.ts";
+import { isCommandStep } from "../vocabulary.ts";
 import {
   type Cluster,
   countUnfinishedJobs,
@@ -128,7 +129,9 @@ async function findDefaultQueueProblem(
   if (queueId !== null || cluster.defaultQueueId === null) return undefined;
 
   const pipelines = await listPipelineSteps(db, cluster.id);
-  const { length } = pipelines.filter((steps) => steps.some((step) => step.agents?.queue === undefined));
+  const { length } = pipelines.filter((steps) =>
+    steps.filter(isCommandStep).some((step) => step.agents?.queue === undefined),
+  );
   return length > 0 ? `Default queue is needed by the steps of ${length} pipelines` : undefined;
 }
 

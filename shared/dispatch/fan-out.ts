@@ -1,71 +1,47 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Job } from "../builds/store.ts";
+import { clearPausedQueue, refreshIsPaused, setPausedQueueIfNone } from "../builds/pause-store.ts";
+import { lockBuilds } from "../builds/progress-store.ts";
 import type { Tx } from "../db/database.ts";
+import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
 import type { Services } from "../runtime/services.ts";
-import {
-  assignIfWaiting,
-  clearPausedQueue,
-  findOldestWaitingJob,
-  listOutdatedJobs,
-  listQueuesToFanOut,
-  lockBuilds,
-  lockQueueIfDispatching,
-  refreshIsPaused,
-  setPausedQueueIfNone,
-  setPauseIfWaiting,
-} from "./store.ts";
+import { findOutdatedMark, listJobsByMark, listQueuesToFanOut, setPauseIfWaiting } from "./store.ts";
 
-/** Jobs, and so at most builds, that one transaction of a fan-out changes. */
-export const jobsPerTransaction = 200;
-/** Between two transactions: other processes retry SQLite's write lock every 10 ms or less. */
-const restMs = 10;
-
-/**
- * Assigns the queue's longest-waiting job. Once a pause is committed, it assigns none.
- * @returns undefined if no job waits, or the queue is paused or deleted
- */
-export async function assignNextJob({ db, clock }: Services, queueId: string): Promise<Job | undefined> {
-  return db.transaction(async (tx) => {
-    if (!(await lockQueueIfDispatching(tx, queueId))) return undefined;
-    const oldest = await findOldestWaitingJob(tx, queueId);
-    if (!oldest) return undefined;
-    const [build] = await lockBuilds(tx, [oldest.buildId]);
-    const job = await assignIfWaiting(tx, oldest.id, clock.now());
-    // Just resumed: the fan-out reads only waiting jobs, so it misses this job's build.
-    if (build?.pausedQueueId === queueId) await clearPausedQueue(tx, [build.id], queueId);
-    if (build?.pausedQueueId) await refreshIsPaused(tx, [build.id]);
-    return job;
-  });
-}
+/** Jobs, and so at most builds, that one transaction of a fan-out changes. 200 lock them for 50 ms on a busy Postgres. */
+export const jobsPerTransaction = 50;
 
 /**
  * Marks the waiting jobs of a queue, and their builds, as paused, or clears the mark. It reads the queue's present
  * state, so late, repeated and reordered runs end the same.
  */
 export async function fanOutDispatchPause({ db, events }: Services, queueId: string): Promise<void> {
-  let after: string | undefined;
-  do {
-    const from = after;
-    const marked = await db.transaction((tx) => markNextJobs(tx, queueId, from));
-    events.publish(marked.buildIds.map((id): Topic => `build:${id}`));
-    after = marked.lastJobId;
-    if (after) await sleep(restMs);
-  } while (after);
+  for (;;) {
+    const queue = await findQueueById(db, queueId);
+    const outdated = queue && (await findOutdatedMark(db, queue));
+    if (!outdated) break;
+    let afterId: string | undefined;
+    do {
+      const batch = { queueId, mark: outdated.mark, afterId };
+      const marked = await db.transaction((tx) => markNextJobs(tx, batch));
+      events.publish(marked.buildIds.map((id): Topic => `build:${id}`));
+      afterId = marked.lastJobId;
+      if (afterId) await restBetweenTransactions();
+    } while (afterId);
+  }
   events.publish([`queue:${queueId}`]);
 }
 
-/** Marks the next batch. Returns lastJobId if there may be more. */
+/** Changes the next jobs with an outdated mark. Returns lastJobId if there may be more. */
 async function markNextJobs(
   tx: Tx,
-  queueId: string,
-  afterId: string | undefined,
+  batch: { queueId: string; mark: Date | null; afterId: string | undefined },
 ): Promise<{ buildIds: string[]; lastJobId: string | undefined }> {
-  const queue = await findQueueById(tx, queueId);
-  const jobs = queue ? await listOutdatedJobs(tx, queue, afterId, jobsPerTransaction) : [];
-  if (!queue || jobs.length === 0) return { buildIds: [], lastJobId: undefined };
+  const nothing = { buildIds: [], lastJobId: undefined };
+  const queue = await findQueueById(tx, batch.queueId);
+  if (!queue || queue.dispatchPausedAt?.getTime() === batch.mark?.getTime()) return nothing;
+  const jobs = await listJobsByMark(tx, batch, jobsPerTransaction);
+  if (jobs.length === 0) return nothing;
 
   const jobIds = jobs.map(({ id }) => id);
   const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];

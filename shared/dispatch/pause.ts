@@ -16,8 +16,8 @@ import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 // | paused  | resume | running | clears user, time and note      |
 // | running | resume | running | refused                         |
 //
-// A committed pause stops `assignNextJob` at once. A background job then marks the waiting jobs and their builds
-// (fan-out.ts).
+// A committed pause stops the hand-out of jobs at once (agents/hand-out.ts). A background job then marks the waiting
+// jobs and their builds (fan-out.ts).
 
 /**
  * running → paused.

@@ -1,8 +1,22 @@
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from "drizzle-orm";
-import type { Job } from "../builds/store.ts";
+import {
+  and,
+  asc,
+  count,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  not,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Queue } from "../queues/store.ts";
-import type { JobState } from "../vocabulary.ts";
+import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
 /** running → paused. Of simultaneous pauses, exactly one gets the row. */
 export async function pauseIfRunning(
@@ -30,64 +44,80 @@ export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefi
   return resumed;
 }
 
-/** Locks the queue against a pause. False if it is paused or deleted. */
-export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
+const lockDispatchingQueue = prepared<{ id: string }, Queue, Tx>((tx) => {
   const { queues } = tx.tables;
   const isDispatching = and(
-    eq(queues.id, queueId),
+    eq(queues.id, sql.placeholder("id")),
     isNull(queues.dispatchPausedAt),
     isNull(queues.deletedAt),
   );
-  return (await tx.lock(queues, isDispatching, "exclusive")).length > 0;
+  return tx.lock(queues, isDispatching, "exclusive");
+});
+
+/** Locks the queue against a pause. False if it is paused or deleted. */
+export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
+  return (await lockDispatchingQueue(tx, { id: queueId })).length > 0;
 }
 
-export async function findOldestWaitingJob(tx: Tx, queueId: string) {
+/**
+ * A mark of the queue's waiting jobs that differs from its pause: null of jobs without one.
+ * @returns undefined if all marks agree
+ */
+export async function findOutdatedMark(
+  db: Db | Tx,
+  { id, dispatchPausedAt }: Pick<Queue, "id" | "dispatchPausedAt">,
+): Promise<{ mark: Date | null } | undefined> {
+  const { jobs } = db.tables;
+  const differences = dispatchPausedAt
+    ? [
+        isNull(jobs.dispatchPausedAt),
+        lt(jobs.dispatchPausedAt, dispatchPausedAt),
+        gt(jobs.dispatchPausedAt, dispatchPausedAt),
+      ]
+    : [isNotNull(jobs.dispatchPausedAt)];
+  for (const differs of differences) {
+    const [outdated] = await db
+      .select({ mark: jobs.dispatchPausedAt })
+      .from(jobs)
+      .where(and(eq(jobs.queueId, id), isWaiting(jobs), differs))
+      .orderBy(asc(jobs.dispatchPausedAt), asc(jobs.id))
+      .limit(1);
+    if (outdated) return outdated;
+  }
+  return undefined;
+}
+
+/** The queue's waiting jobs with this mark, after an id. */
+export async function listJobsByMark(
+  tx: Tx,
+  { queueId, mark, afterId }: { queueId: string; mark: Date | null; afterId: string | undefined },
+  limit: number,
+) {
   const { jobs } = tx.tables;
-  const [oldest] = await tx
-    .select({ id: jobs.id, buildId: jobs.buildId })
-    .from(jobs)
-    .where(and(eq(jobs.queueId, queueId), eq(jobs.state, "scheduled")))
-    .orderBy(asc(jobs.id))
-    .limit(1);
-  return oldest;
-}
-
-/** scheduled → assigned. */
-export async function assignIfWaiting(tx: Tx, id: string, now: Date): Promise<Job | undefined> {
-  const { jobs } = tx.tables;
-  const [assigned] = await tx
-    .update(jobs)
-    .set({ state: "assigned", assignedAt: now, dispatchPausedAt: null })
-    .where(and(eq(jobs.id, id), eq(jobs.state, "scheduled")))
-    .returning();
-  return assigned;
-}
-
-/** Locks builds. Call before changing their jobs, as a cancel does: the other order deadlocks. */
-export async function lockBuilds(tx: Tx, buildIds: string[]) {
-  const { builds } = tx.tables;
-  return tx.lock(builds, inArray(builds.id, buildIds), "exclusive");
-}
-
-/** Waiting jobs after an id whose mark differs from the queue's pause. */
-export async function listOutdatedJobs(tx: Tx, queue: Queue, afterId: string | undefined, limit: number) {
-  const { jobs } = tx.tables;
-  const { dispatchPausedAt } = queue;
-  return tx
-    .select({ id: jobs.id, buildId: jobs.buildId })
+  // SQLite takes the index on marks if it needs no other column, and if another index serves no range of ids.
+  const ids = tx
+    .select({ id: jobs.id })
     .from(jobs)
     .where(
       and(
-        eq(jobs.queueId, queue.id),
-        eq(jobs.state, "scheduled"),
-        afterId ? gt(jobs.id, afterId) : undefined,
-        dispatchPausedAt === null
-          ? isNotNull(jobs.dispatchPausedAt)
-          : or(isNull(jobs.dispatchPausedAt), ne(jobs.dispatchPausedAt, dispatchPausedAt)),
+        eq(jobs.queueId, queueId),
+        isWaiting(jobs),
+        mark ? eq(jobs.dispatchPausedAt, mark) : isNull(jobs.dispatchPausedAt),
+        afterId ? not(lte(jobs.id, afterId)) : undefined,
       ),
     )
-    .orderBy(asc(jobs.id))
+    .orderBy(asc(jobs.dispatchPausedAt), asc(jobs.id)) // the order of the index
     .limit(limit);
+  return tx
+    .select({ id: jobs.id, buildId: jobs.buildId })
+    .from(jobs)
+    .where(inArray(jobs.id, ids))
+    .orderBy(asc(jobs.id));
+}
+
+/** A literal, because a parameter does not select the partial index. */
+function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
+  return sql`${jobs.state} = 'scheduled'`;
 }
 
 /** Returns the builds of the jobs that still wait. */
@@ -99,46 +129,6 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
     .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")))
     .returning({ buildId: jobs.buildId });
   return changed.map(({ buildId }) => buildId);
-}
-
-export async function setPausedQueueIfNone(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
-  const { builds } = tx.tables;
-  await tx
-    .update(builds)
-    .set({ pausedQueueId: queueId })
-    .where(and(inArray(builds.id, buildIds), isNull(builds.pausedQueueId)));
-}
-
-/** Clears the mark of this queue. Another paused queue of a waiting job takes its place. */
-export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
-  const { builds, jobs } = tx.tables;
-  const others = await tx
-    .select({ buildId: jobs.buildId, queueId: jobs.queueId })
-    .from(jobs)
-    .where(
-      and(inArray(jobs.buildId, buildIds), eq(jobs.state, "scheduled"), isNotNull(jobs.dispatchPausedAt)),
-    );
-  await tx
-    .update(builds)
-    .set({ pausedQueueId: null })
-    .where(and(inArray(builds.id, buildIds), eq(builds.pausedQueueId, queueId)));
-  for (const [otherId, jobsOfOther] of Map.groupBy(others, (other) => other.queueId)) {
-    const otherBuildIds = jobsOfOther.map(({ buildId }) => buildId);
-    await setPausedQueueIfNone(tx, otherBuildIds, otherId);
-  }
-}
-
-/** Call after changing which jobs of the builds wait or are marked. */
-export async function refreshIsPaused(tx: Tx, buildIds: string[]): Promise<void> {
-  const { builds, jobs } = tx.tables;
-  const waiting = tx
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"), isNull(jobs.dispatchPausedAt)));
-  await tx
-    .update(builds)
-    .set({ isPaused: sql`${builds.pausedQueueId} is not null and not exists ${waiting}` })
-    .where(inArray(builds.id, buildIds));
 }
 
 /** Counts waiting and running jobs of each queue, up to a limit. */
@@ -161,7 +151,7 @@ export async function countJobsOfQueues(
   const counts = await Promise.all(
     queueIds.map(async (id) => {
       const waiting = await countIn(id, ["scheduled"]);
-      return [id, { waiting, running: await countIn(id, ["assigned", "running"]) }] as const;
+      return [id, { waiting, running: await countIn(id, leasedJobStates) }] as const;
     }),
   );
   return new Map(counts);
@@ -193,24 +183,36 @@ export async function listPausedBuilds(
   return { builds: listed, more: Math.max(0, ids.length - limit), isAll: paused.length < maxJobs };
 }
 
-/** Queues that are paused, or have marked jobs. */
+/** Queues with waiting jobs whose marks differ from the pause. */
 export async function listQueuesToFanOut(db: Db): Promise<string[]> {
-  const { queues, jobs } = db.tables;
+  const { queues } = db.tables;
   const paused = await db
-    .select({ id: queues.id })
+    .select({ id: queues.id, dispatchPausedAt: queues.dispatchPausedAt })
     .from(queues)
-    .where(and(isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)));
-  const ids = new Set(paused.map(({ id }) => id));
-  // Skips from queue to queue: one may have a million marked jobs.
-  for (let after: string | undefined; ; ) {
+    .where(isNotNull(queues.dispatchPausedAt));
+  const pausedIds = new Set(paused.map(({ id }) => id));
+  const resumed = (await listMarkedQueues(db))
+    .filter((id) => !pausedIds.has(id))
+    .map((id) => ({ id, dispatchPausedAt: null }));
+
+  const outdated: string[] = [];
+  for (const queue of [...paused, ...resumed]) if (await findOutdatedMark(db, queue)) outdated.push(queue.id);
+  return outdated;
+}
+
+/** Skips from queue to queue: one may have a million marked jobs. */
+async function listMarkedQueues(db: Db): Promise<string[]> {
+  const { jobs } = db.tables;
+  const ids: string[] = [];
+  for (;;) {
+    const after = ids.at(-1);
     const [marked] = await db
       .select({ id: jobs.queueId })
       .from(jobs)
       .where(and(isNotNull(jobs.dispatchPausedAt), after ? gt(jobs.queueId, after) : undefined))
       .orderBy(asc(jobs.queueId))
       .limit(1);
-    if (!marked) return [...ids];
-    ids.add(marked.id);
-    after = marked.id;
+    if (!marked?.id) return ids;
+    ids.push(marked.id);
   }
 }

@@ -4,7 +4,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
-import { unfinishedJobStates } from "../vocabulary.ts";
+import { isCommandStep, unfinishedJobStates } from "../vocabulary.ts";
 
 export type Queue = Tables["queues"]["$inferSelect"];
 
@@ -29,8 +29,16 @@ export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string,
 }
 
 /** Includes deleted queues. */
+const queueById = prepared<{ id: string }, Queue>((db) => {
+  const { queues } = db.tables;
+  return db
+    .select()
+    .from(queues)
+    .where(eq(queues.id, sql.placeholder("id")));
+});
+
 export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | undefined> {
-  const [found] = await db.select().from(db.tables.queues).where(eq(db.tables.queues.id, id));
+  const [found] = await queueById(db, { id });
   return found;
 }
 
@@ -120,7 +128,9 @@ export async function listPipelinesOfQueue(db: Db | Tx, { clusterId, key }: Queu
     .select()
     .from(pipelines)
     .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
-  return ofCluster.filter(({ steps }) => steps.some((step) => step.agents?.queue === key));
+  return ofCluster.filter(({ steps }) =>
+    steps.filter(isCommandStep).some((step) => step.agents?.queue === key),
+  );
 }
 
 export async function countUnfinishedJobs(tx: Tx, queueId: string): Promise<number> {

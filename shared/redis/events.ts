@@ -3,7 +3,7 @@ import { secondMs } from "../durations.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
-export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "trigger" | "user"}:${string}`;
+export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "job" | "trigger" | "user"}:${string}`;
 
 /** Events may be lost. Listeners read the row. */
 export interface Events {

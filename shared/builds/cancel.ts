@@ -1,0 +1,60 @@
+import { type Actor, audit } from "../accounts/audit.ts";
+import type { Pipeline } from "../pipelines/store.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../runtime/services.ts";
+import { finishedBuildStates } from "../vocabulary.ts";
+import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
+import { buildTopics } from "./create.ts";
+import { settleBuild } from "./progress.ts";
+import { cancelJobsIfUnfinished, changeIfIn, findJob, lockBuilds } from "./progress-store.ts";
+import type { Build } from "./store.ts";
+
+/**
+ * Cancels a build. Agents stop the jobs that they have, and then the build is canceled.
+ * @throws Refusal 404, 422 if it has finished
+ */
+export async function cancelBuild(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  number: number,
+): Promise<BuildDetails> {
+  const { build } = await requireBuild(services.db, pipeline, number);
+  const now = services.clock.now();
+  const changed = await services.db.transaction(async (tx) => {
+    const [present] = await lockBuilds(tx, [build.id]);
+    if (!present || finishedBuildStates.includes(present.state)) return undefined;
+    const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id }, now);
+    await changeIfIn(tx, build.id, ["scheduled", "running", "failing"], "canceling");
+    await settleBuild(tx, { ...present, state: "canceling" }, now);
+    if (present.state !== "canceling") await audit(tx, actor, "canceled", auditSubject(build, pipeline));
+    return jobs;
+  });
+  if (!changed) throw new Refusal(422, "Build cannot be canceled: it has finished already");
+  services.events.publish(buildTopics(build, changed));
+  return requireBuild(services.db, pipeline, number);
+}
+
+/**
+ * Cancels a job. Its build goes on without it, and fails.
+ * @throws Refusal 404, 422 if it has finished
+ */
+export async function cancelJob(
+  services: Services,
+  actor: Actor,
+  { build, pipeline }: { build: Build; pipeline: Pipeline },
+  jobId: string,
+): Promise<void> {
+  const now = services.clock.now();
+  const changed = await services.db.transaction(async (tx) => {
+    const [present] = await lockBuilds(tx, [build.id]);
+    const job = await findJob(tx, jobId);
+    if (!present || job?.buildId !== build.id || job.type !== "script") throw notFound("job");
+    if (job.state === "canceling") return [job];
+    const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id, jobId }, now);
+    if (jobs.length === 0) throw new Refusal(422, "Job cannot be canceled: it has finished already");
+    await audit(tx, actor, "canceled a job of", auditSubject(build, pipeline));
+    return [...jobs, ...(await settleBuild(tx, present, now))];
+  });
+  services.events.publish(buildTopics(build, changed));
+}

@@ -1,0 +1,252 @@
+import { and, asc, count, eq, gt, gte, inArray, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
+import type { Tx } from "../db/database.ts";
+import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import {
+  activeJobStates,
+  type BuildState,
+  finishedBuildStates,
+  type JobState,
+  leasedJobStates,
+  unfinishedBuildStates,
+  unfinishedJobStates,
+} from "../vocabulary.ts";
+import type { Build, Job } from "./store.ts";
+
+const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx.lock(builds, isOneOf(builds.id, "ids"), "exclusive");
+});
+
+/** Locks builds. Call before changing their jobs: the other order deadlocks. */
+export async function lockBuilds(tx: Tx, buildIds: string[]): Promise<Build[]> {
+  return lockBuildsById(tx, { ids: buildIds });
+}
+
+const jobById = prepared<{ id: string }, Job, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .select()
+    .from(jobs)
+    .where(eq(jobs.id, sql.placeholder("id")));
+});
+
+/** Call with the build locked. */
+export async function findJob(tx: Tx, id: string): Promise<Job | undefined> {
+  const [found] = await jobById(tx, { id });
+  return found;
+}
+
+/** Retried jobs included. */
+export async function countJobsOfBuild(tx: Tx, buildId: string): Promise<number> {
+  const { jobs } = tx.tables;
+  const [row] = await tx.select({ total: count() }).from(jobs).where(eq(jobs.buildId, buildId));
+  return row?.total ?? 0;
+}
+
+/** Returns true if a job of the build runs or waits for an agent. */
+export async function hasActiveJobs(tx: Tx, buildId: string): Promise<boolean> {
+  return (await activeJob(tx, { buildId })).length > 0;
+}
+
+/** Returns true if a job ended otherwise than the build needs. */
+export async function hasFailedJobs(tx: Tx, buildId: string): Promise<boolean> {
+  return (await failedJob(tx, { buildId })).length > 0;
+}
+
+const activeJob = preparedJobs(({ state }) => inArray(state, activeJobStates));
+
+const failedStates: JobState[] = ["failed", "timed_out", "expired", "canceled"];
+const failedJob = preparedJobs(({ state, softFailed, retriedInJobId }) =>
+  and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId)),
+);
+
+/** Finds one job of a build. */
+function preparedJobs(condition: (jobs: Tx["tables"]["jobs"]) => SQL | undefined) {
+  return prepared<{ buildId: string }, { id: string }, Tx>((tx) => {
+    const { jobs } = tx.tables;
+    return tx
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.buildId, sql.placeholder("buildId")), condition(jobs)))
+      .limit(1);
+  });
+}
+
+const waiters = prepared<{ buildId: string }, Pick<Job, "id" | "position" | "options">, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
+  return tx
+    .select({ id: jobs.id, position: jobs.position, options: jobs.options })
+    .from(jobs)
+    .where(and(isOfBuild, eq(jobs.state, "waiting"), eq(jobs.type, "waiter")))
+    .orderBy(asc(jobs.position));
+});
+
+/** The waiters that were not reached, in order. */
+export async function listWaiters(tx: Tx, buildId: string) {
+  return waiters(tx, { buildId });
+}
+
+/** waiting → passed. */
+export async function passWaiterIfWaiting(tx: Tx, id: string, now: Date): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx
+    .update(jobs)
+    .set({ state: "passed", finishedAt: now })
+    .where(and(eq(jobs.id, id), eq(jobs.state, "waiting")));
+}
+
+/** waiting → scheduled, of positions from `from` and below `to`. */
+export async function scheduleIfWaiting(tx: Tx, range: WaitingRange, now: Date): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({ state: "scheduled", scheduledAt: now })
+    .where(and(isWaitingIn(tx, range), eq(jobs.type, "script")))
+    .returning();
+}
+
+/** waiting → waiting_failed, of positions from `from` and below `to`. */
+export async function failIfWaiting(tx: Tx, range: WaitingRange, now: Date): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx.update(jobs).set({ state: "waiting_failed", finishedAt: now }).where(isWaitingIn(tx, range));
+}
+
+/** waiting_failed → waiting, after a position. */
+export async function waitIfWaitingFailed(tx: Tx, buildId: string, position: number): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx
+    .update(jobs)
+    .set({ state: "waiting", finishedAt: null })
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "waiting_failed"), gt(jobs.position, position)));
+}
+
+export interface WaitingRange {
+  buildId: string;
+  from: number;
+  /** Undefined: to the end. */
+  to: number | undefined;
+}
+
+function isWaitingIn(tx: Tx, { buildId, from, to }: WaitingRange): SQL | undefined {
+  const { jobs } = tx.tables;
+  return and(
+    eq(jobs.buildId, buildId),
+    eq(jobs.state, "waiting"),
+    gte(jobs.position, from),
+    to === undefined ? undefined : lt(jobs.position, to),
+  );
+}
+
+const startBuild = prepared<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({
+      state: "running",
+      startedAt: valueFor(builds.startedAt, "now"),
+      pausedQueueId: null,
+      isPaused: false,
+    })
+    .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "scheduled")))
+    .returning({ id: builds.id });
+});
+
+/** scheduled → running. */
+export async function startBuildIfScheduled(tx: Tx, id: string, now: Date): Promise<void> {
+  await startBuild(tx, { id, now });
+}
+
+const changeBuild = prepared<{ id: string; from: BuildState[]; state: BuildState }, { id: string }, Tx>(
+  (tx) => {
+    const { builds } = tx.tables;
+    return tx
+      .update(builds)
+      .set({ state: valueFor(builds.state, "state") })
+      .where(and(eq(builds.id, sql.placeholder("id")), isOneOf(builds.state, "from")))
+      .returning({ id: builds.id });
+  },
+);
+
+/** One unfinished state → another. */
+export async function changeIfIn(tx: Tx, id: string, from: BuildState[], state: BuildState): Promise<void> {
+  await changeBuild(tx, { id, from, state });
+}
+
+const finishBuild = prepared<{ id: string; state: BuildState; now: Date }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({
+      state: valueFor(builds.state, "state"),
+      finishedAt: valueFor(builds.finishedAt, "now"),
+      pausedQueueId: null,
+      isPaused: false,
+    })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
+    .returning({ id: builds.id });
+});
+
+/** scheduled, running, failing, canceling → finished. */
+export async function finishBuildIfUnfinished(
+  tx: Tx,
+  id: string,
+  { state, now }: { state: BuildState; now: Date },
+): Promise<void> {
+  await finishBuild(tx, { id, state, now });
+}
+
+/** A finished build → scheduled, or running if it had started. */
+export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
+  const { builds } = tx.tables;
+  await tx
+    .update(builds)
+    .set({
+      state: sql`case when ${builds.startedAt} is null then 'scheduled' else 'running' end`,
+      finishedAt: null,
+    })
+    .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)));
+}
+
+/**
+ * The jobs that a cancel ends, if they have not finished: jobs without an agent → canceled, others → canceling. An
+ * agent that has not accepted its job never starts it.
+ * @returns the changed jobs
+ */
+export async function cancelJobsIfUnfinished(
+  tx: Tx,
+  { buildId, jobId }: { buildId: string; jobId?: string },
+  now: Date,
+): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  const these = and(eq(jobs.buildId, buildId), jobId === undefined ? undefined : eq(jobs.id, jobId));
+  const stopping = await tx
+    .update(jobs)
+    .set({ state: "canceling", timesOutAt: null })
+    .where(
+      and(
+        these,
+        inArray(jobs.state, leasedJobStates),
+        ne(jobs.state, "canceling"),
+        sql`${jobs.acceptedAt} is not null`,
+      ),
+    )
+    .returning();
+  const ended = await tx
+    .update(jobs)
+    .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null })
+    .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
+    .returning();
+  return [...stopping, ...ended];
+}
+
+/** finished → retried. Of simultaneous retries, exactly one gets the row. */
+export async function markRetriedIfNot(tx: Tx, id: string, retriedInJobId: string): Promise<boolean> {
+  const { jobs } = tx.tables;
+  const marked = await tx
+    .update(jobs)
+    .set({ retriedInJobId })
+    .where(and(eq(jobs.id, id), isNull(jobs.retriedInJobId)))
+    .returning({ id: jobs.id });
+  return marked.length > 0;
+}

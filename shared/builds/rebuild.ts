@@ -1,0 +1,82 @@
+import { type Actor, audit } from "../accounts/audit.ts";
+import type { Tx } from "../db/database.ts";
+import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
+import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../runtime/services.ts";
+import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
+import { type BuildRequest, createBuilds } from "./create.ts";
+import { type Build, listBuildsOfDeliveries } from "./store.ts";
+
+/**
+ * Makes a new build like another, with the present steps of the pipeline. It can read the same webhook payload.
+ * @throws Refusal 404, 422
+ */
+export async function rebuild(
+  services: Services,
+  actor: Actor,
+  pipeline: Pipeline,
+  number: number,
+  source: "api" | "ui" = "api",
+): Promise<BuildDetails> {
+  const { db, events } = services;
+  const { build: original } = await requireBuild(db, pipeline, number);
+  const { build, changed } = await db.transaction(async (tx) => {
+    const request: BuildRequest = {
+      pipelineId: pipeline.id,
+      deliveryId: original.deliveryId,
+      rebuild: await takeRebuildNumber(tx, original),
+      creatorId: actor.userId,
+      author: original.author,
+      rebuiltFromId: original.id,
+      source,
+      message: original.message,
+      commit: original.commit,
+      branch: original.branch,
+      environmentSealed: sealedEnvironment(services, original),
+    };
+    const made = await createOneBuild(tx, request);
+    await audit(tx, actor, "created", auditSubject(made.build, pipeline));
+    return made;
+  });
+  events.publish(changed);
+  return requireBuild(db, pipeline, build.number);
+}
+
+/** Copies the sealed text. Builds of before have variables in clear. */
+function sealedEnvironment({ cipher }: Services, { environment, environmentSealed }: Build): string | null {
+  if (Object.keys(environment).length === 0) return environmentSealed;
+  const sealed = openEnvironmentIfPossible(cipher, environmentSealed);
+  return sealEnvironment(cipher, { ...environment, ...sealed });
+}
+
+async function takeRebuildNumber(tx: Tx, { pipelineId, deliveryId }: Build): Promise<number> {
+  if (deliveryId === null) return 0;
+  return nextRebuild(await listRebuilds(tx, { pipelineId, deliveryId }));
+}
+
+/**
+ * Lists the builds of a delivery, and locks the pipeline so that no other gets the next rebuild number.
+ * @throws Refusal 404
+ */
+export async function listRebuilds(
+  tx: Tx,
+  { pipelineId, deliveryId }: { pipelineId: string; deliveryId: string },
+): Promise<Build[]> {
+  if (!(await lockPipeline(tx, pipelineId))) throw notFound("pipeline");
+  return listBuildsOfDeliveries(tx, [deliveryId]);
+}
+
+export function nextRebuild(builds: { rebuild: number }[]): number {
+  return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
+}
+
+/** @throws Refusal 422 */
+export async function createOneBuild(tx: Tx, request: BuildRequest) {
+  const {
+    builds: [build],
+    changed,
+  } = await createBuilds(tx, [request], tx.now);
+  if (!build) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
+  return { build, changed };
+}
