@@ -141,7 +141,8 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
         }),
         description: "What the filter says of the delivery",
       },
-      refusals: ["Validation failed: …", "The delivery's payload is no longer kept"],
+      tooMany: "one test of the organization runs and two wait",
+      refusals: ["Validation failed: …", "The payload of this delivery is no longer kept"],
       run: async (call) => {
         const { trigger } = await triggerOf(services, call);
         const { expression, delivery_id } = await call.readBody();

@@ -6,13 +6,14 @@ import { type Arrival, findReplayedDelivery } from "../../shared/triggers/delive
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
-import type { EncodedBody } from "../../shared/triggers/payloads/codec.ts";
+import { decodeBody, type EncodedBody } from "../../shared/triggers/payloads/codec.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
+import { RefusedSenders } from "./refused-senders.ts";
 
 /**
  * POST /deliver/:token. Stores a delivery, which a worker decides.
@@ -21,7 +22,7 @@ import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "
  * 2. Find the trigger: 404, or 403 if it is disabled.
  * 3. Check the content type: 415.
  * 4. Read the body: 413, 408, 429, 503.
- * 5. Verify the signature: 401.
+ * 5. Verify the signature: 401. Too many refusals of the steps 3 to 5: 429 in their place.
  * 6. Answer a repeated Idempotency-Key with the first delivery.
  * 7. Count the delivery against the organization's limit: 429.
  * 8. Check that the body is JSON: 400. Large bodies take turns: 503.
@@ -35,7 +36,8 @@ export function deliver(
   parts: { intake: Intake; refusals: RefusalCounts },
 ) {
   const maxBytes = services.config.maxPayloadBytes;
-  const door: Door = { services, bodies, ...parts, tooLarge: () => payloadTooLarge(maxBytes) };
+  const senders = new RefusedSenders(services);
+  const door: Door = { services, bodies, senders, ...parts, tooLarge: () => payloadTooLarge(maxBytes) };
   return defineHandler((event) => new Posting(door, event).answer());
 }
 
@@ -46,6 +48,7 @@ interface Door {
   bodies: Bodies;
   intake: Intake;
   refusals: RefusalCounts;
+  senders: RefusedSenders;
   tooLarge: () => DeliveryRefusal;
 }
 
@@ -56,6 +59,7 @@ class Posting {
   readonly #token: string;
   /** Perhaps a hint, which may let a request pass; only the row may refuse it. */
   #trigger: EnabledTrigger | undefined;
+  /** As received. Empty once it is encoded, so that it is in memory only once. */
   #body = noBytes;
 
   constructor(door: Door, event: H3Event) {
@@ -69,9 +73,12 @@ class Posting {
       return await this.#receive();
     } catch (error) {
       if (!(error instanceof DeliveryRefusal)) throw error;
-      const { services, refusals } = this.#door;
+      const { services, refusals, senders } = this.#door;
       const triggerId = error.triggerId ?? this.#trigger?.id;
-      if (triggerId) refusals.count(triggerId, error.refusalCause);
+      if (triggerId) {
+        refusals.count(triggerId, error.refusalCause);
+        await senders.count(this.#event, triggerId, error);
+      }
       return answerDeliveryRefusal(services, this.#event, error);
     }
   }
@@ -84,6 +91,7 @@ class Posting {
     const contentType = requireJson(this.#event.req.headers);
     const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, trigger);
     this.#body = request.bytes;
+    request.bytes = noBytes;
     try {
       return await this.#check(trigger, contentType);
     } finally {
@@ -102,7 +110,7 @@ class Posting {
     const event = this.#event;
     let trigger = hint;
     try {
-      this.#requireSignature(trigger);
+      await this.#door.senders.check(event, trigger.id, () => this.#requireSignature(trigger));
     } catch (error) {
       trigger = await this.#readRowOfHint(trigger, error);
     }
@@ -122,6 +130,7 @@ class Posting {
       await limitDeliveries(services, event, trigger);
     }
     const body = await this.#checkBody(trigger);
+    this.#body = noBytes;
     return await this.#accept(trigger, { contentType, idempotencyKey, body });
   }
 
@@ -168,6 +177,7 @@ class Posting {
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
         isAccepted = acceptance.outcome === "accepted";
         if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
+        this.#body = await decodeBody(content.body); // for the signature
         trigger = await this.#readRow();
       }
     } finally {

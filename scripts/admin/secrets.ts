@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
 import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
+import { countLostSecrets, discardLostSecrets } from "../../shared/triggers/discard-secrets.ts";
 import { type Act, noun } from "./command.ts";
 
 export function secretCommands(act: Act, showProgress: (text: string) => void): Command[] {
@@ -17,6 +18,27 @@ export function secretCommands(act: Act, showProgress: (text: string) => void): 
         showProgress("\n");
         return { resealed, unreadable, sealed_under_other_keys: await countUnderOtherKeys(services) };
       }),
+    );
+  secrets
+    .command("discard")
+    .description(
+      "count what neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens; delete it if its key is lost for good",
+    )
+    .option("--key-is-lost", "delete it. Triggers that lose their signing secret are disabled")
+    .action(({ keyIsLost = false }: { keyIsLost?: boolean }) =>
+      act(
+        async (services) => {
+          const lost = keyIsLost ? await discardLostSecrets(services) : await countLostSecrets(services);
+          return {
+            discarded: keyIsLost,
+            variables_of_pipelines: lost["pipelines.environmentSealed"],
+            variables_of_triggers: lost["triggers.environmentSealed"],
+            secrets_of_triggers: lost["triggers.secretSealed"],
+            variables_of_builds: lost["builds.environmentSealed"],
+          };
+        },
+        { checksKey: false },
+      ),
     );
   return [secrets];
 }

@@ -14,6 +14,8 @@ const keyBytes = 32;
 
 /** scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. */
 const maxRunning = 2;
+/** One network leaves a core to others. */
+const maxRunningPerOwner = 1;
 /** Running and waiting. The last waits three seconds on two cores. */
 const bounds = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
 const retryAfterSeconds = 5;
@@ -40,7 +42,7 @@ export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyByt
 
 export function createPasswords(): Passwords {
   const places = new Places(bounds);
-  const turns = openTurns({ maxRunning });
+  const turns = openTurns({ maxRunning, maxRunningPerOwner });
   const inTurn = async (caller: CallerNetworks, work: () => Promise<Buffer>): Promise<Buffer> => {
     const noPlace = places.take(caller);
     if (noPlace) throw refusalOf(noPlace);

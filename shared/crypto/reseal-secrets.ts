@@ -1,4 +1,4 @@
-import { type ResealBatch, resealBatch, sealedColumns } from "../db/sealed-store.ts";
+import { rewriteBatch, type SealedBatch, sealedColumns } from "../db/sealed-store.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Cipher } from "./cipher.ts";
 
@@ -33,15 +33,15 @@ export async function resealSecrets(
 /** @returns the number of texts that no key opens */
 async function resealRange(
   { db, cipher }: Pick<Services, "db" | "cipher">,
-  range: Omit<ResealBatch, "skipped">,
+  range: Omit<SealedBatch, "skipped">,
   onBatch: (resealed: number) => void,
 ): Promise<number> {
   for (let skipped = 0; ; ) {
     const batch = await db.transaction((tx) =>
-      resealBatch(tx, { ...range, skipped }, (sealed) => resealIfPossible(cipher, sealed)),
+      rewriteBatch(tx, { ...range, skipped }, (sealed) => resealIfPossible(cipher, sealed)),
     );
-    skipped += batch.unreadable;
-    onBatch(batch.resealed);
+    skipped += batch.kept;
+    onBatch(batch.changed.length);
     if (batch.isLast) return skipped;
   }
 }

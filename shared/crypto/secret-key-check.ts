@@ -70,6 +70,11 @@ export async function checkSecretKey(services: Services): Promise<boolean> {
   }
 }
 
+/** Makes SECRET_KEY the key of the database. Call once nothing needs another key. */
+export async function acceptSecretKey({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<void> {
+  await db.transaction((tx) => putSetting(tx, setting, cipher.fingerprints[0] ?? ""));
+}
+
 /** Counts sealed values that name another key than SECRET_KEY, or none. 1,000 stands for 1,000 or more. */
 export function countUnderOtherKeys({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<number> {
   return countSealedUnderOthers(db, cipher.keyNames[0], maxCount);
@@ -108,15 +113,15 @@ async function requireSecretKey(services: Services): Promise<void> {
 
   const left = await countUnderOtherKeys(services);
   if (left > 0) log.warn({ sealedUnderOtherKeys: left, countedUpTo: maxCount }, resealAdvice);
-  if (known !== cipher.fingerprints[0])
-    await db.transaction((tx) => putSetting(tx, setting, cipher.fingerprints[0] ?? ""));
+  if (known !== cipher.fingerprints[0]) await acceptSecretKey(services);
 }
 
 const wrongKey =
   "SECRET_KEY is not the key that this database's secrets were stored under. " +
   "Start with the former key, or give it as SECRET_KEY_PREVIOUS beside the new one.";
 const missingKey =
-  "Give that key as SECRET_KEY_PREVIOUS until npm run -s admin -- secrets reseal has stored them anew.";
+  "Give that key as SECRET_KEY_PREVIOUS until npm run -s admin -- secrets reseal has stored them anew. " +
+  "If it is lost: npm run -s admin -- secrets discard.";
 const resealAdvice =
   "stored secrets do not name SECRET_KEY as their key: npm run -s admin -- secrets reseal stores them anew";
 

@@ -14,6 +14,8 @@ export const tokenPrefixes = {
   session: "sbss_",
   trigger: "sbtr_",
   job: "sbjt_",
+  agentRegistration: "sbct_",
+  agentSession: "sbag_",
 } as const;
 
 export type TokenKind = keyof typeof tokenPrefixes;

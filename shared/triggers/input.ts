@@ -1,13 +1,6 @@
 import { z } from "zod";
-import { excerpt } from "../refusal.ts";
-import { isStorable, requiredText, text } from "../validation.ts";
-import { reservedVariable } from "../vocabulary.ts";
-
-const maxVariables = 100;
-const maxNameLength = 255;
-/** Of all values together, without their names. */
-const maxEnvironmentBytes = 64 * 1024;
-const maxValueProblems = 5;
+import { environmentSchema } from "../pipelines/environment.ts";
+import { requiredText, text } from "../validation.ts";
 
 export const triggerLabel = requiredText("Label", 255);
 
@@ -18,55 +11,7 @@ export const buildText = {
   branch: text("Build branch", 1000).nullable(),
 };
 
-const variables = z
-  .record(z.string(), z.unknown(), { error: "Environment must be an object of names and text" })
-  .superRefine((value, context) => {
-    for (const message of variableProblems(value)) context.addIssue(message);
-  })
-  .transform((value) => value as Record<string, string>)
-  .meta({ additionalProperties: { type: "string" } });
-
-function variableProblems(variables: Record<string, unknown>): string[] {
-  const names = Object.keys(variables);
-  const values = Object.values(variables).filter((value) => typeof value === "string");
-  const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  const problems = [
-    names.some((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) &&
-      "Environment names must be letters, digits and _, not starting with a digit",
-    names.some((name) => name.length > maxNameLength) &&
-      `Environment names are too long (maximum is ${maxNameLength} characters)`,
-    names.some((name) => reservedVariable.test(name)) &&
-      "Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself",
-    names.length > maxVariables && `Environment has more than ${maxVariables} variables`,
-    bytes > maxEnvironmentBytes && "Environment values are larger than 64 KB in all",
-  ];
-  return [...problems.filter((problem) => problem !== false), ...valueProblems(variables)];
-}
-
-function valueProblems(variables: Record<string, unknown>): string[] {
-  const problems = Object.entries(variables).flatMap(([name, value]) => {
-    const words = `Environment variable ${excerpt(name)} must be text`;
-    if (typeof value !== "string") return `${words}, not ${typeInWords(value)}`;
-    return isStorable(value) ? [] : `${words} without NUL`;
-  });
-  const more = problems.length - maxValueProblems;
-  return more > 0 ? [...problems.slice(0, maxValueProblems), `and ${more} more`] : problems;
-}
-
-function typeInWords(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return (
-    { boolean: "true or false", number: "a number", object: "an object" }[typeof value as string] ?? "this"
-  );
-}
-
-/** Zod records drop the name `__proto__` without an error. */
-export const environment = z.preprocess((value, context) => {
-  if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
-    context.addIssue("Environment cannot have the name __proto__");
-  return value;
-}, variables);
+export const environment = environmentSchema("Environment");
 
 export const signingSecret = requiredText("Secret", 1000);
 
@@ -85,6 +30,18 @@ export const newTrigger = z.object({
 });
 
 export type NewTrigger = z.infer<typeof newTrigger>;
+
+/** Every delivery builds, with `buildDefaults`. */
+export const plainTrigger = {
+  type: "webhook",
+  enabled: true,
+  message: null,
+  commit: null,
+  branch: null,
+  environment: {},
+  filter: null,
+  secret: null,
+} satisfies Omit<NewTrigger, "label">;
 
 /** Absent members stay. */
 export interface TriggerChange extends Partial<Omit<NewTrigger, "secret">> {

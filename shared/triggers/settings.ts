@@ -1,8 +1,8 @@
 import type { Actor } from "../accounts/audit.ts";
 import type { Organization } from "../accounts/organization-store.ts";
 import type { BuildRequest } from "../builds/create.ts";
-import { openEnvironment, sealEnvironment } from "../builds/environment.ts";
 import type { Cipher } from "../crypto/cipher.ts";
+import { openEnvironment, sealEnvironment } from "../pipelines/environment.ts";
 import type { Problem } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import { compileFilter } from "./filter/compile.ts";

@@ -43,12 +43,17 @@ export const listTriggersById = prepared<{ ids: string[] }, Trigger, Tx>((tx) =>
   tx.select().from(tx.tables.triggers).where(isOneOf(tx.tables.triggers.id, "ids")),
 );
 
-export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
+const selectTrigger = prepared((db: Db | Tx) => {
   const { triggers } = db.tables;
-  const [found] = await db
+  const isOfPipeline = eq(triggers.pipelineId, sql.placeholder("pipelineId"));
+  return db
     .select()
     .from(triggers)
-    .where(and(eq(triggers.id, id), eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
+    .where(and(eq(triggers.id, sql.placeholder("id")), isOfPipeline, isNull(triggers.deletedAt)));
+});
+
+export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
+  const [found] = await selectTrigger(db, { pipelineId, id });
   return found;
 }
 

@@ -2,7 +2,7 @@ import { secondMs } from "../../durations.ts";
 import { openTurns, TurnRefused } from "../../runtime/turns.ts";
 import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
 import { findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
-import { DeliveryRefusal } from "./refusals.ts";
+import { busy, DeliveryRefusal, tooManyLarge } from "./refusals.ts";
 
 /**
  * Checks a body, then encodes it. The request's signal aborts when the caller disconnects.
@@ -24,8 +24,8 @@ export interface BodyCheckOptions {
 
 /** Of libuv's four threads, which also deflate small bodies. */
 const maxAtOnce = 3;
-const maxAtOncePerOrganization = 2;
-const retryAfter = { "Retry-After": "10" };
+/** A second would take another core, and slow others more than it helps: a payload takes 40 ms. */
+const maxAtOncePerOrganization = 1;
 
 /** @throws DeliveryRefusal 400 */
 export async function checkBody(body: Buffer, maxDepth: number): Promise<EncodedBody> {
@@ -39,7 +39,7 @@ export function openBodyCheck({
   maxDepth,
   maxWaiting = 400,
   maxWaitingPerOrganization = 100,
-  maxWaitMs = 10 * secondMs,
+  maxWaitMs = 5 * secondMs,
 }: BodyCheckOptions): BodyCheck {
   const turns = openTurns({
     maxRunning: maxAtOnce,
@@ -54,11 +54,9 @@ export function openBodyCheck({
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
       return await turns.take(organizationId, () => checkBody(body, maxDepth), signal);
     } catch (error) {
-      if (deadline.aborted && error === deadline.reason)
-        throw new DeliveryRefusal("busy", { headers: retryAfter });
+      if (deadline.aborted && error === deadline.reason) throw busy();
       if (!(error instanceof TurnRefused)) throw error;
-      const cause = error.bound === "owner" ? "too_many_large" : "busy";
-      throw new DeliveryRefusal(cause, { headers: retryAfter });
+      throw error.bound === "owner" ? tooManyLarge() : busy();
     }
   };
 

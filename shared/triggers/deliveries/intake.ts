@@ -1,12 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { hashToken } from "../../crypto/tokens.ts";
+import { secondMs } from "../../durations.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
 import { type BodyCheck, openBodyCheck } from "./check.ts";
-import { DeliveryRefusal } from "./refusals.ts";
+import { busy, DeliveryRefusal } from "./refusals.ts";
 
 export interface EnabledTrigger {
   id: string;
@@ -27,7 +28,7 @@ export interface Intake {
   requireEnabledTrigger(token: string): Promise<EnabledTrigger>;
   /** @throws DeliveryRefusal 400, 503; the signal's reason */
   checkBody: BodyCheck;
-  /** Concurrent deliveries share a commit. */
+  /** Concurrent deliveries share a commit. @throws DeliveryRefusal 503 after `maxWaitMs` */
   accept(arrival: Arrival): Promise<Acceptance>;
 }
 
@@ -35,14 +36,18 @@ const hintTtlMs = 1000;
 const maxHints = 10_000;
 const maxGroupItems = 500;
 const maxGroupBytes = 8 * 1024 * 1024;
+/** A body that waits stays in memory, and its sender gives up. */
+const defaultMaxWaitMs = 5 * secondMs;
 
-export function openIntake(services: Services): Intake {
+/** @param maxWaitMs wait for the commits of earlier deliveries */
+export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): Intake {
   const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
   const group = createBatcher<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: maxGroupItems,
     maxWeight: maxGroupBytes,
     weigh: (arrival) => arrival.body.bytes.length,
+    maxWait: { ms: maxWaitMs, error: busy },
   });
 
   return {

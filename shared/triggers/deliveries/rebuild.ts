@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
 import { auditSubject } from "../../builds/builds.ts";
-import { createBuilds } from "../../builds/create.ts";
-import { type Build, listBuildsOfDeliveries } from "../../builds/store.ts";
+import { createOneBuild, listRebuilds, nextRebuild } from "../../builds/rebuild.ts";
+import type { Build } from "../../builds/store.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
@@ -21,8 +21,7 @@ export async function rebuildDelivery(
   { pipeline, trigger, delivery }: { pipeline: Pipeline; trigger: Trigger; delivery: Delivery },
   expected?: number,
 ): Promise<Build> {
-  const { db, clock, events } = services;
-  const now = clock.now();
+  const { db, events } = services;
   const { build, changed } = await db.transaction(async (tx) => {
     const present = await lockDelivery(tx, trigger.id, delivery.id);
     const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map(planBuild);
@@ -31,7 +30,7 @@ export async function rebuildDelivery(
     if (!(await hasPayload(tx, delivery.id)))
       throw new Refusal(422, "The payload of this delivery is no longer kept");
 
-    const earlier = await listBuildsOfDeliveries(tx, [delivery.id]);
+    const earlier = await listRebuilds(tx, { pipelineId: trigger.pipelineId, deliveryId: delivery.id });
     const same = earlier.find(({ rebuild }) => rebuild === expected);
     if (same) return { build: same, changed: [] };
     const request = {
@@ -40,16 +39,10 @@ export async function rebuildDelivery(
       rebuild: nextRebuild(earlier),
       creatorId: actor.userId,
     };
-    const created = await createBuilds(tx, [request], now);
-    const [built] = created.builds;
-    if (!built) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
-    await audit(tx, actor, "created", auditSubject(built, pipeline));
-    return { build: built, changed: created.changed };
+    const created = await createOneBuild(tx, request);
+    await audit(tx, actor, "created", auditSubject(created.build, pipeline));
+    return created;
   });
   events.publish([...changed, `trigger:${trigger.id}`]);
   return build;
-}
-
-export function nextRebuild(builds: { rebuild: number }[]): number {
-  return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
 }

@@ -25,7 +25,7 @@ const answers = {
     503,
     "Too many large payloads of the organization are being processed. Please try again later",
   ],
-  busy: [503, "Too many large payloads are being processed. Please try again later"],
+  busy: [503, "Too many payloads are being processed. Please try again later"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
 /** Counted, not stored. */
@@ -46,4 +46,15 @@ export class DeliveryRefusal extends Refusal {
 
 export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
   return new DeliveryRefusal("too_large", { message: `Payload is larger than ${exactSize(maxBytes)}` });
+}
+
+const retryLater = { "Retry-After": "10" };
+
+/** A delivery has waited too long, or too many wait before it. */
+export function busy(): DeliveryRefusal {
+  return new DeliveryRefusal("busy", { headers: retryLater });
+}
+
+export function tooManyLarge(): DeliveryRefusal {
+  return new DeliveryRefusal("too_many_large", { headers: retryLater });
 }

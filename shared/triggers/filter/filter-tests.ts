@@ -39,11 +39,11 @@ export function openFilterTests({ db }: Services, lanes: FilterLanes = openFilte
 
   return {
     async run({ organizationId, trigger, expression, deliveryId }, signal) {
-      const delivery = await requireDelivery(db, trigger, deliveryId);
-      const compiled = compileFilter(expression);
-      if ("problem" in compiled) return { error: compiled.problem };
-      const evaluate = () =>
-        lanes.take(
+      const evaluate = async () => {
+        const delivery = await requireDelivery(db, trigger, deliveryId);
+        const compiled = compileFilter(expression);
+        if ("problem" in compiled) return { error: compiled.problem };
+        return lanes.take(
           organizationId,
           async (evaluateInLane) => {
             const [payload] = await listEncodedPayloads(db, [delivery.id]);
@@ -53,6 +53,7 @@ export function openFilterTests({ db }: Services, lanes: FilterLanes = openFilte
           },
           signal,
         );
+      };
       try {
         return await turns.take(organizationId, evaluate, signal);
       } catch (error) {

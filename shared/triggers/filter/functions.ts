@@ -1,12 +1,23 @@
 import { LRUCache } from "lru-cache";
 import { RE2JS, RE2JSSyntaxException } from "re2js";
+import { patternSize } from "./pattern-size.ts";
 
 /** V8's own search is fast up to here. */
 const maxShortNeedle = 256;
 
-const patterns = new LRUCache<string, RE2JS>({ max: 200 });
+/** Compiling blocks the event loop for up to 50 ms. */
+const maxPatternSize = 5000;
+/** Of all compiled patterns: a part takes about 200 bytes. */
+const maxSizeInMemory = 100_000;
+const patterns = new LRUCache<string, RE2JS>({
+  max: 200,
+  maxSize: maxSizeInMemory,
+  sizeCalculation: (_compiled, pattern) => Math.max(1, patternSize(pattern)),
+});
 
 export function findPatternProblem(pattern: string): string | undefined {
+  if (patternSize(pattern) > maxPatternSize)
+    return `The pattern repeats too much (maximum is ${maxPatternSize.toLocaleString("en-US")} parts)`;
   try {
     compilePattern(pattern);
     return undefined;

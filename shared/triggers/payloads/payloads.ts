@@ -1,5 +1,6 @@
+import { findTotal, listOrganizationsToEvict } from "../../accounts/byte-totals-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
-import { purgeInBatches } from "../../db/purge-in-batches.ts";
+import { purgeInBatches, restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { Services } from "../../runtime/services.ts";
@@ -7,12 +8,14 @@ import { idempotencyKeysFreeSince } from "../deliveries/accept.ts";
 import { deleteDeliveries, deleteIdempotencyKeysBefore, listDecidedBelow } from "../deliveries/store.ts";
 import { deletePayloads, findPayload, hasPayload, listOldestPayloads } from "./store.ts";
 import { countPayloads } from "./totals.ts";
-import { deleteEmptyTotals, findTotal, listOrganizationsToEvict, lockTotals } from "./totals-store.ts";
+import { deleteEmptyTotals, lockTotals } from "./totals-store.ts";
 
 const maxRowsAtOnce = 200;
 /** Large bodies are many pages. */
 const maxBytesAtOnce = 16 * 1024 * 1024;
 const maxPagesAtOnce = 2000;
+/** A run leaves the rest to the next, ten minutes later: far more than arrive meanwhile. */
+const defaultMaxPayloads = 400_000;
 
 /** Undefined if evicted, or if no webhook created the build. */
 export async function readWebhookPayload(
@@ -33,33 +36,45 @@ export async function canReadWebhookPayload(
 /**
  * Evicts payloads past their retention, then the oldest of organizations over their limit, in small transactions.
  * Spares waiting deliveries.
- * @param isClockTrusted false: keeps those past their retention, and counts none, whose ids may be of a time to come
+ * @param options.isClockTrusted false: keeps those past their retention, and counts none, whose ids may be of a time
+ * to come
+ * @param options.maxPayloads stops a run soon after so many old ones, or so many of an organization
  * @returns the number evicted
  */
-export async function evictPayloads(services: Services, isClockTrusted = true): Promise<number> {
-  const old = isClockTrusted ? await evictOld(services) : 0;
+export async function evictPayloads(
+  services: Services,
+  { isClockTrusted = true, maxPayloads = defaultMaxPayloads } = {},
+): Promise<number> {
+  const old = isClockTrusted ? await evictOld(services, maxPayloads) : 0;
   if (isClockTrusted) await countPayloads(services);
-  const evicted = old + (await evictExcess(services));
+  const evicted = old + (await evictExcess(services, maxPayloads));
   await giveBackSpace(services);
   if (evicted > 0) services.log.info({ payloads: evicted }, "evicted payloads");
   return evicted;
 }
 
-async function evictOld({ db, clock, config }: Services): Promise<number> {
+async function evictOld({ db, clock, config }: Services, maxPayloads: number): Promise<number> {
   const below = lowestIdAt(evictedBefore(clock.now(), config));
-  return evictInSteps(db, async () => ({ below, bytes: Number.POSITIVE_INFINITY }));
+  return evictInSteps(db, maxPayloads, async () => ({ below, bytes: Number.POSITIVE_INFINITY }));
 }
 
 /** Reads the totals. Payloads that are not counted yet are young, or wait for the first runs after an upgrade. */
-async function evictExcess({ db, clock, config }: Services): Promise<number> {
+async function evictExcess({ db, clock, config }: Services, maxPayloads: number): Promise<number> {
   const maxBytes = config.payloadBytesPerOrganization;
   const time = hourOf(evictedBefore(clock.now(), config));
   let evicted = 0;
-  for (const organizationId of await listOrganizationsToEvict(db, { maxBytes, time })) {
+  for (const organizationId of await listOrganizationsToEvict(db, db.tables.payloadTotals, {
+    maxBytes,
+    time,
+  })) {
     await db.transaction((tx) => deleteEmptyTotals(tx, organizationId));
-    evicted += await evictInSteps(db, async (tx) => {
+    evicted += await evictInSteps(db, maxPayloads, async (tx) => {
       const below = await lockTotals(tx); // two workers must not evict the same excess twice
-      return { organizationId, below, bytes: (await findTotal(tx, organizationId)) - maxBytes };
+      return {
+        organizationId,
+        below,
+        bytes: (await findTotal(tx, tx.tables.payloadTotals, organizationId)) - maxBytes,
+      };
     });
   }
   return evicted;
@@ -77,13 +92,20 @@ interface Eviction {
 }
 
 /** Each step is a transaction. */
-async function evictInSteps(db: Db, plan: (tx: Tx) => Promise<Eviction>): Promise<number> {
+async function evictInSteps(
+  db: Db,
+  maxPayloads: number,
+  plan: (tx: Tx) => Promise<Eviction>,
+): Promise<number> {
   let evicted = 0;
-  for (let after: string | undefined = lowestIdAt(new Date(0)); after !== undefined; ) {
-    const from: string = after;
+  let after = lowestIdAt(new Date(0));
+  while (evicted < maxPayloads) {
+    const from = after;
     const step = await db.transaction(async (tx) => evictNext(tx, await plan(tx), from));
     evicted += step.evicted;
+    if (step.after === undefined) return evicted;
     after = step.after;
+    await restBetweenTransactions();
   }
   return evicted;
 }
@@ -115,7 +137,7 @@ function takeUntil<Payload extends { size: number }>(payloads: Payload[], bytes:
 }
 
 async function giveBackSpace({ db }: Services): Promise<void> {
-  while ((await db.vacuum(maxPagesAtOnce)) > 0);
+  while ((await db.vacuum(maxPagesAtOnce)) > 0) await restBetweenTransactions();
 }
 
 /** Also purges expired idempotency keys. */

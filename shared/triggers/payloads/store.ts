@@ -1,7 +1,7 @@
-import { and, asc, eq, gt, inArray, lt } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
-import { decodeBody, type EncodedBody } from "./codec.ts";
+import { decodeBody, decodeStart, type EncodedBody } from "./codec.ts";
 import { lockTotals, subtractFromTotals } from "./totals-store.ts";
 
 export interface EncodedPayload {
@@ -19,6 +19,35 @@ export interface Payload {
 export async function findPayload(db: Db, deliveryId: string): Promise<Payload | undefined> {
   const [found] = await listEncodedPayloads(db, [deliveryId]);
   return found && { headers: found.headers, body: await decodeBody(found.body) };
+}
+
+export interface PayloadStart {
+  headers: StoredHeader[];
+  /** Without a character that is cut in half. */
+  text: string;
+  isWhole: boolean;
+}
+
+/** Deflated bytes may be a little longer than what they stand for. */
+const deflateOverheadBytes = 1024;
+
+/** Reads as much of a payload as a page shows. */
+export async function findPayloadStart(
+  db: Db,
+  deliveryId: string,
+  maxBytes: number,
+): Promise<PayloadStart | undefined> {
+  const { payloads, deliveries } = db.tables;
+  const maxStored = sql.raw(String(maxBytes + deflateOverheadBytes));
+  const start = sql`substr(${payloads.body}, 1, ${maxStored})`.mapWith(payloads.body);
+  const [found] = await db
+    .select({ headers: payloads.headers, codec: payloads.codec, bytes: start, size: deliveries.size })
+    .from(payloads)
+    .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
+    .where(eq(payloads.deliveryId, deliveryId));
+  if (!found) return undefined;
+  const text = new TextDecoder().decode(await decodeStart(found, maxBytes), { stream: true });
+  return { headers: found.headers, text, isWhole: found.size <= maxBytes };
 }
 
 export async function listEncodedPayloads(db: Db, deliveryIds: string[]): Promise<EncodedPayload[]> {
@@ -62,7 +91,14 @@ export async function listOldestPayloads(
     .select({ deliveryId: payloads.deliveryId, size: payloads.size, status: deliveries.status })
     .from(payloads)
     .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(and(isOfOrganization, gt(payloads.deliveryId, after), lt(payloads.deliveryId, below)))
+    .where(
+      and(
+        isOfOrganization,
+        gt(payloads.deliveryId, after),
+        lt(payloads.deliveryId, below),
+        gt(deliveries.id, after), // else Postgres merges all deliveries from the first on
+      ),
+    )
     .orderBy(asc(payloads.deliveryId))
     .limit(limit);
   return rows.map(({ status, ...payload }) => ({ ...payload, isDecided: status !== null }));

@@ -1,5 +1,6 @@
-import { and, asc, eq, gt, gte, lt, min, or, sql, sum } from "drizzle-orm";
-import type { Db, Tx } from "../../db/database.ts";
+import { and, asc, eq, gte, lt, sql, sum } from "drizzle-orm";
+import { type OrganizationBytes, subtractFromTotal } from "../../accounts/byte-totals-store.ts";
+import type { Tx } from "../../db/database.ts";
 import { putSetting } from "../../db/settings-store.ts";
 import { hourOf } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
@@ -8,11 +9,6 @@ import { timeOfId } from "../../ids.ts";
 export interface IdRange {
   from: string;
   below: string;
-}
-
-interface OrganizationBytes {
-  organizationId: string;
-  bytes: number;
 }
 
 /** Payloads with lower ids are in the totals. The migration writes the first value. */
@@ -64,18 +60,6 @@ export async function sumPayloadBytes(tx: Tx, { from, below }: IdRange): Promise
   return sums.filter((each) => each.bytes > 0); // null without payloads
 }
 
-export async function addToTotals(tx: Tx, hour: Date, added: OrganizationBytes[]): Promise<void> {
-  const { payloadTotals } = tx.tables;
-  if (added.length === 0) return;
-  await tx
-    .insert(payloadTotals)
-    .values(added.map((each) => ({ ...each, hour })))
-    .onConflictDoUpdate({
-      target: [payloadTotals.organizationId, payloadTotals.hour],
-      set: { bytes: sql`${payloadTotals.bytes} + excluded.bytes` },
-    });
-}
-
 interface DeletedPayload {
   deliveryId: string;
   organizationId: string;
@@ -90,40 +74,9 @@ export async function subtractFromTotals(tx: Tx, deleted: DeletedPayload[]): Pro
   for (const [, payloads] of Map.groupBy(deleted, keyOf)) {
     const [first] = payloads as [DeletedPayload];
     const bytes = payloads.reduce((total, { size }) => total + size, 0);
-    await tx
-      .update(payloadTotals)
-      .set({ bytes: sql`${payloadTotals.bytes} - ${bytes}` })
-      .where(
-        and(
-          eq(payloadTotals.organizationId, first.organizationId),
-          eq(payloadTotals.hour, hourOfPayload(first)),
-        ),
-      );
+    const { organizationId } = first;
+    await subtractFromTotal(tx, payloadTotals, hourOfPayload(first), { organizationId, bytes });
   }
-}
-
-export async function findTotal(tx: Tx, organizationId: string): Promise<number> {
-  const { payloadTotals } = tx.tables;
-  const [row] = await tx
-    .select({ bytes: sum(payloadTotals.bytes).mapWith(Number) })
-    .from(payloadTotals)
-    .where(eq(payloadTotals.organizationId, organizationId));
-  return row?.bytes ?? 0;
-}
-
-/** Organizations that store more than `maxBytes`, or have totals of an hour before `time`. */
-export async function listOrganizationsToEvict(
-  db: Db,
-  { maxBytes, time }: { maxBytes: number; time: Date },
-): Promise<string[]> {
-  const { payloadTotals } = db.tables;
-  const { organizationId, hour } = payloadTotals;
-  const rows = await db.offLoop
-    .select({ organizationId })
-    .from(payloadTotals)
-    .groupBy(organizationId)
-    .having(or(gt(sum(payloadTotals.bytes), maxBytes), sql`${min(hour)} < ${sql.param(time, hour)}`));
-  return rows.map((row) => row.organizationId);
 }
 
 /** Deletes the totals of hours before the organization's oldest payload. */

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { addToTotals } from "../../accounts/byte-totals-store.ts";
 import type { Tx } from "../../db/database.ts";
+import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { hourMs, hourOf, minuteMs } from "../../durations.ts";
 import { lowestIdAt, timeOfId } from "../../ids.ts";
 import type { Services } from "../../runtime/services.ts";
-import { addToTotals, findPayloadId, lockTotals, setCountedBelow, sumPayloadBytes } from "./totals-store.ts";
+import { findPayloadId, lockTotals, setCountedBelow, sumPayloadBytes } from "./totals-store.ts";
 
 /**
  * A payload commits after its id was made, and server clocks differ. One that commits later than this is never counted.
@@ -11,8 +12,6 @@ import { addToTotals, findPayloadId, lockTotals, setCountedBelow, sumPayloadByte
 const countedAfterMs = 10 * minuteMs;
 /** A transaction takes milliseconds, a run seconds. */
 const defaultLimits = { rowsAtOnce: 5000, maxTransactions: 200 };
-/** Between two transactions: other processes retry SQLite's write lock every 10 ms or less. */
-const restMs = 10;
 
 /**
  * Adds payloads to the totals in the order of their ids, where the last run stopped. Commits payloads and progress
@@ -25,7 +24,7 @@ export async function countPayloads(
   for (let run = 0; run < maxTransactions; run++) {
     const hasCounted = await db.transaction((tx) => countNextPayloads(tx, rowsAtOnce));
     if (!hasCounted) return;
-    await sleep(restMs);
+    await restBetweenTransactions();
   }
   log.info("payloads remain to be counted; the next run goes on");
 }
@@ -41,7 +40,7 @@ async function countNextPayloads(tx: Tx, maxRows: number): Promise<boolean> {
   const nextHour = lowestIdAt(new Date(hour.getTime() + hourMs));
   const end = nextHour < tooYoung ? nextHour : tooYoung;
   const below = (await findPayloadId(tx, { from, below: end }, maxRows)) ?? end;
-  await addToTotals(tx, hour, await sumPayloadBytes(tx, { from, below }));
+  await addToTotals(tx, tx.tables.payloadTotals, hour, await sumPayloadBytes(tx, { from, below }));
   await setCountedBelow(tx, below);
   return true;
 }

@@ -1,0 +1,39 @@
+import { eq, inArray, sql } from "drizzle-orm";
+import type { AuditSubject } from "../accounts/audit.ts";
+import type { Tx } from "../db/database.ts";
+import type { SealedColumn } from "../db/sealed-store.ts";
+
+type Owner = AuditSubject & { organizationId: string };
+
+/** Pipelines, triggers or builds, as subjects of the audit log. */
+export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: string[]): Promise<Owner[]> {
+  const { pipelines, triggers, builds } = tx.tables;
+  if (column === "pipelines.environmentSealed") {
+    const { id, name, organizationId } = pipelines;
+    const rows = await tx.select({ id, name, organizationId }).from(pipelines).where(inArray(id, ids));
+    return rows.map((row) => ({ ...row, type: "pipeline" }));
+  }
+  if (column === "builds.environmentSealed") {
+    const { id, organizationId } = builds;
+    const rows = await tx
+      .select({ id, slug: pipelines.slug, number: builds.number, organizationId })
+      .from(builds)
+      .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
+      .where(inArray(id, ids));
+    return rows.map(({ slug, number, ...row }) => ({ ...row, type: "build", name: `${slug} #${number}` }));
+  }
+  const rows = await tx
+    .select({ id: triggers.id, name: triggers.label, organizationId: pipelines.organizationId })
+    .from(triggers)
+    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+    .where(inArray(triggers.id, ids));
+  return rows.map((row) => ({ ...row, type: "trigger" }));
+}
+
+export async function disableTriggers(tx: Tx, ids: string[]): Promise<void> {
+  const { triggers } = tx.tables;
+  await tx
+    .update(triggers)
+    .set({ enabled: false, version: sql`${triggers.version} + 1` })
+    .where(inArray(triggers.id, ids));
+}

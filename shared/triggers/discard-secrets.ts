@@ -1,0 +1,76 @@
+import { auditAsOperator } from "../accounts/organizations.ts";
+import { acceptSecretKey } from "../crypto/secret-key-check.ts";
+import type { Tx } from "../db/database.ts";
+import { restBetweenTransactions } from "../db/purge-in-batches.ts";
+import { rewriteBatch, type SealedBatch, type SealedColumn, sealedColumns } from "../db/sealed-store.ts";
+import type { Services } from "../runtime/services.ts";
+import { disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
+
+export type LostSecrets = Record<SealedColumn, number>;
+
+/** Counts the secrets that neither SECRET_KEY nor the previous one opens. */
+export function countLostSecrets(services: Services): Promise<LostSecrets> {
+  return visitLost(services, false);
+}
+
+/**
+ * Deletes the secrets that neither key opens, in small transactions, as the Operator; then SECRET_KEY is the key of
+ * the database. Disables the triggers whose signing secret goes: they would accept unsigned deliveries.
+ */
+export async function discardLostSecrets(services: Services): Promise<LostSecrets> {
+  const discarded = await visitLost(services, true);
+  await acceptSecretKey(services);
+  return discarded;
+}
+
+async function visitLost(services: Services, discards: boolean): Promise<LostSecrets> {
+  const lost = Object.fromEntries(sealedColumns.map((column) => [column, 0])) as LostSecrets;
+  const keyName = services.cipher.keyNames[0];
+  for (const column of sealedColumns)
+    for (const side of ["below", "above"] as const)
+      lost[column] += await visitRange(services, { column, keyName, side }, discards);
+  return lost;
+}
+
+async function visitRange(
+  { db, cipher }: Services,
+  range: Omit<SealedBatch, "skipped">,
+  discards: boolean,
+): Promise<number> {
+  let lost = 0;
+  for (let skipped = 0; ; ) {
+    const from = skipped;
+    const batch = await db.transaction(async (tx) => {
+      let unreadable = 0;
+      const rewritten = await rewriteBatch(tx, { ...range, skipped: from }, (sealed) => {
+        if (opens(cipher, sealed)) return undefined;
+        unreadable++;
+        return discards ? null : undefined;
+      });
+      await auditDiscarded(tx, range.column, rewritten.changed);
+      return { ...rewritten, unreadable };
+    });
+    lost += batch.unreadable;
+    skipped += batch.kept;
+    if (batch.isLast) return lost;
+    await restBetweenTransactions();
+  }
+}
+
+function opens(cipher: Services["cipher"], sealed: string): boolean {
+  try {
+    cipher.open(sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function auditDiscarded(tx: Tx, column: SealedColumn, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const isSecret = column === "triggers.secretSealed";
+  if (isSecret) await disableTriggers(tx, ids);
+  const action = isSecret ? "discarded the lost secret of, and disabled," : "discarded the lost variables of";
+  for (const { organizationId, ...subject } of await listOwnersOfSealed(tx, column, ids))
+    await auditAsOperator(tx, organizationId, action, subject);
+}
