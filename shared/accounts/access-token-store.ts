@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type AccessToken = Tables["accessTokens"]["$inferSelect"];
@@ -118,10 +119,10 @@ export async function recordUseIfLater(
     .where(and(eq(grants.id, token.grantId), or(isNull(grants.lastUsedAt), lt(grants.lastUsedAt, use.at))));
 }
 
-/** Undefined also for a deactivated user, a former member or a disabled application. */
-export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
+const selectTokenHolder = prepared((db: Db) => {
   const { accessTokens, users, members, organizations, grants, applications } = db.tables;
-  const [found] = await db
+  const now = sql.param(sql.placeholder("now"), accessTokens.expiresAt);
+  return db
     .select({
       token: accessTokens,
       user: users,
@@ -140,13 +141,18 @@ export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
     .leftJoin(applications, eq(applications.id, grants.applicationId))
     .where(
       and(
-        eq(accessTokens.tokenHash, tokenHash),
+        eq(accessTokens.tokenHash, sql.placeholder("tokenHash")),
         isNull(accessTokens.revokedAt),
         or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
         isNull(users.deactivatedAt),
         isNull(applications.disabledAt),
       ),
     );
+});
+
+/** Undefined also for a deactivated user, a former member or a disabled application. */
+export async function findTokenHolder(db: Db, tokenHash: string, now: Date) {
+  const [found] = await selectTokenHolder(db, { tokenHash, now });
   return found;
 }
 

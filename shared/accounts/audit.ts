@@ -20,6 +20,8 @@ export interface AuditSubject {
     | "pipeline"
     | "build"
     | "trigger"
+    | "agent"
+    | "agent_token"
     | "application"
     | "access_token"
     | "grant"

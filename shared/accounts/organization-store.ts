@@ -1,5 +1,6 @@
-import { asc, eq } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Feature } from "../vocabulary.ts";
 
@@ -11,9 +12,16 @@ export async function findOrganization(db: Db | Tx, slug: string): Promise<Organ
   return found;
 }
 
-export async function findOrganizationById(db: Db | Tx, id: string): Promise<Organization | undefined> {
+const organizationById = prepared<{ id: string }, Organization>((db) => {
   const { organizations } = db.tables;
-  const [found] = await db.select().from(organizations).where(eq(organizations.id, id));
+  return db
+    .select()
+    .from(organizations)
+    .where(eq(organizations.id, sql.placeholder("id")));
+});
+
+export async function findOrganizationById(db: Db | Tx, id: string): Promise<Organization | undefined> {
+  const [found] = await organizationById(db, { id });
   return found;
 }
 

@@ -1,5 +1,6 @@
-import { and, eq, gt, inArray, isNull, lt } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { User } from "./user-store.ts";
 
@@ -9,14 +10,19 @@ export async function insertSession(tx: Tx, session: Session): Promise<void> {
   await tx.insert(tx.tables.sessions).values(session);
 }
 
-/** Finds active users only. */
-export async function findSessionUser(db: Db, tokenHash: string, now: Date): Promise<User | undefined> {
+const selectSessionUser = prepared((db: Db) => {
   const { sessions, users } = db.tables;
-  const [found] = await db
+  const isCurrent = gt(sessions.expiresAt, sql.param(sql.placeholder("now"), sessions.expiresAt));
+  return db
     .select({ user: users })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, now), isNull(users.deactivatedAt)));
+    .where(and(eq(sessions.tokenHash, sql.placeholder("tokenHash")), isCurrent, isNull(users.deactivatedAt)));
+});
+
+/** Finds active users only. */
+export async function findSessionUser(db: Db, tokenHash: string, now: Date): Promise<User | undefined> {
+  const [found] = await selectSessionUser(db, { tokenHash, now });
   return found?.user;
 }
 

@@ -14,7 +14,7 @@ import {
   insertSession,
 } from "./session-store.ts";
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
-import { normalizeEmail, passwordProblems } from "./users.ts";
+import { normalizeEmail, passwordProblems, publishSessionsEnd } from "./users.ts";
 
 /**
  * Takes equally long for an unknown address and a wrong password.
@@ -45,7 +45,7 @@ export async function startSession(
     previousUserId = await deleteSession(tx, hashToken(previousToken));
     return storeSession(services, tx, user.id);
   });
-  publishEnd(services, previousUserId);
+  publishSessionsEnd(services, previousUserId);
   return token;
 }
 
@@ -68,12 +68,7 @@ export async function findSignedInUser({ db, clock }: Services, token: string): 
 
 export async function endSession(services: Services, token: string): Promise<void> {
   const userId = await services.db.transaction((tx) => deleteSession(tx, hashToken(token)));
-  publishEnd(services, userId);
-}
-
-/** Event streams of the user look whether their session is still there. */
-function publishEnd({ events }: Services, userId: string | undefined): void {
-  if (userId !== undefined) events.publish([`user:${userId}`]);
+  publishSessionsEnd(services, userId);
 }
 
 /**
@@ -97,7 +92,7 @@ export async function changePassword(
     await deleteSessionsOfUser(tx, user.id);
     return { token: await storeSession(services, tx, user.id) };
   });
-  publishEnd(services, user.id);
+  publishSessionsEnd(services, user.id);
   return outcome;
 }
 

@@ -66,13 +66,15 @@ export async function setPassword(services: Services, email: string, password: s
   const problems = passwordProblems(password);
   if (problems.length > 0) throw validationFailed(...problems);
   const passwordHash = await services.passwords.hash(password, operatorNetworks);
-  return services.db.transaction(async (tx) => {
+  const changed = await services.db.transaction(async (tx) => {
     const user = await requireUser(tx, email);
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteSessionsOfUser(tx, user.id);
     await auditUser(tx, user, "set the password of");
     return user;
   });
+  publishSessionsEnd(services, changed.id);
+  return changed;
 }
 
 /**
@@ -80,11 +82,18 @@ export async function setPassword(services: Services, email: string, password: s
  * @throws Refusal 404
  */
 export async function deactivateUser(services: Services, email: string): Promise<User> {
-  return services.db.transaction(async (tx) => {
+  const deactivated = await services.db.transaction(async (tx) => {
     const user = await requireUser(tx, email);
     if (await deactivateIfActive(tx, user.id, services.clock.now())) await auditUser(tx, user, "deactivated");
     return user;
   });
+  publishSessionsEnd(services, deactivated.id);
+  return deactivated;
+}
+
+/** Event streams of the user look whether their session is still there. */
+export function publishSessionsEnd({ events }: Services, userId: string | undefined): void {
+  if (userId !== undefined) events.publish([`user:${userId}`]);
 }
 
 /**

@@ -1,0 +1,71 @@
+import { and, eq, gt, inArray, lte, min, or, sql, sum } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+// Stored bytes of organizations by the hour: of payloads, and of logs.
+type ByteTotals = Tables["payloadTotals"] | Tables["logTotals"];
+
+export interface OrganizationBytes {
+  organizationId: string;
+  bytes: number;
+}
+
+export async function addToTotals(
+  tx: Tx,
+  totals: ByteTotals,
+  hour: Date,
+  added: OrganizationBytes[],
+): Promise<void> {
+  if (added.length === 0) return;
+  await tx
+    .insert(totals)
+    .values(added.map((each) => ({ ...each, hour })))
+    .onConflictDoUpdate({
+      target: [totals.organizationId, totals.hour],
+      set: { bytes: sql`${totals.bytes} + excluded.bytes` },
+    });
+}
+
+export async function subtractFromTotal(
+  tx: Tx,
+  totals: ByteTotals,
+  hour: Date,
+  { organizationId, bytes }: OrganizationBytes,
+): Promise<void> {
+  await tx
+    .update(totals)
+    .set({ bytes: sql`${totals.bytes} - ${bytes}` })
+    .where(and(eq(totals.organizationId, organizationId), eq(totals.hour, hour)));
+}
+
+export async function findTotal(tx: Tx, totals: ByteTotals, organizationId: string): Promise<number> {
+  const [row] = await tx
+    .select({ bytes: sum(totals.bytes).mapWith(Number) })
+    .from(totals)
+    .where(eq(totals.organizationId, organizationId));
+  return row?.bytes ?? 0;
+}
+
+/** Locks the totals of these organizations. */
+export async function lockTotalsOf(tx: Tx, totals: ByteTotals, organizationIds: string[]): Promise<void> {
+  await tx.lock(totals, inArray(totals.organizationId, organizationIds), "exclusive");
+}
+
+export async function deleteZeroTotals(tx: Tx, totals: ByteTotals, organizationId: string): Promise<void> {
+  await tx.delete(totals).where(and(eq(totals.organizationId, organizationId), lte(totals.bytes, 0)));
+}
+
+/** Organizations that store more than `maxBytes`, or have totals of an hour before `time`. */
+export async function listOrganizationsToEvict(
+  db: Db,
+  totals: ByteTotals,
+  { maxBytes, time }: { maxBytes: number; time: Date },
+): Promise<string[]> {
+  const { organizationId, hour } = totals;
+  const rows = await db.offLoop
+    .select({ organizationId })
+    .from(totals)
+    .groupBy(organizationId)
+    .having(or(gt(sum(totals.bytes), maxBytes), sql`${min(hour)} < ${sql.param(time, hour)}`));
+  return rows.map((row) => row.organizationId);
+}
