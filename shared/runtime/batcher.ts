@@ -17,10 +17,13 @@ export interface BatcherOptions<Item, Result> {
   weigh?: (item: Item) => number;
   /** Flushes batches in parallel. */
   overlaps?: boolean;
+  /** Rejects items that have waited longer when their turn comes. */
+  maxWait?: { ms: number; error: () => Error };
 }
 
 interface Waiting<Item, Result> {
   item: Item;
+  addedAt: number;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
@@ -41,7 +44,7 @@ export async function gatherWhileGrowing(countWaiting: () => number, from = 0): 
  * DatabaseUnavailable fails all.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const { flush, gather = gatherWhileGrowing, overlaps = false } = options;
+  const { flush, gather = gatherWhileGrowing, overlaps = false, maxWait } = options;
   const waiting: Waiting<Item, Result>[] = [];
   const running = new Set<Promise<void>>();
   let isRunning = false;
@@ -68,6 +71,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   };
 
   const settle = async (batch: Waiting<Item, Result>[]) => {
+    if (batch.length === 0) return;
     try {
       await flushAll(batch);
     } catch (error) {
@@ -81,11 +85,20 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     isRunning = true;
     while (waiting.length > 0) {
       await gather(() => waiting.length);
+      rejectLate();
       const settled = settle(waiting.splice(0, batchSize(waiting, options)));
       if (overlaps) track(settled);
       else await settled;
     }
     isRunning = false;
+  };
+
+  const rejectLate = () => {
+    if (!maxWait) return;
+    const addedBefore = performance.now() - maxWait.ms;
+    const firstInTime = waiting.findIndex(({ addedAt }) => addedAt >= addedBefore);
+    const late = waiting.splice(0, firstInTime === -1 ? waiting.length : firstInTime);
+    for (const entry of late) entry.reject(maxWait.error());
   };
 
   const track = (task: Promise<void>) => {
@@ -96,7 +109,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, addedAt: performance.now(), resolve, reject });
         if (!isRunning) track(run());
       }),
     async idle() {

@@ -17,6 +17,11 @@ const names = { doubt: "clock_doubt", trusted: "clock_trusted_at", accepted: "cl
 export interface ClockGuard {
   /** Returns false while nothing may be deleted by age. Logs each change, and stores it for `findClockDoubt`. */
   isTrusted(): Promise<boolean>;
+  /**
+   * Returns false while the clock differs from those of the servers. A jump that is over, such as that of a machine
+   * which was suspended, does not count: what passes in minutes cannot wait for an hour.
+   */
+  isRight(): Promise<boolean>;
 }
 
 /** @param monotonicMs milliseconds that no change of the clock moves */
@@ -61,6 +66,7 @@ export function openClockGuard(
   };
 
   return {
+    isRight: async () => (await findDifference()) === undefined,
     async isTrusted() {
       const doubt = (await findJump()) ?? (await findDifference());
       await db.transaction(async (tx) => {

@@ -13,6 +13,8 @@ export interface Turns {
 export interface TurnBounds {
   maxRunning?: number;
   maxRunningPerOwner?: number;
+  /** After a task, its place among the owner's stays taken for this many times as long as the task took. Default: 0. */
+  restFactor?: number;
   maxWaiting?: number;
   maxWaitingPerOwner?: number;
 }
@@ -53,6 +55,7 @@ class RoundRobin implements Turns {
       maxRunningPerOwner: unbounded,
       maxWaiting: unbounded,
       maxWaitingPerOwner: unbounded,
+      restFactor: 0,
       ...bounds,
     };
   }
@@ -62,10 +65,11 @@ class RoundRobin implements Turns {
     const tasks = this.#tasksOf(owner);
     if (this.#canStart(tasks)) this.#start(owner, tasks);
     else await this.#wait(owner, tasks, signal);
+    const startedAt = performance.now();
     try {
       return await task();
     } finally {
-      this.#finish(owner, tasks);
+      this.#finish(owner, tasks, (performance.now() - startedAt) * this.#bounds.restFactor);
     }
   }
 
@@ -123,17 +127,23 @@ class RoundRobin implements Turns {
     });
   }
 
-  #finish(owner: string, tasks: OwnerTasks): void {
+  #finish(owner: string, tasks: OwnerTasks, restMs: number): void {
     this.#running--;
-    tasks.running--;
     this.#moveLast(owner, tasks); // others may have come since its start
+    if (restMs > 0) setTimeout(() => this.#leave(owner, tasks), restMs);
+    else this.#leave(owner, tasks);
+    if (restMs > 0) this.#startNext();
+  }
+
+  #leave(owner: string, tasks: OwnerTasks): void {
+    tasks.running--;
     this.#removeIfIdle(owner, tasks);
-    if (this.#waiting > 0) this.#startNext();
+    this.#startNext();
   }
 
   #startNext(): void {
     const { maxRunning, maxRunningPerOwner } = this.#bounds;
-    if (this.#running >= maxRunning) return;
+    if (this.#waiting === 0 || this.#running >= maxRunning) return;
     for (const { running, waiting } of this.#owners.values()) {
       const [start] = waiting;
       if (!start || running >= maxRunningPerOwner) continue;

@@ -102,7 +102,7 @@ const storage = {
   previousSecretKey: setting(
     "SECRET_KEY_PREVIOUS",
     secret.optional(),
-    "The former key after a change; it still decrypts",
+    "The former key after a change: it still decrypts, but encrypts nothing new",
   ),
 };
 
@@ -114,6 +114,14 @@ const names = {
       .regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and hyphens")
       .default("service"),
     "Prefix of reserved meta-data keys (`service:webhook`) and the realm of `WWW-Authenticate`",
+  ),
+  agentEnvPrefix: setting(
+    "AGENT_ENV_PREFIX",
+    z
+      .string()
+      .regex(/^(?!SIGNALBOX)[A-Z][A-Z0-9]*$/, "must be upper-case letters and digits, and not SIGNALBOX")
+      .default("BUILDKITE"),
+    "Begins the names of the variables that agents expect with a job, such as `BUILDKITE_COMMAND`",
   ),
   issueTracker: setting(
     "ISSUE_TRACKER",
@@ -144,19 +152,23 @@ const requests = {
   maxBodyBytesInFlight: setting(
     "MAX_BODY_BYTES_IN_FLIGHT",
     wholeNumber(1024).default(256 * mebibyte),
-    "Bytes of request bodies in the memory of a process: three quarters for deliveries, three sixteenths for REST and agents, the rest for forms and OAuth. Above it callers get a 503",
+    "Maximum bytes of request bodies in the memory of a process: three quarters for deliveries, three sixteenths for REST and agents, the rest for forms and OAuth. Beyond them callers get a 503",
   ),
   minUploadBytesPerSecond: setting(
     "MIN_UPLOAD_BYTES_PER_SECOND",
     wholeNumber(0, mebibyte).default(1000),
-    "A body that arrives more slowly for 10 seconds is refused with 408, and sooner while memory is short. Also for how clients read large answers, with 30 seconds",
+    "A body that arrives more slowly for 10 seconds is refused with 408, and sooner if others need its memory. A client that reads a large answer more slowly for 30 seconds loses the connection. 0: no minimum",
   ),
   maxAnswerBytesInFlight: setting(
     "MAX_ANSWER_BYTES_IN_FLIGHT",
     wholeNumber(1024).default(128 * mebibyte),
-    "Bytes of large answers that clients have not read yet, per process; above it downloads get a 503",
+    "Maximum bytes of large answers that clients have not read yet, per process. Beyond them downloads get a 503",
   ),
-  maxConnections: setting("MAX_CONNECTIONS", wholeNumber(1).default(10_000), "Open connections per process"),
+  maxConnections: setting(
+    "MAX_CONNECTIONS",
+    wholeNumber(1).default(10_000),
+    "Maximum open connections per process. Once half of them are open, an IP address may have an eighth, and a /24 (IPv4) or /48 (IPv6) a quarter",
+  ),
   headersTimeoutMs: setting(
     "HEADERS_TIMEOUT_SECONDS",
     wholeNumber(1, 600).default(10),
@@ -172,7 +184,7 @@ const requests = {
   drainMs: setting(
     "DRAIN_SECONDS",
     wholeNumber(0, 600).default(0),
-    "Seconds after SIGTERM in which the web process still takes requests, while /readyz tells a load balancer to send no more",
+    "Seconds after SIGTERM in which the web process still takes requests, while a 503 of `/readyz` tells load balancers to send no more",
     inMs,
   ),
   shutdownMs: setting(
@@ -197,12 +209,17 @@ const limits = {
   metaDataCallsPerMinute: setting(
     "META_DATA_CALLS_PER_MINUTE",
     wholeNumber(5, 1_000_000).default(600),
-    "Calls of the meta-data API per job. Counted in any 12 seconds, a fifth of it, because agents give up after 45",
+    "Calls of the meta-data API in a minute, per job. A fifth of them may come in any 12 seconds, because agents repeat a refused call for 45 seconds",
   ),
   apiRequestsPerMinute: setting(
     "API_REQUESTS_PER_MINUTE",
     wholeNumber(1, 1_000_000_000).default(200),
     "REST requests in any minute, per access token",
+  ),
+  jobLogBytes: setting(
+    "JOB_LOG_BYTES",
+    wholeNumber(1024, 1024 * mebibyte).default(100 * mebibyte),
+    "Maximum size of a job's log, uncompressed; what comes after it is dropped",
   ),
   deviceCodeSeconds: setting(
     "DEVICE_CODE_SECONDS",
@@ -213,6 +230,11 @@ const limits = {
     "POLL_INTERVAL_SECONDS",
     wholeNumber(1, 600).default(5),
     "Seconds between the polls of a device, at first",
+  ),
+  deliveryRefusalsPerMinute: setting(
+    "DELIVERY_REFUSALS_PER_MINUTE",
+    wholeNumber(1, 1_000_000_000).default(60),
+    "Refused deliveries of a trigger in any minute, per IP address; beyond it the answer is 429 and signatures are checked in turns",
   ),
   deviceAuthorizationsPerMinute: setting(
     "DEVICE_AUTHORIZATIONS_PER_MINUTE",
@@ -262,6 +284,35 @@ const limits = {
   ),
 };
 
+const agents = {
+  agentPingSeconds: setting(
+    "AGENT_PING_SECONDS",
+    wholeNumber(1, 600).default(2),
+    "Seconds between the pings of an idle agent, at least",
+  ),
+  agentStatusSeconds: setting(
+    "AGENT_STATUS_SECONDS",
+    wholeNumber(1, 600).default(5),
+    "Seconds after which a running job hears that it was canceled, at most",
+  ),
+  agentHeartbeatMs: setting(
+    "AGENT_HEARTBEAT_SECONDS",
+    wholeNumber(1, 600).default(30),
+    "Seconds between the heartbeats of an agent. One that misses three is lost",
+    inMs,
+  ),
+  jobRestarts: setting(
+    "JOB_RESTARTS",
+    wholeNumber(0, 100).default(3),
+    "Times that the job of a lost agent goes back to its queue. 0: it fails at once",
+  ),
+  jobExpiryDays: setting(
+    "JOB_EXPIRY_DAYS",
+    wholeNumber(1, 3650).default(30),
+    "Days that a job waits for an agent, at most",
+  ),
+};
+
 const retention = {
   payloadRetentionDays: setting(
     "PAYLOAD_RETENTION_DAYS",
@@ -272,6 +323,16 @@ const retention = {
     "PAYLOAD_BYTES_PER_ORGANIZATION",
     wholeNumber(1).default(10 * 1024 ** 3),
     "Bytes of stored payloads per organization; above it the oldest are evicted",
+  ),
+  logRetentionDays: setting(
+    "LOG_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(30),
+    "Days until the logs of jobs are evicted",
+  ),
+  logBytesPerOrganization: setting(
+    "LOG_BYTES_PER_ORGANIZATION",
+    wholeNumber(1).default(10 * 1024 ** 3),
+    "Bytes of stored logs per organization, compressed; above it the oldest are evicted",
   ),
   deliveryRetentionDays: setting(
     "DELIVERY_RETENTION_DAYS",
@@ -291,7 +352,15 @@ const retention = {
 };
 
 /** By member of `Config`. */
-export const settings = { ...addresses, ...storage, ...names, ...requests, ...limits, ...retention };
+export const settings = {
+  ...addresses,
+  ...storage,
+  ...names,
+  ...requests,
+  ...limits,
+  ...agents,
+  ...retention,
+};
 
 export const settingGroups: { title: string; settings: Setting<unknown, unknown>[] }[] = [
   { title: "Addresses", settings: listOf(addresses) },
@@ -299,6 +368,7 @@ export const settingGroups: { title: string; settings: Setting<unknown, unknown>
   { title: "Names and log", settings: listOf(names) },
   { title: "Requests", settings: listOf(requests) },
   { title: "Limits", settings: listOf(limits) },
+  { title: "Agents", settings: listOf(agents) },
   { title: "Retention", settings: listOf(retention) },
 ];
 
