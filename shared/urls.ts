@@ -8,6 +8,10 @@ export interface PipelineAddress {
   slug: string;
 }
 
+export interface BuildAddress extends PipelineAddress {
+  number: number;
+}
+
 export interface QueueAddress {
   org: string;
   cluster: string;
@@ -20,9 +24,17 @@ export const api = {
   cluster: ({ baseUrl }: Config, org: string, cluster: string) =>
     baseUrl + pathTo(patterns.cluster, { org, cluster }),
   queue: ({ baseUrl }: Config, queue: QueueAddress) => baseUrl + pathTo(patterns.queue, queue),
+  agentToken: ({ baseUrl }: Config, address: { org: string; cluster: string; token: string }) =>
+    baseUrl + pathTo(patterns.agentToken, address),
+  agent: ({ baseUrl }: Config, org: string, agent: string) =>
+    baseUrl + pathTo(patterns.agent, { org, agent }),
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),
   build: ({ baseUrl }: Config, pipeline: PipelineAddress, number: number) =>
     baseUrl + pathTo(patterns.build, { ...pipeline, number: String(number) }),
+  jobLog: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.jobLog, { ...pipeline, number: String(number), job }),
+  jobLogText: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.jobLogText, { ...pipeline, number: String(number), job }),
   trigger: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string) =>
     baseUrl + pathTo(patterns.trigger, { ...pipeline, trigger }),
   delivery: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, delivery: string) =>
@@ -35,6 +47,8 @@ export const web = {
   cluster: ({ appUrl }: Config, org: string, cluster: string) =>
     appUrl + pathTo(patterns.clusterPage, { org, cluster }),
   queue: ({ appUrl }: Config, queue: QueueAddress) => appUrl + pathTo(patterns.queuePage, queue),
+  agent: ({ appUrl }: Config, org: string, agent: string) =>
+    appUrl + pathTo(patterns.agentPage, { org, agent }),
   pipeline: ({ appUrl }: Config, pipeline: PipelineAddress) =>
     appUrl + pathTo(patterns.pipelinePage, pipeline),
   build: ({ appUrl }: Config, pipeline: PipelineAddress, number: number) =>
