@@ -1,4 +1,4 @@
-import { type EventHandler, H3, type H3Event } from "h3";
+import { H3, type H3Event } from "h3";
 import type { DeviceFlow } from "../shared/device/flow.ts";
 import { patterns } from "../shared/paths.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -6,7 +6,7 @@ import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
 import type { FilterTests } from "../shared/triggers/filter/filter-tests.ts";
-import { metaDataHandlers } from "./agent/meta-data.ts";
+import { type AgentParts, agentRoutes } from "./agent/routes.ts";
 import { restHandlers, restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
 import { limitTokenHolder } from "./auth/principal.ts";
@@ -35,6 +35,7 @@ export interface AppParts {
   deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
   filterTests: FilterTests;
+  agents: AgentParts;
   installation: Installation;
   /** Returns true while the process shuts down, so that long answers end. */
   isClosing: () => boolean;
@@ -43,7 +44,7 @@ export interface AppParts {
 /** The table of routes. */
 export function createApp(
   services: Services,
-  { hot, installation, deviceFlow, refusals, filterTests, isClosing }: AppParts,
+  { hot, installation, deviceFlow, refusals, filterTests, agents, isClosing }: AppParts,
 ): H3 {
   const app = new H3({
     silent: true,
@@ -79,8 +80,7 @@ export function createApp(
     [patterns.openapi, { GET: openapi(services.config, operations) }],
     [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
-    ...metaDataRoutes(patterns.jobData, metaDataHandlers(services, bodies.agents, "job")),
-    ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, bodies.agents, "build")),
+    ...agentRoutes(services, bodies.agents, agents),
     ...pages(services, bodies.forms, { filterTests, isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);
@@ -89,9 +89,4 @@ export function createApp(
 
 function refuseMethod(): never {
   throw new DeliveryRefusal("wrong_method", { headers: { Allow: "POST" } });
-}
-
-/** POST `…/data/get` and so on. */
-function metaDataRoutes(base: string, handlers: Record<string, EventHandler>): Route[] {
-  return Object.entries(handlers).map(([verb, handler]) => [`${base}/${verb}`, { POST: handler }]);
 }

@@ -1,6 +1,9 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
+import { openHandOut } from "../shared/agents/hand-out.ts";
+import { openLeaseGroup } from "../shared/agents/lease-group.ts";
+import { openPresence } from "../shared/agents/presence.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
 import type { Config } from "../shared/runtime/config.ts";
@@ -43,12 +46,14 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const deviceFlow = new DeviceFlow(hot);
   const refusals = openRefusalCounts(services);
   const filterTests = openFilterTests(services);
+  const presence = openPresence(services);
   const app = createApp(services, {
     installation,
     hot,
     deviceFlow,
     refusals,
     filterTests,
+    agents: { handOut: openHandOut(services), leases: openLeaseGroup(services), presence },
     isClosing: () => isClosing,
   });
   const server = serve(app, listenOptions(config));
@@ -69,7 +74,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      await Promise.all([deviceFlow.close(), refusals.close(), filterTests.close()]);
+      await Promise.all([deviceFlow.close(), refusals.close(), filterTests.close(), presence.close()]);
     },
   };
 }

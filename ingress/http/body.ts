@@ -4,20 +4,16 @@ import { Refusal, unavailable } from "../../shared/refusal.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { TransferBudget } from "./transfers/budget.ts";
+import type { Tenant } from "./transfers/owners.ts";
 import { type RequestBody, Upload, type UploadRefusals } from "./transfers/upload.ts";
 
 /** Reads bodies within a budget. */
 export interface Bodies {
   /**
-   * @param trigger the trigger that a delivery is for
+   * @param tenant the trigger that a delivery is for, or the organization of an agent
    * @throws the refusal of `tooLarge`; Refusal 408, 429, 503; ClientDisconnected
    */
-  read(
-    event: H3Event,
-    maxBytes: number,
-    tooLarge: () => Refusal,
-    trigger?: { id: string; organizationId: string },
-  ): Promise<RequestBody>;
+  read(event: H3Event, maxBytes: number, tooLarge: () => Refusal, tenant?: Tenant): Promise<RequestBody>;
 }
 
 /** Stalled uploads of one kind leave room for the others. */
@@ -67,9 +63,9 @@ const overloaded = () => unavailable(retryAfterSeconds);
 
 function bodiesOf(budget: TransferBudget, refusals: UploadRefusals): Bodies {
   return {
-    read: (event, maxBytes, tooLarge, trigger) =>
+    read: (event, maxBytes, tooLarge, tenant) =>
       new Promise((resolve, reject) => {
-        new Upload({ event, trigger, maxBytes, tooLarge, budget, refusals, resolve, reject }).start();
+        new Upload({ event, tenant, maxBytes, tooLarge, budget, refusals, resolve, reject }).start();
       }),
   };
 }

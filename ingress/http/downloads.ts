@@ -101,6 +101,34 @@ function tooManyDownloads() {
   return tooMany(retryAfterSeconds, "Too many downloads at once. Please wait until one has ended.");
 }
 
+/**
+ * Sends what is too large for memory, piece by piece, as fast as the client reads it. A client that stops reading loses
+ * the connection.
+ * @throws Refusal 429, 503
+ */
+export function streamDownload(
+  event: H3Event,
+  owner: Omit<Download, "bytes">,
+  pieces: AsyncGenerator<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  admitDownload(event, { ...owner, bytes: minDownloadBytes });
+  const transfer = event.context.download as Transfer | undefined;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        transfer?.stop(); // the client waits for us
+        const { done, value } = await pieces.next();
+        if (done) return controller.close();
+        controller.enqueue(value);
+        transfer?.start();
+        transfer?.move(value.length);
+      },
+      cancel: async () => void (await pieces.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 /** Call before a payload is loaded. @throws Refusal 429, 503 */
 export function admitDownload(event: H3Event, download: Download): void {
   (event.context.downloads as Downloads).admit(event, download);

@@ -7,7 +7,7 @@ import type { CallerNetworks } from "../../shared/runtime/places.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
-import { networkOf, networksOf } from "./network.ts";
+import { networkOf, networksOf, wideNetworkOf } from "./network.ts";
 import { admitAll, admitShown, limitFailures, seconds, showLimit, tooMany } from "./rate-limit.ts";
 
 const guessingMs = 10 * minuteMs;
@@ -15,6 +15,9 @@ const guessingMs = 10 * minuteMs;
 const metaDataWindows = 5;
 /** A wide network has the limit of this many networks. */
 const wideFactor = 3;
+
+/** Agents that are refused register again ten seconds later. */
+const maxRegistrationsPerMinute = 1000;
 
 interface Limit {
   max: (config: Config) => number;
@@ -32,8 +35,17 @@ const limits = {
     max: (config) => Math.floor(config.metaDataCallsPerMinute / metaDataWindows),
     windowMs: minuteMs / metaDataWindows,
   },
-  // by network, by application
+  // by trigger and network, by trigger and wide network
+  "refused-deliveries": { max: (config) => config.deliveryRefusalsPerMinute, windowMs: minuteMs },
+  "refused-deliveries-wide": {
+    max: (config) => config.deliveryRefusalsPerMinute * wideFactor,
+    windowMs: minuteMs,
+  },
+  // by organization
+  registrations: { max: () => maxRegistrationsPerMinute, windowMs: minuteMs },
+  // by network, by wide network, by application
   "device-ip": { max: (config) => config.deviceAuthorizationsPerMinute, windowMs: minuteMs },
+  "device-wide": { max: (config) => config.deviceAuthorizationsPerMinute * wideFactor, windowMs: minuteMs },
   "device-client": { max: (config) => config.deviceAuthorizationsPerMinuteAndClient, windowMs: minuteMs },
   // by application and network
   "client-failures": { max: (config) => config.clientFailuresPerMinute, windowMs: minuteMs },
@@ -84,12 +96,25 @@ export async function giveBackDelivery(services: Services, trigger: EnabledTrigg
   await services.rateLimiter.giveBack(deliveriesLimit(trigger));
 }
 
+/** The limits of a trigger's refused deliveries from the networks of an address. */
+export function refusedDeliveriesLimits(services: Services, triggerId: string, ip: string): RateLimit[] {
+  return [
+    limitOn(services, "refused-deliveries", `${triggerId}:${networkOf(ip)}`),
+    limitOn(services, "refused-deliveries-wide", `${triggerId}:wide ${wideNetworkOf(ip)}`),
+  ];
+}
+
 /** Limits the calls of the meta-data API. Never call it for what an agent's life or log depends on. */
 export async function limitMetaDataCalls(services: Services, jobId: string): Promise<void> {
   const state = await services.rateLimiter.admit(limitOn(services, "meta-data", jobId));
   if (state.admitted) return;
   const wait = seconds(state.resetMs);
   throw tooMany(wait, `The job makes too many calls for meta-data. Please wait ${wait} seconds.`);
+}
+
+/** Limits the agents that an organization registers. */
+export function limitRegistrations(services: Services, organizationId: string): Promise<void> {
+  return admitAll(services, [limitOn(services, "registrations", organizationId)]);
 }
 
 /** Limits the reads of a build's webhook payload. */
@@ -110,6 +135,7 @@ export function limitDeviceAuthorizations(
   ip: string,
 ): Promise<void> {
   return admitAll(services, [
+    limitOn(services, "device-wide", wideNetworkOf(ip)),
     limitOn(services, "device-ip", networkOf(ip)),
     limitOn(services, "device-client", applicationId),
   ]);

@@ -119,6 +119,7 @@ function recordRequests({ metrics, log }: Services): ResponseListeners["onHead"]
 
     metrics.requests.inc({ route, method: knownMethod(method), status });
     metrics.requestSeconds.observe({ route }, ms / secondMs);
+    if (event.context.isOutOfLog && status < 400) return;
     log.request({
       requestId: requestId(event),
       method,
@@ -128,6 +129,11 @@ function recordRequests({ metrics, log }: Services): ResponseListeners["onHead"]
       ip: clientIp(event),
     });
   };
+}
+
+/** Leaves a request out of the log if it succeeds: agents ask all the time. The metrics count it. */
+export function keepOutOfLog(event: H3Event): void {
+  event.context.isOutOfLog = true;
 }
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

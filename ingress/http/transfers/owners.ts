@@ -9,24 +9,30 @@ export interface Owner {
   bindsAlways?: true;
 }
 
-/** What an owner uses of a budget. */
+/** The use of a budget by one owner. */
 export interface Account {
   owner: Owner;
   bytes: number;
   transfers: number;
 }
 
+export interface Tenant {
+  organizationId?: string;
+  /** Of the trigger that a delivery is for. */
+  id?: string;
+}
+
 /**
  * Returns the owners of a transfer of this address, which may belong to an organization and a trigger. Anybody may
  * know the URL of a trigger, so its share always binds, and leaves room for the others of its organization.
  */
-export function ownersOf(ip: string, tenant: { organizationId?: string; triggerId?: string } = {}): Owner[] {
-  const { organizationId, triggerId } = tenant;
+export function ownersOf(ip: string, tenant: Tenant = {}): Owner[] {
+  const { organizationId, id } = tenant;
   const owners: Owner[] = [
     { key: `network ${networkOf(ip)}`, share: 1 / 8 },
     { key: `wide network ${wideNetworkOf(ip)}`, share: 1 / 4 },
   ];
   if (organizationId) owners.push({ key: `organization ${organizationId}`, share: 3 / 8 });
-  if (triggerId) owners.push({ key: `trigger ${triggerId}`, share: 1 / 4, bindsAlways: true });
+  if (id) owners.push({ key: `trigger ${id}`, share: 1 / 4, bindsAlways: true });
   return owners;
 }

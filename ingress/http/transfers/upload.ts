@@ -5,7 +5,7 @@ import type { Refusal } from "../../../shared/refusal.ts";
 import { clientIp } from "../client-address.ts";
 import { nodeRequest } from "../node.ts";
 import type { TransferBudget } from "./budget.ts";
-import { ownersOf } from "./owners.ts";
+import { ownersOf, type Tenant } from "./owners.ts";
 import { type Cuttable, Transfer } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
@@ -36,7 +36,7 @@ const maxSmallChunks = 1024;
 
 export interface UploadOptions {
   event: H3Event;
-  trigger: { id: string; organizationId: string } | undefined;
+  tenant: Tenant | undefined;
   maxBytes: number;
   tooLarge: () => Refusal;
   budget: TransferBudget;
@@ -136,9 +136,9 @@ export class Upload implements RequestBody, Cuttable {
   }
 
   #openTransfer(): Transfer {
-    const { event, trigger, maxBytes } = this.#options;
-    const tenant = trigger && { organizationId: trigger.organizationId, triggerId: trigger.id };
-    const transfer = new Transfer({ owners: ownersOf(clientIp(event), tenant), maxBytes, cuttable: this });
+    const { event, tenant, maxBytes } = this.#options;
+    const owners = ownersOf(clientIp(event), tenant);
+    const transfer = new Transfer({ owners, maxBytes, cuttable: this });
     transfer.start();
     return transfer;
   }
@@ -167,6 +167,7 @@ export class Upload implements RequestBody, Cuttable {
     this.#transfer?.stop();
     const [first] = this.#chunks;
     if (first) this.bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#chunks = []; // else each body is in memory twice until its answer
     this.#options.resolve(this);
   }
 
