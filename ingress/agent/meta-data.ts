@@ -6,31 +6,44 @@ import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
-import { requireJob } from "../auth/principal.ts";
+import { requireJob } from "../auth/agent.ts";
 import type { Bodies } from "../http/body.ts";
 import { admitDownload } from "../http/downloads.ts";
 import { readJson } from "../http/json-body.ts";
-import { limitMetaDataCalls, limitPayloadReads } from "../http/limits.ts";
+import { limitMetaDataCalls } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
+import type { PayloadReads } from "./payload-reads.ts";
 
 export type DataOwner = "job" | "build";
 
 const text = (name: string) => z.string({ error: `${name} must be text` });
 export const keyBody = z.object({ key: text("key") });
 export const entryBody = z.object({ key: text("key"), value: text("value") });
+const maxItems = 1000;
+export const batchBody = z.object({
+  items: z
+    .array(entryBody, { error: "items must be a list of objects with key and value" })
+    .max(maxItems, `items can be ${maxItems.toLocaleString("en")} at most`),
+});
 
 /** `/v3/{jobs,builds}/:id/data/…` */
-export function metaDataHandlers(services: Services, bodies: Bodies, owner: DataOwner) {
+export function metaDataHandlers(
+  services: Services,
+  { bodies, payloadReads, owner }: { bodies: Bodies; payloadReads: PayloadReads; owner: DataOwner },
+) {
   const payloadKey = `${services.config.serviceName}:webhook`;
 
   return {
     /** POST …/data/get {key} → {key, value}. The webhook's payload is returned byte for byte. */
     get: defineHandler(async (event) => {
       const { jobId, build } = await requireOwner(services, event, owner);
-      const { key } = await readJson(event, bodies, { schema: keyBody, refuse: unprocessable });
+      const { key } = await readJson(
+        { event, bodies, organizationId: build.organizationId },
+        { schema: keyBody, refuse: unprocessable },
+      );
       if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
 
-      await limitPayloadReads(services, event, build.id);
+      await payloadReads.admit(event, build.id);
       await admitPayload(services, event, { jobId, build });
       const value = await readWebhookPayload(services, build);
       if (value === undefined)
@@ -41,15 +54,32 @@ export function metaDataHandlers(services: Services, bodies: Bodies, owner: Data
     /** POST …/data/set {key, value} */
     set: defineHandler(async (event) => {
       const principal = await requireOwner(services, event, owner);
-      const entry = await readJson(event, bodies, { schema: entryBody, refuse: unprocessable });
-      await setMetaData(services, principal, entry);
+      const entry = await readJson(
+        { event, bodies, organizationId: principal.build.organizationId },
+        { schema: entryBody, refuse: unprocessable },
+      );
+      await setMetaData(services, principal, [entry]);
       return { key: entry.key };
+    }),
+
+    /** POST …/data/set-batch {items: [{key, value}, …]}. All are set, or none. */
+    "set-batch": defineHandler(async (event) => {
+      const principal = await requireOwner(services, event, owner);
+      const { items } = await readJson(
+        { event, bodies, organizationId: principal.build.organizationId },
+        { schema: batchBody, refuse: unprocessable },
+      );
+      await setMetaData(services, principal, items);
+      return { keys: items.map(({ key }) => key) };
     }),
 
     /** POST …/data/exists {key} → {exists} */
     exists: defineHandler(async (event) => {
       const { build } = await requireOwner(services, event, owner);
-      const { key } = await readJson(event, bodies, { schema: keyBody, refuse: unprocessable });
+      const { key } = await readJson(
+        { event, bodies, organizationId: build.organizationId },
+        { schema: keyBody, refuse: unprocessable },
+      );
       if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
       return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
     }),

@@ -2,11 +2,11 @@ import type { H3Event } from "h3";
 import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
 import { authenticate } from "../../shared/accounts/access-tokens.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import { findJobPrincipal, type JobPrincipal } from "../../shared/builds/meta-data.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitApiRequests } from "../http/limits.ts";
+import { loopTurn } from "../http/loop-turn.ts";
 import { pathParameter } from "../http/routing.ts";
 
 /**
@@ -16,6 +16,7 @@ import { pathParameter } from "../http/routing.ts";
 export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
   const caller = await requireTokenHolder(services, event);
   await limitApiRequests(services, event, caller.token.id);
+  await loopTurn(caller.organization.id);
   const org = pathParameter(event, "org");
   if (org !== undefined && org !== caller.organization.slug) throw notFound("organization");
   if (scope) requireScope(services, caller, scope);
@@ -31,16 +32,6 @@ export async function limitTokenHolder(services: Services, event: H3Event): Prom
   const token = bearerToken(event);
   const holder = token && (await authenticate(services, token));
   if (holder) await limitApiRequests(services, event, holder.token.id);
-}
-
-/** Authenticates an agent by a job's token. @throws Refusal 401 */
-export async function requireJob(services: Services, event: H3Event): Promise<JobPrincipal> {
-  const token = /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
-  const principal = token ? await findJobPrincipal(services, token) : undefined;
-  if (principal) return principal;
-  throw new Refusal(401, "Authentication required. Please supply a valid job token", {
-    headers: { "WWW-Authenticate": `Token realm="${services.config.serviceName}"` },
-  });
 }
 
 async function requireTokenHolder(services: Services, event: H3Event): Promise<TokenHolder> {

@@ -1,0 +1,131 @@
+import { defineHandler, type H3Event } from "h3";
+import { z } from "zod";
+import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
+import { isVersionAtLeast } from "../../shared/agents/agent-version.ts";
+import { jobEnvironment } from "../../shared/agents/job-environment.ts";
+import { type Accepted, acceptJob, acquireJob, finishJob, startJob } from "../../shared/agents/lease.ts";
+import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import { listJobsById } from "../../shared/agents/lease-store.ts";
+import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
+import type { Agent } from "../../shared/agents/store.ts";
+import { findQueueOfToken } from "../../shared/agents/token-store.ts";
+import type { Job } from "../../shared/builds/store.ts";
+import { isId } from "../../shared/ids.ts";
+import { listPipelinesById } from "../../shared/pipelines/store.ts";
+import { findQueueById } from "../../shared/queues/store.ts";
+import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { toStorable } from "../../shared/validation.ts";
+import { isLeased, type JobCall, requireAgentSession, requireJobCall, requireLease } from "../auth/agent.ts";
+import type { Bodies } from "../http/body.ts";
+import { readJson } from "../http/json-body.ts";
+import { keepOutOfLog } from "../http/request-context.ts";
+import { pathParameter } from "../http/routing.ts";
+
+const chunkSeconds = 1;
+/** Agents from this version on know `timing_out`. */
+const timingOutSince = [3, 137] as const;
+
+export const startBody = z.object({ started_at: z.string().nullish() });
+const exitStatus = { error: "exit_status must be a whole number" };
+export const finishBody = z.object({
+  exit_status: z
+    .union([z.string().regex(/^-?\d{1,10}$/), z.int()], exitStatus)
+    .transform(Number)
+    .refine((status) => Math.abs(status) < 2 ** 31, exitStatus),
+  signal: z.string().max(100).transform(toStorable).nullish(),
+  signal_reason: z.string().max(100).transform(toStorable).nullish(),
+  finished_at: z.string().nullish(),
+  chunks_failed_count: z.int().nullish(),
+  ignore_agent_in_dispatches: z.boolean().nullish(),
+});
+
+/** Handlers of the life of a job: `/v3/jobs/:id`, `accept`, `acquire`, `start`, `finish`. */
+export function jobHandlers(services: Services, bodies: Bodies, group: LeaseGroup) {
+  const idOf = (event: H3Event) => pathParameter(event, "id") ?? "";
+
+  return {
+    accept: defineHandler(async (event) => {
+      const agent = await requireAgentSession(services, event);
+      const job = await requireJobOfCluster(services, agent, idOf(event));
+      return presentJob(services, agent, await acceptJob(services, group, agent, job));
+    }),
+
+    acquire: defineHandler(async (event) => {
+      const agent = await requireAgentSession(services, event);
+      const job = await requireJobOfCluster(services, agent, idOf(event));
+      return presentJob(services, agent, await acquireJob(services, group, agent, job));
+    }),
+
+    start: defineHandler(async (event) => {
+      const { build, lease } = await requireLease(services, event);
+      await readJson(
+        { event, bodies, organizationId: build.organizationId },
+        { schema: startBody, isOptional: true, refuse: unprocessable },
+      );
+      await startJob(services, group, build.id, lease);
+      return {};
+    }),
+
+    finish: defineHandler(async (event) => {
+      const { build, lease } = await requireJobCall(services, event);
+      const given = await readJson(
+        { event, bodies, organizationId: build.organizationId },
+        { schema: finishBody, refuse: unprocessable },
+      );
+      const result = {
+        exitStatus: given.exit_status,
+        signal: given.signal ?? null,
+        signalReason: given.signal_reason ?? null,
+        isLast: given.ignore_agent_in_dispatches ?? false,
+      };
+      await finishJob(services, group, build.id, { lease, result });
+      return {};
+    }),
+
+    /** An agent whose lease is stale hears `canceled`, so that it stops its command. */
+    get: defineHandler(async (event) => {
+      const call = await requireJobCall(services, event);
+      keepOutOfLog(event);
+      const state = isLeased(call) ? stateFor(call) : "canceled";
+      return { id: call.job.id, state };
+    }),
+  };
+}
+
+function stateFor({ agent, job: { state } }: JobCall): string {
+  if (state !== "timing_out") return state;
+  return agent && isVersionAtLeast(agent.version, timingOutSince) ? state : "canceling";
+}
+
+/** A job that the agent's cluster, and the queue of its token, may run. @throws Refusal 404 */
+async function requireJobOfCluster({ db }: Services, agent: Agent, id: string): Promise<Job> {
+  const [job] = isId(id) ? await listJobsById(db, { ids: [id] }) : [];
+  const queue = job?.queueId ? await findQueueById(db, job.queueId) : undefined;
+  if (!job || queue?.clusterId !== agent.clusterId) throw notFound("job");
+  if (queue.id !== agent.queueId && job.agentId !== agent.id) {
+    if (await findQueueOfToken(db, agent.agentTokenId)) throw notFound("job");
+  }
+  return job;
+}
+
+async function presentJob(services: Services, agent: Agent, { job, build, token }: Accepted) {
+  const { db, config, cipher } = services;
+  const [pipeline] = await listPipelinesById(db, [build.pipelineId]);
+  const organization = await findOrganizationById(db, build.organizationId);
+  if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
+  const creator = build.creatorId
+    ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
+    : undefined;
+  return {
+    id: job.id,
+    state: job.state,
+    env: jobEnvironment({ config, cipher, organization, pipeline, build, job, agent, creator }),
+    chunks_max_size_bytes: maxChunkBytes,
+    chunks_interval_seconds: chunkSeconds,
+    log_max_size_bytes: config.jobLogBytes,
+    token,
+    runnable_at: job.scheduledAt,
+  };
+}

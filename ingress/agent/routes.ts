@@ -1,0 +1,86 @@
+import { defineHandler, type EventHandler } from "h3";
+import type { HandOut } from "../../shared/agents/hand-out.ts";
+import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { Presence } from "../../shared/agents/presence.ts";
+import { patterns } from "../../shared/paths.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import type { Bodies } from "../http/body.ts";
+import type { Route } from "../http/routing.ts";
+import { jobHandlers } from "./jobs.ts";
+import { logHandlers } from "./logs.ts";
+import { metaDataHandlers } from "./meta-data.ts";
+import { PayloadReads } from "./payload-reads.ts";
+import { pipelineHandlers } from "./pipelines.ts";
+import { sessionHandlers } from "./session.ts";
+
+/** The opener closes these parts. */
+export interface AgentParts {
+  handOut: HandOut;
+  leases: LeaseGroup;
+  presence: Presence;
+}
+
+/** The routes that agents and their jobs call. */
+export function agentRoutes(
+  services: Services,
+  bodies: Bodies,
+  { handOut, leases, presence }: AgentParts,
+): Route[] {
+  const session = sessionHandlers(services, { bodies, handOut, presence });
+  const jobs = jobHandlers(services, bodies, leases);
+  const logs = logHandlers(services, bodies);
+  const data = { bodies, payloadReads: new PayloadReads(services) };
+  const pipelines = pipelineHandlers(services, bodies);
+  return [
+    [patterns.agentRegister, { POST: session.register }],
+    [patterns.agentConnect, { POST: session.connect }],
+    [patterns.agentPing, { GET: session.ping }],
+    [patterns.agentHeartbeat, { POST: session.heartbeat }],
+    [patterns.agentDisconnect, { POST: session.disconnect }],
+    [patterns.agentStop, { POST: session.stop }],
+    [patterns.agentPause, { POST: session.pause }],
+    [patterns.agentResume, { POST: session.resume }],
+    [patterns.agentIdentity, { GET: session.token }],
+    [patterns.agentStream, { POST: refuse("Agents ping here: there is no stream") }],
+    [patterns.jobState, { GET: jobs.get }],
+    [patterns.acceptJob, { PUT: jobs.accept }],
+    [patterns.acquireJob, { PUT: jobs.acquire }],
+    [patterns.startJob, { PUT: jobs.start }],
+    [patterns.finishJob, { PUT: jobs.finish }],
+    [patterns.jobChunks, { POST: logs.chunks }],
+    [patterns.jobHeaderTimes, { POST: logs.headerTimes }],
+    ...metaDataRoutes(patterns.jobData, metaDataHandlers(services, { ...data, owner: "job" })),
+    ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, { ...data, owner: "build" })),
+    [patterns.uploadPipeline, { POST: pipelines.upload }],
+    [patterns.pipelineUpload, { GET: pipelines.state }],
+    ...missingRoutes(),
+  ];
+}
+
+/** POST `…/data/get` and so on. */
+function metaDataRoutes(base: string, handlers: Record<string, EventHandler>): Route[] {
+  return Object.entries(handlers).map(([verb, handler]) => [`${base}/${verb}`, { POST: handler }]);
+}
+
+/** Parts of the agent API that this server does not have. Agents stop asking after a 404. */
+function missingRoutes(): Route[] {
+  return Object.entries({
+    artifacts: ["/v3/jobs/:id/artifacts", "/v3/builds/:id/artifacts/**"],
+    annotations: ["/v3/jobs/:id/annotations", "/v3/jobs/:id/annotations/**"],
+    "step attributes": ["/v3/steps/**"],
+    secrets: ["/v3/jobs/:id/secrets"],
+    "OIDC tokens": ["/v3/jobs/:id/oidc/tokens"],
+    "repository tokens": ["/v3/jobs/:id/repository_access_token"],
+  }).flatMap(([name, paths]) => {
+    const handler = refuse(`This server has no ${name}`);
+    const handlers = { GET: handler, POST: handler, PUT: handler, PATCH: handler, DELETE: handler };
+    return paths.map((path): Route => [path, handlers]);
+  });
+}
+
+function refuse(message: string): EventHandler {
+  return defineHandler(() => {
+    throw new Refusal(404, message);
+  });
+}
