@@ -33,6 +33,7 @@ const timeQuery = z.string().optional().meta({
 
 /** For the OpenAPI document. */
 export const buildContentQuery = {
+  include_retried_jobs: yes.meta({ default: false, description: "true adds jobs that were retried" }),
   exclude_jobs: yes.meta({ default: false, description: "true leaves out the jobs" }),
   exclude_pipeline: yes.meta({ default: false, description: "true leaves out the pipeline" }),
 };
@@ -52,7 +53,6 @@ export const buildFilterQuery = {
     default: true,
     description: "false drops builds whose waiting jobs all sit on paused queues",
   }),
-  include_retried_jobs: yes.meta({ default: false, description: "No job is retried yet: of no effect" }),
   ...buildContentQuery,
 };
 const names = new Set([...Object.keys(pageQuery), ...Object.keys(buildFilterQuery)]);
@@ -61,6 +61,7 @@ const names = new Set([...Object.keys(pageQuery), ...Object.keys(buildFilterQuer
 export interface BuildContent {
   hasJobs: boolean;
   hasPipeline: boolean;
+  hasRetriedJobs: boolean;
 }
 
 /** Reads the query. @throws Refusal 422 */
@@ -74,7 +75,6 @@ export function readBuildFilter(
 ): Omit<BuildFilter, "organizationId" | "pipelineId"> & { content: BuildContent } {
   return readAll(event, (query) => {
     query.refuseOthers();
-    query.boolean("include_retried_jobs");
     return {
       states: query.states(),
       branches: query.texts("branch"),
@@ -91,7 +91,11 @@ export function readBuildFilter(
 }
 
 function readContent(query: QueryReader): BuildContent {
-  return { hasJobs: !query.boolean("exclude_jobs"), hasPipeline: !query.boolean("exclude_pipeline") };
+  return {
+    hasJobs: !query.boolean("exclude_jobs"),
+    hasPipeline: !query.boolean("exclude_pipeline"),
+    hasRetriedJobs: query.boolean("include_retried_jobs") ?? false,
+  };
 }
 
 function readAll<T>({ url }: H3Event, read: (query: QueryReader) => T): T {

@@ -1,12 +1,11 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
-import {
-  type BuildDetails,
-  cancelBuild,
-  listBuildDetails,
-  requireBuild,
-} from "../../shared/builds/builds.ts";
+import { listAgentsById } from "../../shared/agents/list-store.ts";
+import { type BuildDetails, listBuildDetails, requireBuild } from "../../shared/builds/builds.ts";
+import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { createBuildByHand, newBuild, newBuildProblems } from "../../shared/builds/new-build.ts";
+import { rebuild } from "../../shared/builds/rebuild.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -42,6 +41,11 @@ export function buildOperations(services: Services): Operation[] {
       config,
       organization: call.caller.organization,
       users: await listUsersById(db, creators),
+      agents: await listAgentsById(
+        db,
+        builds.flatMap(({ jobs }) => jobs.map(({ job }) => job.agentId)),
+      ),
+      now: services.clock.now(),
     };
     return builds.map((details) => presentBuild(context, details, content));
   };
@@ -101,6 +105,39 @@ export function buildOperations(services: Services): Operation[] {
         const pipeline = await pipelineOf(services, call);
         const details = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
         return presentOne(call, details, readBuildContent(call.event));
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["POST"],
+      path: patterns.pipelineBuilds,
+      id: "createBuild",
+      summary: "Make a build",
+      body: { schema: newBuild, isOptional: true },
+      success: { status: 201, schema: buildSchema, description: "The new build" },
+      refusals: ["Validation failed: …", "The pipeline cannot build: a step has no queue to run on"],
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const input = await call.readBody((sound: Partial<z.input<typeof newBuild>>) =>
+          newBuildProblems(config, { meta_data: sound.meta_data }),
+        );
+        return presentOne(call, await createBuildByHand(services, call.actor, pipeline, input));
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
+      path: patterns.rebuildBuild,
+      id: "rebuildBuild",
+      summary: "Make a build like another, with the present steps",
+      success: { status: 200, schema: buildSchema, description: "The new build" },
+      refusals: ["The pipeline cannot build: a step has no queue to run on"],
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const number = parseBuildNumber(call.parameter("number"));
+        return presentOne(call, await rebuild(services, call.actor, pipeline, number));
       },
     }),
     operation({

@@ -37,7 +37,10 @@ export interface Operation<Body = unknown> {
   /** For the document only. */
   query?: Record<string, z.ZodType>;
   body?: JsonBody<Body>;
-  success: { status: 200 | 201 | 204; schema?: z.ZodType; description: string };
+  /** Default media type: JSON. */
+  success: { status: 200 | 201 | 204; schema?: z.ZodType; mediaType?: string; description: string };
+  /** Another reason of a 429 than the rate limit, for the document only. */
+  tooMany?: string;
   /** Messages of a 422, for the document only. */
   refusals?: string[];
   run(call: Call<Body>): Promise<unknown>;
@@ -61,7 +64,8 @@ export function operationHandler(services: Services, bodies: Bodies, declared: O
       parameter: (name) => pathParameter(event, name) ?? "",
       readBody: (alsoCheck) => {
         if (!body) throw new Error(`${declared.id} has no body.`);
-        return readJson(event, bodies, body, alsoCheck as CheckMembers | undefined);
+        const { id: organizationId } = caller.organization;
+        return readJson({ event, bodies, organizationId }, body, alsoCheck as CheckMembers | undefined);
       },
     });
     if (success.status === 204) return noContent();

@@ -3,9 +3,13 @@ import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Route } from "../http/routing.ts";
 import { accessTokenOperations } from "./access-token.ts";
+import { agentTokenOperations } from "./agent-tokens.ts";
+import { agentOperations } from "./agents.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
+import { jobOperations } from "./jobs.ts";
+import { logOperations } from "./logs.ts";
 import { type Operation, operationHandler } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
@@ -21,8 +25,12 @@ export function restOperations(services: Services, filterTests: FilterTests): Op
     ...organizationOperations(services),
     ...clusterOperations(services),
     ...queueOperations(services),
+    ...agentTokenOperations(services),
     ...pipelineOperations(services),
     ...buildOperations(services),
+    ...logOperations(services),
+    ...jobOperations(services),
+    ...agentOperations(services),
     ...triggerOperations(services, filterTests),
     ...deliveryOperations(services),
   ];

@@ -1,35 +1,18 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import type { Agent } from "../../../shared/agents/store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
+import { buildStates } from "../../../shared/vocabulary.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { jobSchema, presentJob } from "./job.ts";
 import { pipelineSchema, presentPipeline } from "./pipeline.ts";
 import { presentUserById, userSchema } from "./user.ts";
-
-const jobSchema = z
-  .object({
-    id: field.id,
-    graphql_id: field.graphql,
-    type: z.literal("script"),
-    name: z.string().nullable(),
-    state: z.enum(["scheduled", "assigned", "running", "passed", "failed", "canceled", "expired"]),
-    command: z.string(),
-    agent_query_rules: z.array(z.string()),
-    cluster_id: field.id,
-    cluster_queue_id: field.id,
-    web_url: field.url,
-    created_at: field.timestamp,
-    scheduled_at: field.timestamp,
-    started_at: field.timestamp.nullable(),
-    finished_at: field.timestamp.nullable(),
-    exit_status: z.int().nullable(),
-  })
-  .meta({ id: "Job" });
 
 export const buildSchema = z
   .object({
@@ -38,14 +21,16 @@ export const buildSchema = z
     url: field.url,
     web_url: field.url,
     number: z.int(),
-    state: z.enum(["scheduled", "running", "passed", "failed", "canceled"]),
+    state: z.enum(buildStates),
     blocked: z.boolean(),
     message: z.string(),
     commit: z.string(),
     branch: z.string(),
     env: z.record(z.string(), z.string()).meta({ description: "With the variables of its trigger" }),
     source: z.string(),
+    author: z.object({ name: z.string().optional(), email: z.string().optional() }).nullable(),
     creator: userSchema.nullable(),
+    rebuilt_from: z.object({ id: field.id, number: z.int(), url: field.url }).nullable(),
     created_at: field.timestamp,
     scheduled_at: field.timestamp,
     started_at: field.timestamp.nullable(),
@@ -62,20 +47,24 @@ export interface BuildContext {
   organization: Organization;
   /** At least the creators of the builds. */
   users: ReadonlyMap<string, User>;
+  /** At least the agents of the jobs. */
+  agents: ReadonlyMap<string, Agent>;
+  now: Date;
 }
 
 export function presentBuild(
-  { cipher, config, organization, users }: BuildContext,
-  { build, pipeline, jobs, metaData }: BuildDetails,
-  { hasJobs = true, hasPipeline = true } = {},
+  { cipher, config, organization, users, agents, now }: BuildContext,
+  { build, pipeline, jobs, metaData, rebuiltFrom }: BuildDetails,
+  { hasJobs = true, hasPipeline = true, hasRetriedJobs = false } = {},
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
-  const webUrl = web.build(config, address, build.number);
+  const shown = jobs.filter(({ job }) => hasRetriedJobs || job.retriedInJobId === null);
+  const jobContext = { config, org: organization.slug, agents, now };
   return {
     id: build.id,
     graphql_id: graphqlId("Build", build.id),
     url: api.build(config, address, build.number),
-    web_url: webUrl,
+    web_url: web.build(config, address, build.number),
     number: build.number,
     state: build.state,
     blocked: false,
@@ -84,33 +73,17 @@ export function presentBuild(
     branch: build.branch,
     env: buildEnvironment(cipher, build, address),
     source: build.source,
+    author: build.author,
     creator: presentUserById(config, users, build.creatorId),
+    rebuilt_from: rebuiltFrom
+      ? { ...rebuiltFrom, url: api.build(config, address, rebuiltFrom.number) }
+      : null,
     created_at: build.createdAt,
     scheduled_at: build.createdAt,
     started_at: build.startedAt,
     finished_at: build.finishedAt,
     meta_data: metaData,
-    ...(hasPipeline ? { pipeline: presentPipeline(config, organization, pipeline) } : {}),
-    ...(hasJobs ? { jobs: jobs.map((each) => presentJob(each, webUrl)) } : {}),
-  };
-}
-
-function presentJob({ job, queue }: BuildDetails["jobs"][number], buildWebUrl: string) {
-  return {
-    id: job.id,
-    graphql_id: graphqlId("Job", job.id),
-    type: "script",
-    name: job.label,
-    state: job.state,
-    command: job.command,
-    agent_query_rules: [`queue=${queue.key}`],
-    cluster_id: queue.clusterId,
-    cluster_queue_id: queue.id,
-    web_url: `${buildWebUrl}#${job.id}`,
-    created_at: job.createdAt,
-    scheduled_at: job.createdAt,
-    started_at: job.startedAt,
-    finished_at: job.finishedAt,
-    exit_status: job.exitStatus,
+    ...(hasPipeline ? { pipeline: presentPipeline({ config, cipher }, organization, pipeline) } : {}),
+    ...(hasJobs ? { jobs: shown.map((each) => presentJob(jobContext, { ...each, build, pipeline })) } : {}),
   };
 }

@@ -1,4 +1,13 @@
-type GraphqlType = "Organization" | "User" | "Cluster" | "ClusterQueue" | "Pipeline" | "Build" | "Job";
+type GraphqlType =
+  | "Organization"
+  | "User"
+  | "Cluster"
+  | "ClusterQueue"
+  | "ClusterToken"
+  | "Agent"
+  | "Pipeline"
+  | "Build"
+  | "Job";
 
 /** The id of the resource in GraphQL: base64 of `Type---uuid`. */
 export function graphqlId(type: GraphqlType, id: string): string {

@@ -1,0 +1,159 @@
+import type { H3Event } from "h3";
+import { z } from "zod";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
+import {
+  maxPauseMinutes,
+  pauseAgent,
+  requireAgent,
+  resumeAgent,
+  stopAgent,
+} from "../../shared/agents/control.ts";
+import { listAgentsPage, listPlacedJobs } from "../../shared/agents/list-store.ts";
+import type { Agent } from "../../shared/agents/store.ts";
+import { patterns } from "../../shared/paths.ts";
+import { listQueuesById } from "../../shared/queues/store.ts";
+import { unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { isStorable, text } from "../../shared/validation.ts";
+import { readPage } from "../http/number-pager.ts";
+import { agentSchema, presentAgent } from "./json/agent.ts";
+import { linkPages, pageQuery } from "./json/list.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+
+const tag = "Agents";
+const reading = { tag, scope: "read_agents" as const };
+const writing = { tag, scope: "write_agents" as const };
+
+const stopBody = z.object({
+  force: z
+    .boolean({ error: "Force must be true or false" })
+    .nullish()
+    .meta({ description: "Cancel its job too, instead of letting it finish" }),
+});
+const minutes = { error: "Timeout in minutes must be a whole number from 1 to 10080" };
+const pauseBody = z.object({
+  note: text("Note", 2000).nullish(),
+  timeout_in_minutes: z
+    .int(minutes)
+    .min(1, minutes)
+    .max(maxPauseMinutes, minutes)
+    .nullish()
+    .meta({ description: "Resume after this time; absent: until somebody resumes it" }),
+});
+
+const filterQuery = {
+  name: z.string().meta({ description: "Only agents of this name" }),
+  hostname: z.string().meta({ description: "Only agents on this host" }),
+  version: z.string().meta({ description: "Only agents of this version" }),
+};
+
+function readFilter({ url }: H3Event): Partial<Record<keyof typeof filterQuery, string>> {
+  const given = Object.keys(filterQuery).flatMap((name) => {
+    const value = url.searchParams.get(name);
+    return value ? [[name, isStorable(value) ? value : ""]] : [];
+  });
+  return Object.fromEntries(given);
+}
+
+export function agentOperations(services: Services): Operation[] {
+  const { db, config, clock } = services;
+
+  const agentOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
+    requireAgent(db, caller.organization.id, parameter("agent"));
+  const present = async ({ slug }: Organization, agents: Agent[]) => {
+    const context = {
+      config,
+      org: slug,
+      now: clock.now(),
+      users: await listUsersById(
+        db,
+        agents.flatMap(({ pausedById }) => pausedById ?? []),
+      ),
+      jobs: await listPlacedJobs(
+        db,
+        agents.map(({ jobId }) => jobId),
+      ),
+      queues: await listQueuesById(
+        db,
+        agents.map(({ queueId }) => queueId),
+      ),
+    };
+    return agents.map((agent) => presentAgent(context, agent));
+  };
+  const presentOne = async (organization: Organization, agent: Agent) =>
+    (await present(organization, [agent]))[0];
+
+  return [
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.agents,
+      id: "listAgents",
+      summary: "The connected and lost agents of an organization, oldest first",
+      query: { ...pageQuery, ...filterQuery },
+      success: { status: 200, schema: z.array(agentSchema), description: "A page of agents" },
+      run: async ({ event, caller: { organization } }) => {
+        const page = readPage(event);
+        const filter = { organizationId: organization.id, ...readFilter(event) };
+        const list = await listAgentsPage(db, filter, page);
+        linkPages(event, { ...list, page }, config.baseUrl);
+        return present(organization, list.rows);
+      },
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
+      path: patterns.agent,
+      id: "getAgent",
+      summary: "An agent",
+      success: { status: 200, schema: agentSchema, description: "The agent" },
+      run: async (call) => presentOne(call.caller.organization, await agentOf(call)),
+    }),
+    operation({
+      ...writing,
+      methods: ["PUT"],
+      path: patterns.stopAgent,
+      id: "stopAgent",
+      summary: "Ask an agent to stop after its job",
+      body: { schema: stopBody, isOptional: true, refuse: unprocessable },
+      success: { status: 200, schema: agentSchema, description: "The agent" },
+      refusals: ["Agent has disconnected"],
+      run: async (call) => {
+        const agent = await agentOf(call);
+        const { force } = await call.readBody();
+        const stopped = await stopAgent(services, call.actor, agent, force ?? false);
+        return presentOne(call.caller.organization, stopped);
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["PUT"],
+      path: patterns.pauseAgent,
+      id: "pauseAgent",
+      summary: "Let an agent take no further job; the one that it has goes on",
+      body: { schema: pauseBody, isOptional: true, refuse: unprocessable },
+      success: { status: 200, schema: agentSchema, description: "The paused agent" },
+      refusals: ["Agent is already paused", "Agent has disconnected"],
+      run: async (call) => {
+        const agent = await agentOf(call);
+        const { note, timeout_in_minutes } = await call.readBody();
+        const pause = { note: note || null, minutes: timeout_in_minutes ?? null };
+        return presentOne(call.caller.organization, await pauseAgent(services, call.actor, agent, pause));
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["PUT"],
+      path: patterns.resumeAgent,
+      id: "resumeAgent",
+      summary: "Let an agent take jobs again",
+      success: { status: 200, schema: agentSchema, description: "The agent" },
+      refusals: ["Agent is not paused", "Agent has disconnected"],
+      run: async (call) => {
+        const resumed = await resumeAgent(services, call.actor, await agentOf(call));
+        return presentOne(call.caller.organization, resumed);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
+import { jobEnvironment } from "../../shared/agents/job-environment.ts";
+import { listAgentsById } from "../../shared/agents/list-store.ts";
+import { type BuildDetails, requireBuild } from "../../shared/builds/builds.ts";
+import { cancelJob } from "../../shared/builds/cancel.ts";
+import { buildEnvironment } from "../../shared/builds/environment.ts";
+import { retryJob } from "../../shared/builds/retry.ts";
+import { isId } from "../../shared/ids.ts";
+import { patterns } from "../../shared/paths.ts";
+import { openEnvironmentIfPossible } from "../../shared/pipelines/environment.ts";
+import { notFound } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { parseBuildNumber } from "../http/routing.ts";
+import { jobSchema, presentJob } from "./json/job.ts";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { pipelineOf } from "./pipelines.ts";
+
+const tag = "Builds";
+const one = { status: 200, schema: jobSchema, description: "The job" } as const;
+const environmentSchema = z.object({ env: z.record(z.string(), z.string()) }).meta({ id: "JobEnvironment" });
+
+type JobCall = Pick<Call<unknown>, "caller" | "parameter">;
+
+export function jobOperations(services: Services): Operation[] {
+  const { db, cipher, config, clock } = services;
+
+  const detailsOf = async (call: JobCall): Promise<BuildDetails> =>
+    requireBuild(db, await pipelineOf(services, call), parseBuildNumber(call.parameter("number")));
+  const jobOf = async (call: JobCall, id = call.parameter("job")) => {
+    const details = await detailsOf(call);
+    const found = details.jobs.find(({ job }) => job.id === id && job.type === "script");
+    if (!isId(id) || !found) throw notFound("job");
+    const agents = await listAgentsById(db, [found.job.agentId]);
+    return { details, found, agents };
+  };
+  const present = async (call: JobCall, id?: string) => {
+    const { details, found, agents } = await jobOf(call, id);
+    const context = { config, org: call.caller.organization.slug, now: clock.now(), agents };
+    return presentJob(context, { ...details, ...found });
+  };
+
+  return [
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
+      path: patterns.cancelJob,
+      id: "cancelJob",
+      summary: "Cancel a job that has not finished",
+      success: one,
+      refusals: ["Job cannot be canceled: it has finished already"],
+      run: async (call) => {
+        const { details, found } = await jobOf(call);
+        await cancelJob(services, call.actor, details, found.job.id);
+        return present(call);
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
+      path: patterns.retryJob,
+      id: "retryJob",
+      summary: "Make a new job in the place of one that ended",
+      success: { ...one, description: "The new job" },
+      refusals: ["Job cannot be retried: …"],
+      run: async (call) => {
+        const { details, found } = await jobOf(call);
+        const retry = await retryJob(services, call.actor, details, found.job.id);
+        return present(call, retry.id);
+      },
+    }),
+    operation({
+      tag,
+      scope: "read_job_env",
+      methods: ["GET"],
+      path: patterns.jobEnvironment,
+      id: "getJobEnvironment",
+      summary: "The variables of a job; those of its build and step until an agent has it",
+      success: { status: 200, schema: environmentSchema, description: "The variables" },
+      run: async (call) => {
+        const { organization } = call.caller;
+        const { details, found, agents } = await jobOf(call);
+        const { build, pipeline } = details;
+        const agent = agents.get(found.job.agentId ?? "");
+        if (!agent) {
+          const address = { org: organization.slug, slug: pipeline.slug };
+          return {
+            env: {
+              ...openEnvironmentIfPossible(cipher, pipeline.environmentSealed),
+              ...buildEnvironment(cipher, build, address),
+              ...found.job.options?.env,
+            },
+          };
+        }
+        const creators = await listUsersById(db, build.creatorId === null ? [] : [build.creatorId]);
+        const creator = creators.get(build.creatorId ?? "");
+        const { job } = found;
+        return {
+          env: jobEnvironment({ config, cipher, organization, pipeline, build, job, agent, creator }),
+        };
+      },
+    }),
+  ];
+}

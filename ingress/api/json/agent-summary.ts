@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { isPaused } from "../../../shared/agents/hand-out.ts";
+import type { Agent } from "../../../shared/agents/store.ts";
+import { minuteMs } from "../../../shared/durations.ts";
+import type { Config } from "../../../shared/runtime/config.ts";
+import { api, web } from "../../../shared/urls.ts";
+import * as field from "./fields.ts";
+import { graphqlId } from "./graphql-id.ts";
+
+const connectionStates = [
+  "never_connected",
+  "connected",
+  "stopping",
+  "lost",
+  "stopped",
+  "disconnected",
+] as const;
+
+/** An agent without the resources around it. */
+export const agentSummarySchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    url: field.url,
+    web_url: field.url,
+    name: z.string(),
+    connection_state: z.enum(connectionStates),
+    cluster_id: field.id,
+    cluster_queue_id: field.id,
+    hostname: z.string(),
+    ip_address: z.string(),
+    user_agent: z.string().nullable(),
+    version: z.string(),
+    created_at: field.timestamp,
+    last_job_finished_at: field.timestamp.nullable(),
+    priority: z.int().nullable(),
+    meta_data: z.array(z.string()).meta({ description: "Tags, as key=value" }),
+    paused: z.boolean(),
+    paused_at: field.timestamp.nullable(),
+    paused_note: z.string().nullable(),
+    paused_timeout_in_minutes: z.int().nullable().meta({ description: "Null: until somebody resumes it" }),
+  })
+  .meta({ id: "AgentSummary" });
+
+export interface AgentContext {
+  config: Config;
+  /** Slug of the organization. */
+  org: string;
+  now: Date;
+}
+
+export function presentAgentSummary({ config, org, now }: AgentContext, agent: Agent) {
+  const { id, pausedAt, pausedUntil } = agent;
+  const paused = isPaused(agent, now);
+  return {
+    id,
+    graphql_id: graphqlId("Agent", id),
+    url: api.agent(config, org, id),
+    web_url: web.agent(config, org, id),
+    name: agent.name,
+    connection_state: connectionState(agent),
+    cluster_id: agent.clusterId,
+    cluster_queue_id: agent.queueId,
+    hostname: agent.hostname,
+    ip_address: agent.ip,
+    user_agent: agent.userAgent,
+    version: agent.version,
+    created_at: agent.createdAt,
+    last_job_finished_at: agent.lastJobFinishedAt,
+    priority: agent.priority,
+    meta_data: agent.metaData,
+    paused,
+    paused_at: paused ? pausedAt : null,
+    paused_note: paused ? agent.pausedNote : null,
+    paused_timeout_in_minutes:
+      paused && pausedAt && pausedUntil
+        ? Math.round((pausedUntil.getTime() - pausedAt.getTime()) / minuteMs)
+        : null,
+  };
+}
+
+function connectionState({ state, stopRequestedAt }: Agent): (typeof connectionStates)[number] {
+  if (state === "registered") return "never_connected";
+  if (state === "lost") return "lost";
+  if (state === "connected") return stopRequestedAt ? "stopping" : "connected";
+  return stopRequestedAt ? "stopped" : "disconnected";
+}

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import {
+  deleteJobLogs,
+  type JobWithLogs,
+  logOfAttempt,
+  requireJobWithLogs,
+} from "../../shared/agents/logs/logs.ts";
+import { type ReadableLog, readBytes } from "../../shared/agents/logs/read.ts";
+import { pathTo, patterns } from "../../shared/paths.ts";
+import type { Pipeline } from "../../shared/pipelines/store.ts";
+import { notFound } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { streamDownload } from "../http/downloads.ts";
+import { parseBuildNumber } from "../http/routing.ts";
+import { logDocument, logResponse } from "../pages/jobs/document.tsx";
+import { type Call, type Operation, operation } from "./operation.ts";
+import { pipelineOf } from "./pipelines.ts";
+
+const tag = "Builds";
+const reading = { tag, scope: "read_build_logs" as const, methods: ["GET"] as ["GET"] };
+
+const logSchema = z
+  .object({
+    url: z.url(),
+    content: z.string().meta({ description: "As the job wrote it, with its control sequences" }),
+    size: z.int().meta({ description: "Bytes of the content" }),
+    header_times: z.array(z.int()).meta({ description: "Always empty" }),
+  })
+  .meta({ id: "JobLog" });
+
+export function logOperations(services: Services): Operation[] {
+  const { db, config } = services;
+
+  const jobOf = async (call: Call<unknown>): Promise<JobWithLogs & { pipeline: Pipeline }> => {
+    const pipeline = await pipelineOf(services, call);
+    const number = parseBuildNumber(call.parameter("number"));
+    const found = await requireJobWithLogs(db, pipeline, { number, jobId: call.parameter("job") });
+    return { ...found, pipeline };
+  };
+  const logOf = async (call: Call<unknown>): Promise<ReadableLog> => {
+    const readable = logOfAttempt(await jobOf(call));
+    if (readable.log.evictedAt) throw notFound("job log");
+    return readable;
+  };
+  const stream = (
+    { event, caller: { token, organization } }: Call<unknown>,
+    type: string,
+    pieces: AsyncGenerator<Uint8Array>,
+  ) => {
+    const owner = { holder: `token ${token.id}`, organizationId: organization.id };
+    return logResponse(type, streamDownload(event, owner, pieces));
+  };
+
+  return [
+    operation({
+      ...reading,
+      path: patterns.jobLog,
+      id: "getJobLog",
+      summary: "The log of a job's last attempt",
+      success: { status: 200, schema: logSchema, description: "The log" },
+      run: async (call) => {
+        const readable = await logOf(call);
+        const { organization } = call.caller;
+        const url =
+          config.baseUrl +
+          pathTo(patterns.jobLog, {
+            org: organization.slug,
+            slug: call.parameter("slug"),
+            number: call.parameter("number"),
+            job: readable.log.jobId,
+          });
+        return stream(call, "application/json;charset=UTF-8", presentLog(url, readBytes(db, readable)));
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_build_logs",
+      methods: ["DELETE"],
+      path: patterns.jobLog,
+      id: "deleteJobLog",
+      summary: "Delete the logs of all attempts at a finished job",
+      success: { status: 204, description: "They are deleted" },
+      refusals: ["Log cannot be deleted: the job has not finished"],
+      run: async (call) => deleteJobLogs(services, call.actor, await jobOf(call)),
+    }),
+    operation({
+      ...reading,
+      path: patterns.jobLogText,
+      id: "getJobLogText",
+      summary: "The log of a job's last attempt as text/plain, byte for byte",
+      success: { status: 200, mediaType: "text/plain", schema: z.string(), description: "The log" },
+      run: async (call) => stream(call, "text/plain;charset=UTF-8", readBytes(db, await logOf(call))),
+    }),
+    operation({
+      ...reading,
+      path: patterns.jobLogHtml,
+      id: "getJobLogHtml",
+      summary: "The log of a job's last attempt as text/html, with class names for colors",
+      success: { status: 200, mediaType: "text/html", schema: z.string(), description: "The log" },
+      run: async (call) => stream(call, "text/html;charset=UTF-8", logDocument(db, await logOf(call))),
+    }),
+  ];
+}
+
+/** Writes the JSON of a log that may be too large for memory. */
+async function* presentLog(url: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  let size = 0;
+  yield Buffer.from(`{"url":${JSON.stringify(url)},"content":"`);
+  for await (const piece of pieces) {
+    size += piece.length;
+    const text = inJson(decoder.decode(piece, { stream: true }));
+    if (text !== "") yield Buffer.from(text);
+  }
+  yield Buffer.from(`${inJson(decoder.decode())}","size":${size},"header_times":[]}`);
+}
