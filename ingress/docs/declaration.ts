@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { Method } from "../api/operation.ts";
 import type { HeaderName } from "./answers.ts";
 
-/** How a caller authenticates: a name of the document's security schemes. */
-export type SecurityScheme = "accessToken" | "jobToken" | "client";
+/** Names a security scheme of the document, with which a caller authenticates. */
+export type SecurityScheme = "accessToken" | "agentToken" | "sessionToken" | "jobToken" | "client";
 
 /** The settings that name the addresses of the API. */
 export type ServerSetting = "baseUrl" | "authUrl" | "webhookUrl";
@@ -12,6 +12,8 @@ export interface Answer {
   description: string;
   /** Absent: no body. */
   schema?: z.ZodType;
+  /** Default: JSON. */
+  mediaType?: string;
   headers: HeaderName[];
 }
 

@@ -47,7 +47,7 @@ function describeBody(
 
 function describeAnswer(
   status: string,
-  { description, schema, headers }: Answer,
+  { description, schema, mediaType = jsonType, headers }: Answer,
   { schemas, examples }: Context,
 ) {
   const ofStatus = examples.filter(({ answer }) => String(answer.status) === status);
@@ -57,7 +57,7 @@ function describeAnswer(
     ...(schema
       ? {
           content: {
-            [jsonType]: {
+            [mediaType]: {
               schema: schemas.convert(schema),
               ...describeExamples(ofStatus, ({ answer }) => answer.body),
             },
@@ -74,6 +74,9 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   org: { description: "Slug of the organization", schema: slug },
   cluster: { description: "Id of the cluster", schema: id },
   queue: { description: "Id of the queue", schema: id },
+  token: { description: "Id of the token", schema: slug },
+  agent: { description: "Id of the agent", schema: id },
+  job: { description: "Id of the job", schema: id },
   slug: { description: "Slug of the pipeline", schema: slug },
   number: { description: "Number of the build", schema: { type: "integer", minimum: 1 } },
   trigger: { description: "Id of the trigger", schema: id },

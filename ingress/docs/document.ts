@@ -20,13 +20,14 @@ const tagDescriptions: Record<string, string> = {
   Clusters: "Groups of queues.",
   Queues: "Queues of jobs, with dispatch pause.",
   Pipelines: "The steps of builds.",
+  Agents: "Programs that take jobs and run them.",
   Builds: "Builds and their jobs.",
   "Pipeline triggers (public preview)":
     "Triggers turn webhooks into builds. Their deliveries can be read and built again.",
   "Posting a delivery": "The endpoint that senders of webhooks call.",
   OAuth:
     "The device flow, tokens and metadata. Bodies are forms, and errors are `{error, error_description}`.",
-  "Agent API": "Meta-data of builds, for agents with a job token.",
+  "Agent API": "The calls of agents, and of programs inside their jobs.",
 };
 
 const introduction = ({ appUrl }: Config) => `Self-hosted front office for continuous integration.
@@ -45,10 +46,20 @@ const securitySchemes = {
     scheme: "bearer",
     description: "An API access token, or one issued to a device",
   },
+  agentToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of a cluster that registers agents. `Token` is accepted in place of `Bearer`",
+  },
+  sessionToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token that registering returned. `Token` is accepted in place of `Bearer`",
+  },
   jobToken: {
     type: "http",
     scheme: "bearer",
-    description: "The token of a job. `Token` is accepted in place of `Bearer`",
+    description: "The token of a job's attempt. `Token` is accepted in place of `Bearer`",
   },
   client: { type: "http", scheme: "basic", description: "Id and secret of an OAuth application" },
 };

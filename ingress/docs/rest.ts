@@ -43,12 +43,22 @@ function answersOf(operation: Operation): Record<string, Answer> {
     .filter(([status]) => mayAnswer(operation, status))
     .map(([status, { description, headers = [] }]): [string, Answer] => {
       const limits = unlimited.includes(status) ? [] : rateLimitHeaders;
-      return [status, { description, schema: field.problem, headers: [...headers, ...limits] }];
+      const also =
+        status === "429" && operation.tooMany ? `; or ${operation.tooMany}: wait as Retry-After says` : "";
+      return [
+        status,
+        { description: description + also, schema: field.problem, headers: [...headers, ...limits] },
+      ];
     });
   const links: HeaderName[] = query && "page" in query ? ["Link"] : [];
-  const { status, description, schema } = success;
+  const { status, description, schema, mediaType } = success;
   return {
-    [status]: { description, ...(schema ? { schema } : {}), headers: [...links, ...rateLimitHeaders] },
+    [status]: {
+      description,
+      ...(schema && { schema }),
+      ...(mediaType && { mediaType }),
+      headers: [...links, ...rateLimitHeaders],
+    },
     ...Object.fromEntries(refused),
     ...(own
       ? { "422": { description: own.join("; "), schema: field.problem, headers: rateLimitHeaders } }
