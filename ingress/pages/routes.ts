@@ -16,19 +16,31 @@ import { connectedAppsPage } from "./account/connected-apps.tsx";
 import { createToken, newAccessTokenPage } from "./account/new-access-token.tsx";
 import { passwordPage, savePassword } from "./account/password.tsx";
 import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
-import { buildPage, cancelBuildForm, payloadFile, redirectToBuild } from "./builds/show.tsx";
+import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from "./agents/control.tsx";
+import { agentPage } from "./agents/show.tsx";
+import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
+import {
+  buildPage,
+  cancelBuildForm,
+  cancelJobForm,
+  payloadFile,
+  rebuildForm,
+  redirectToBuild,
+  retryJobForm,
+} from "./builds/show.tsx";
 import { deleteClusterPage, removeCluster } from "./clusters/delete.tsx";
 import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
 import { addCluster } from "./clusters/new.tsx";
-import { clusterPage } from "./clusters/show.tsx";
+import { addTokenToCluster, clusterPage } from "./clusters/show.tsx";
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
+import { jobLogFile, jobPage } from "./jobs/show.tsx";
 import { auditPage } from "./organization/audit.tsx";
 import { home } from "./organization/home.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
-import { pipelinePage } from "./pipelines/show.tsx";
+import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
 import { deleteQueuePage, removeQueue } from "./queues/delete.tsx";
 import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx";
 import { editQueuePage, saveQueue } from "./queues/edit.tsx";
@@ -87,6 +99,12 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.buildPage]: { GET: buildPage },
     [patterns.payloadPage]: { GET: payloadFile },
     [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },
+    [patterns.jobPage]: { GET: jobPage },
+    [patterns.jobLogPage]: { GET: jobLogFile },
+    [patterns.newBuildPage]: { GET: redirectToPipeline, POST: addBuildToPipeline },
+    [patterns.rebuildBuildPage]: { GET: redirectToBuild, POST: rebuildForm },
+    [patterns.cancelJobPage]: { GET: redirectToBuild, POST: cancelJobForm },
+    [patterns.retryJobPage]: { GET: redirectToBuild, POST: retryJobForm },
     [patterns.triggerPage]: { GET: triggerPage },
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
     [patterns.filterPage]: {
@@ -114,6 +132,12 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.deleteQueuePage]: { GET: deleteQueuePage, POST: removeQueue },
     [patterns.pauseQueuePage]: { GET: redirectToQueue, POST: pauseQueue },
     [patterns.resumeQueuePage]: { GET: redirectToQueue, POST: resumeQueue },
+    [patterns.agentTokensPage]: { GET: redirectToCluster, POST: addTokenToCluster },
+    [patterns.revokeAgentTokenPage]: { GET: revokeAgentTokenPage, POST: removeAgentToken },
+    [patterns.agentPage]: { GET: agentPage },
+    [patterns.stopAgentPage]: { GET: redirectToAgent, POST: stopAgentForm },
+    [patterns.pauseAgentPage]: { GET: redirectToAgent, POST: pauseAgentForm },
+    [patterns.resumeAgentPage]: { GET: redirectToAgent, POST: resumeAgentForm },
     [patterns.auditPage]: { GET: auditPage },
     [patterns.events]: { GET: (services) => liveEvents(services, isClosing) },
   } satisfies Partial<Record<Pattern, Makers>>;

@@ -31,10 +31,19 @@ async function refreshSoon() {
 }
 
 async function refresh() {
-  const response = await fetch(location.href);
+  const log = document.querySelector("[data-follows]");
+  const response = await fetch(log?.dataset.next ?? location.href);
   if (response.status === 429 || response.status >= 500) return false;
   if (response.redirected || !response.ok) return location.reload();
-  return update(new DOMParser().parseFromString(await response.text(), "text/html"));
+  const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  if (log) takeLines(log, next);
+  return update(next);
+}
+
+/** The next page has only the lines that are new. */
+function takeLines(log, next) {
+  const added = next.getElementById(log.id);
+  if (added) log.dispatchEvent(new CustomEvent("refreshed", { detail: added }));
 }
 
 /**
@@ -47,7 +56,7 @@ function update(next) {
     next.getElementById(open.id)?.setAttribute("open", "");
   const outdated = [...main.children];
   const blocks = [...next.querySelector("main").children].map((block) => {
-    const same = outdated.findIndex((old) => old.isEqualNode(block));
+    const same = outdated.findIndex((old) => isFollowing(old, block) || old.isEqualNode(block));
     return same < 0 ? block : outdated.splice(same, 1)[0];
   });
   const kept = outdated.filter(isBeingFilledIn);
@@ -64,6 +73,11 @@ function update(next) {
   if (newHeading !== heading) announcement.textContent = newHeading;
   document.title = next.title;
   return kept.length === 0;
+}
+
+/** It has taken its new lines already. */
+function isFollowing(old, block) {
+  return old.dataset.follows !== undefined && old.id === block.id;
 }
 
 function isBeingFilledIn(block) {
@@ -109,6 +123,7 @@ function listen() {
 }
 
 if (address) {
+  addEventListener("stale", refreshSoon);
   document.body.append(announcement);
   listen();
   document.addEventListener("visibilitychange", listen);

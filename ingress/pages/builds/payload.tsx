@@ -1,11 +1,13 @@
 import { HTTPResponse } from "h3";
+import type { PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 
-const maxCharacters = 256 * 1024;
+/** Of a payload, and of its indented text. */
+export const maxShownBytes = 256 * 1024;
 /** Deeper lines would be mostly spaces. */
 const maxIndent = 24;
 
-export function PayloadView({ payload, path }: { payload: string; path: string }) {
-  const { text, isWhole } = indent(payload, maxCharacters);
+export function PayloadView({ payload, path }: { payload: PayloadStart; path: string }) {
+  const { text, isWhole } = indent(payload.text, maxShownBytes);
   return (
     <section aria-labelledby="payload">
       <div class="heading">
@@ -14,7 +16,9 @@ export function PayloadView({ payload, path }: { payload: string; path: string }
           Download
         </a>
       </div>
-      {!isWhole && <p class="quiet">Only the first 256 KB are shown. The download has all of it.</p>}
+      {!(isWhole && payload.isWhole) && (
+        <p class="quiet">Only the first 256 KB are shown. The download has all of it.</p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
       <pre class="payload" tabIndex={0}>
         {text}

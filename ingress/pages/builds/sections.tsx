@@ -1,9 +1,7 @@
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 export function PausedQueues({
@@ -33,46 +31,8 @@ export function PausedQueues({
   );
 }
 
-export function Jobs({
-  details: { jobs },
-  queues,
-  org,
-}: {
-  details: BuildDetails;
-  queues: Map<string, Queue>;
-  org: string;
-}) {
-  return (
-    <Table caption="Jobs" columns={["Step", "State", "Queue"]}>
-      {jobs.map(({ job, queue }) => {
-        const currentQueue = queues.get(queue.id);
-        const isPaused = job.state === "scheduled" && Boolean(currentQueue?.dispatchPausedAt);
-        return (
-          <tr key={job.id} id={job.id}>
-            <th scope="row" class="step">
-              {job.label && <span>{job.label}</span>}
-              <code>{job.command}</code>
-            </th>
-            <td>
-              <State state={job.state} isPaused={isPaused} />
-              {job.exitStatus !== null && job.exitStatus !== 0 && (
-                <span class="quiet"> exit status {job.exitStatus}</span>
-              )}
-            </td>
-            <td>
-              <span class="long">
-                {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue.key}
-              </span>
-            </td>
-          </tr>
-        );
-      })}
-    </Table>
-  );
-}
-
 /** A link, or only the key of a deleted queue, which has no page. */
-function QueueLink({ queue, org }: { queue: Queue; org: string }) {
+export function QueueLink({ queue, org }: { queue: Queue; org: string }) {
   if (queue.deletedAt) return <>{queue.key}</>;
   const path = pathTo(patterns.queuePage, { org, cluster: queue.clusterId, queue: queue.id });
   return <a href={path}>{queue.key}</a>;

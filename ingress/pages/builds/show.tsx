@@ -1,5 +1,9 @@
-import { type BuildDetails, cancelBuild } from "../../../shared/builds/builds.ts";
+import type { BuildDetails } from "../../../shared/builds/builds.ts";
+import { cancelBuild, cancelJob } from "../../../shared/builds/cancel.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { rebuild } from "../../../shared/builds/rebuild.ts";
+import { retryJob } from "../../../shared/builds/retry.ts";
+import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -12,14 +16,15 @@ import { loadPipeline } from "../pipelines/load.ts";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
-import { withNotice } from "../ui/notices.ts";
+import { type Notice, withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import { Jobs } from "./jobs.tsx";
 import { admitPayload, buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
 import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
-import { Environment, isEnvironmentShown, Jobs, PausedQueues } from "./sections.tsx";
+import { Environment, isEnvironmentShown, PausedQueues } from "./sections.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
 export function buildPage(services: Services) {
@@ -34,6 +39,47 @@ export function cancelBuildForm(services: Services, bodies: Bodies) {
     const outcome = await tryForm(() => cancelBuild(services, request.actor, pipeline, number));
     if ("problems" in outcome) return show(services, request, outcome.problems);
     return withNotice(buildPath(request), "build_canceled");
+  });
+}
+
+/** POST …/rebuild */
+export function rebuildForm(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request) => {
+    const pipeline = await loadPipeline(services, request);
+    const number = parseBuildNumber(request.parameter("number"));
+    const outcome = await tryForm(() => rebuild(services, request.actor, pipeline, number, "ui"));
+    if ("problems" in outcome) return show(services, request, outcome.problems);
+    const path = pathTo(patterns.buildPage, {
+      org: request.organization.slug,
+      slug: pipeline.slug,
+      number: String(outcome.done.build.number),
+    });
+    return withNotice(path, "build_created");
+  });
+}
+
+/** POST …/jobs/:job/cancel */
+export function cancelJobForm(services: Services, bodies: Bodies) {
+  return jobAction(services, bodies, { act: cancelJob, notice: "job_canceled" });
+}
+
+/** POST …/jobs/:job/retry */
+export function retryJobForm(services: Services, bodies: Bodies) {
+  return jobAction(services, bodies, { act: retryJob, notice: "job_retried" });
+}
+
+function jobAction(
+  services: Services,
+  bodies: Bodies,
+  { act, notice }: { act: typeof cancelJob | typeof retryJob; notice: Notice },
+) {
+  return memberAction(services, bodies, async (request) => {
+    const details = await loadBuild(services, request);
+    const id = request.parameter("job");
+    if (!isId(id)) throw notFound("job");
+    const outcome = await tryForm<unknown>(() => act(services, request.actor, details, id));
+    if ("problems" in outcome) return show(services, request, outcome.problems);
+    return withNotice(buildPath(request), notice);
   });
 }
 
@@ -80,18 +126,31 @@ async function show(
           <h1>
             Build #{build.number} <State state={build.state} isPaused={pausedQueues.length > 0} />
           </h1>
-          {!build.finishedAt && (
-            <PostButton visitor={visitor} path={buildPath(request, patterns.cancelBuildPage)} class="danger">
-              Cancel build
+          <div class="actions">
+            {!build.finishedAt && build.state !== "canceling" && (
+              <PostButton
+                visitor={visitor}
+                path={buildPath(request, patterns.cancelBuildPage)}
+                class="danger"
+              >
+                Cancel build
+              </PostButton>
+            )}
+            <PostButton
+              visitor={visitor}
+              path={buildPath(request, patterns.rebuildBuildPage)}
+              class="secondary"
+            >
+              Rebuild
             </PostButton>
-          )}
+          </div>
         </div>
         {problems && <FormError problems={problems} />}
         <p class="lead">{build.message}</p>
         <PausedQueues queues={pausedQueues} users={users} org={org} now={now} />
         <Facts data={data} org={org} now={now} />
         <h2>Jobs</h2>
-        <Jobs details={details} queues={queues} org={org} />
+        <Jobs details={details} queues={queues} agents={data.agents} request={request} now={now} />
         <h2>Environment</h2>
         <Environment
           variables={buildEnvironment(services.cipher, build, { org, slug: pipeline.slug })}

@@ -1,4 +1,5 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { listAgentTokens } from "../../../shared/agents/token-store.ts";
 import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
@@ -6,6 +7,7 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { listQueueIds, listQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { loadAgents } from "../agents/load.ts";
 import { maxCountedJobs } from "../queues/words.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -53,7 +55,15 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   const queues = list.rows;
   const queueIds = queues.map(({ id }) => id);
   const counts = await countJobsOfQueues(db, queueIds, maxCountedJobs);
-  return { cluster, queues, counts, list, audit: await loadAudit(services, cluster) };
+  const ofCluster = { organizationId: cluster.organizationId, clusterId: cluster.id };
+  return {
+    ...{ cluster, queues, counts, list },
+    agents: await loadAgents(services, ofCluster, { limit: perPage, offset: 0 }),
+    tokens: await listAgentTokens(db, cluster.id),
+    /** For the form of a new token. */
+    allQueues: await listQueues(db, cluster.id),
+    audit: await loadAudit(services, cluster),
+  };
 }
 
 /** Includes deleted queues. */

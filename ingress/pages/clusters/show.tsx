@@ -1,10 +1,14 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import type { Bodies } from "../../http/body.ts";
+import { Agents } from "../agents/table.tsx";
+import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { State, Table } from "../ui/tables.tsx";
 import { type ClusterDetails, clusterPath, loadClusterDetails } from "./load.ts";
@@ -12,29 +16,45 @@ import { clusterTitle } from "./title.ts";
 
 /** GET …/clusters/:cluster: its queues and its history. */
 export function clusterPage(services: Services) {
-  const { clock } = services;
-  return memberPage(services, async (request) => {
-    const { organization, visitor } = request;
-    const details = await loadClusterDetails(services, request);
-    const { cluster, queues } = details;
-    const queueTopics = queues.map(({ id }) => `queue:${id}` as const);
-    return {
-      title: cluster.name,
-      within: { organization, section: "clusters" },
-      events: eventsPath(services, visitor, [`cluster:${cluster.id}`, ...queueTopics]),
-      content: <ClusterView request={request} details={details} now={clock.now()} />,
-    };
-  });
+  return memberPage(services, (request) => showCluster(services, request));
+}
+
+/** POST …/clusters/:cluster/tokens */
+export function addTokenToCluster(services: Services, bodies: Bodies) {
+  return addAgentToken(services, bodies, (request, refused) => showCluster(services, request, refused));
+}
+
+async function showCluster(
+  services: Services,
+  request: MemberRequest,
+  refused?: RefusedToken,
+): Promise<PageContent> {
+  const { organization, visitor } = request;
+  const details = await loadClusterDetails(services, request);
+  const { cluster, queues } = details;
+  const queueTopics = queues.map(({ id }) => `queue:${id}` as const);
+  const now = services.clock.now();
+  return {
+    title: cluster.name,
+    status: refused ? 422 : 200,
+    within: { organization, section: "clusters" },
+    script: "once.js",
+    // The answer to a form stands at an address without GET.
+    ...(refused ? {} : { events: eventsPath(services, visitor, [`cluster:${cluster.id}`, ...queueTopics]) }),
+    content: <ClusterView request={request} details={details} now={now} refused={refused} />,
+  };
 }
 
 function ClusterView({
   request,
   details,
   now,
+  refused,
 }: {
   request: MemberRequest;
   details: ClusterDetails;
   now: Date;
+  refused: RefusedToken | undefined;
 }) {
   const { organization, role } = request;
   const { cluster, queues, list, audit } = details;
@@ -58,6 +78,14 @@ function ClusterView({
         <Queues details={details} org={organization.slug} />
       )}
       <NumberPager list={list} path={clusterPath(request, cluster)} />
+      <ClusterAgents request={request} details={details} now={now} />
+      <AgentTokens
+        tokens={details.tokens}
+        queues={details.allQueues}
+        request={request}
+        now={now}
+        refused={refused}
+      />
       <AuditList entries={audit} now={now} />
       {isAdmin && (
         <p class="audit-log">
@@ -66,6 +94,28 @@ function ClusterView({
         </p>
       )}
     </>
+  );
+}
+
+function ClusterAgents({
+  request,
+  details: { agents },
+  now,
+}: {
+  request: MemberRequest;
+  details: ClusterDetails;
+  now: Date;
+}) {
+  return (
+    <section aria-labelledby="agents">
+      <h2 id="agents">Agents</h2>
+      {agents.rows.length === 0 ? (
+        <p class="empty">No agent is connected.</p>
+      ) : (
+        <Agents agents={agents} request={request} now={now} hasQueues />
+      )}
+      {agents.next && <p class="quiet">and more: the page of a queue lists all of its agents</p>}
+    </section>
   );
 }
 

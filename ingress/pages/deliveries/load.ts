@@ -2,10 +2,10 @@ import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
-import { findPayload } from "../../../shared/triggers/payloads/store.ts";
+import { findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireDelivery } from "../../../shared/triggers/triggers.ts";
-import { admitPayload } from "../builds/load.ts";
+import { maxShownBytes } from "../builds/payload.tsx";
 import { type LoadedTrigger, loadTrigger } from "../triggers/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -24,11 +24,10 @@ export async function loadDelivery(services: Services, request: MemberRequest): 
 export async function loadDeliveryDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const loaded = await loadDelivery(services, request);
-  await admitPayload(services, request, loaded.delivery.id);
   return {
     ...loaded,
     builds: await listBuildsOfDeliveries(db, [loaded.delivery.id]),
-    payload: await findPayload(db, loaded.delivery.id),
+    payload: await findPayloadStart(db, loaded.delivery.id, maxShownBytes),
   };
 }
 

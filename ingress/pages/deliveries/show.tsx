@@ -1,10 +1,11 @@
+import { nextRebuild } from "../../../shared/builds/rebuild.ts";
 import type { Build } from "../../../shared/builds/store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { nextRebuild, rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
+import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
-import { findPayload, type Payload } from "../../../shared/triggers/payloads/store.ts";
+import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
@@ -105,7 +106,7 @@ async function show(
         {payload ? (
           <>
             <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger)} />
-            <PayloadView payload={payload.body.toString("utf8")} path={path(patterns.deliveryPayloadPage)} />
+            <PayloadView payload={payload} path={path(patterns.deliveryPayloadPage)} />
           </>
         ) : (
           <p class="empty">Its request is no longer kept.</p>
@@ -166,7 +167,7 @@ function Facts({
 }
 
 /** Shows only values that cannot be secrets. */
-function Headers({ payload: { headers }, shown }: { payload: Payload; shown: Set<string> }) {
+function Headers({ payload: { headers }, shown }: { payload: PayloadStart; shown: Set<string> }) {
   return (
     <details id="headers" class="fold">
       <summary>{headers.length} headers</summary>

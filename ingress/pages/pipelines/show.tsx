@@ -1,64 +1,94 @@
 import type { Build } from "../../../shared/builds/store.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
+import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
+import type { Bodies } from "../../http/body.ts";
+import { seeOther } from "../../http/respond.ts";
 import { clusterTitle } from "../clusters/title.ts";
 import { eventsPath } from "../ui/live.ts";
-import { memberPage } from "../ui/member-page.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { loadPipelineDetails } from "./load.ts";
+import { loadPipelineDetails, pipelinePath } from "./load.ts";
+import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 
 /** GET /organizations/:org/pipelines/:slug */
 export function pipelinePage(services: Services) {
-  return memberPage(services, async (request) => {
-    const { organization, visitor } = request;
-    const { pipeline, cluster, list } = await loadPipelineDetails(services, request);
-    const topics = list.rows.map(({ id }) => `build:${id}` as const);
-    const parameters = { org: organization.slug, slug: pipeline.slug };
-    return {
-      title: pipeline.name,
-      within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]),
-      content: (
-        <>
-          <p class="back">
-            <a href={pathTo(patterns.pipelinesPage, parameters)}>Pipelines</a>
+  return memberPage(services, (request) => showPipeline(services, request));
+}
+
+/** POST …/builds */
+export function addBuildToPipeline(services: Services, bodies: Bodies) {
+  return addBuild(services, bodies, (request, refused) => showPipeline(services, request, refused));
+}
+
+/** GET …/builds: signing in after the session ended leads here. */
+export function redirectToPipeline(services: Services) {
+  return memberPage(services, async (request) => seeOther(pipelinePath(request)));
+}
+
+async function showPipeline(
+  services: Services,
+  request: MemberRequest,
+  refused?: RefusedBuild,
+): Promise<PageContent> {
+  const { organization, visitor } = request;
+  const { pipeline, cluster, list } = await loadPipelineDetails(services, request);
+  const variables = Object.keys(openEnvironmentIfPossible(services.cipher, pipeline.environmentSealed));
+  const topics = list.rows.map(({ id }) => `build:${id}` as const);
+  const parameters = { org: organization.slug, slug: pipeline.slug };
+  return {
+    title: pipeline.name,
+    status: refused ? 422 : 200,
+    script: "once.js",
+    within: { organization, section: "pipelines" },
+    // The answer to a form stands at an address without its own page.
+    ...(refused ? {} : { events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]) }),
+    content: (
+      <>
+        <p class="back">
+          <a href={pathTo(patterns.pipelinesPage, parameters)}>Pipelines</a>
+        </p>
+        <div class="heading">
+          <h1>{pipeline.name}</h1>
+          <p class="actions">
+            <PublicPreview />
+            <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
+              Triggers
+            </a>
           </p>
-          <div class="heading">
-            <h1>{pipeline.name}</h1>
-            <p class="actions">
-              <PublicPreview />
-              <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
-                Triggers
-              </a>
-            </p>
-          </div>
-          <Facts pipeline={pipeline} cluster={cluster} org={organization.slug} />
-          <h2>Builds</h2>
-          {list.rows.length === 0 ? (
-            <p class="empty">
-              No build yet. One is made for every webhook that a{" "}
-              <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
-            </p>
-          ) : (
-            <Builds builds={list.rows} parameters={parameters} now={services.clock.now()} />
-          )}
-          <NumberPager list={list} path={pathTo(patterns.pipelinePage, parameters)} />
-        </>
-      ),
-    };
-  });
+        </div>
+        <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
+        <h2>Builds</h2>
+        <NewBuild pipeline={pipeline} request={request} refused={refused} />
+        {list.rows.length === 0 ? (
+          <p class="empty">
+            No build yet. One is made for every webhook that a{" "}
+            <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
+          </p>
+        ) : (
+          <Builds builds={list.rows} parameters={parameters} now={services.clock.now()} />
+        )}
+        <NumberPager list={list} path={pathTo(patterns.pipelinePage, parameters)} />
+      </>
+    ),
+  };
 }
 
 function Facts({
-  pipeline: { defaultBranch, steps },
+  pipeline: { defaultBranch, repository, steps },
+  variables,
   cluster,
   org,
 }: {
   pipeline: Pipeline;
+  /** The names. */
+  variables: string[];
   cluster: Cluster | undefined;
   org: string;
 }) {
@@ -74,19 +104,58 @@ function Facts({
       )}
       <dt>Default branch</dt>
       <dd>{defaultBranch}</dd>
+      {repository && (
+        <>
+          <dt>Repository</dt>
+          <dd class="wide">
+            <code>{repository}</code>
+          </dd>
+        </>
+      )}
+      {variables.length > 0 && (
+        <>
+          <dt>Variables</dt>
+          <dd class="wide">
+            {variables.map((name, index) => (
+              <span key={name}>
+                {index > 0 && ", "}
+                <code>{name}</code>
+              </span>
+            ))}
+          </dd>
+        </>
+      )}
       <dt>Steps</dt>
       <dd class="wide">
         <ol class="steps">
-          {steps.map(({ label, command, agents }) => (
-            <li key={`${label} ${command}`}>
-              {label && `${label} `}
-              <code>{command}</code>
-              {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
+          {steps.map((step, index) => (
+            <li key={`${index}`}>
+              {isCommandStep(step) ? <CommandOf step={step} /> : <WaitOf step={step} />}
             </li>
           ))}
         </ol>
       </dd>
     </dl>
+  );
+}
+
+function CommandOf({ step }: { step: CommandStep }) {
+  const { label, command, agents, parallelism } = step;
+  return (
+    <>
+      {label && `${label} `}
+      {command === "" ? "Plugins only" : <code>{command}</code>}
+      {parallelism !== undefined && <span class="quiet"> in {parallelism} jobs</span>}
+      {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
+    </>
+  );
+}
+
+function WaitOf({ step }: { step: WaitStep }) {
+  return (
+    <span class="quiet">
+      Wait for the steps before{step.continue_on_failure && ", whether they pass or fail"}
+    </span>
   );
 }
 

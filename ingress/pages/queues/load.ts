@@ -1,17 +1,23 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import { findConnectedAgentId, listJobsOfQueue } from "../../../shared/agents/list-store.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { countJobsOfQueues, listPausedBuilds } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requireQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { leasedJobStates } from "../../../shared/vocabulary.ts";
+import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { loadAgents } from "../agents/load.ts";
 import { loadCluster } from "../clusters/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { maxCountedJobs } from "./words.ts";
 
 const maxPausedBuilds = { limit: 20, maxJobs: maxCountedJobs };
 const maxAuditEntries = 10;
+const maxJobs = 20;
+const agentsPerPage = 30;
 
 export interface LoadedQueue {
   cluster: Cluster;
@@ -50,7 +56,17 @@ export async function loadQueueDetails(services: Services, request: MemberReques
     queue,
     nameOf: (userId: string | null) => users.get(userId ?? "")?.name ?? "somebody",
     counts: (await countJobsOfQueues(db, [queue.id], maxCountedJobs)).get(queue.id),
+    agents: await loadQueueAgents(services, request, queue),
+    hasConnectedAgent: (await findConnectedAgentId(db, queue.id)) !== undefined,
+    waiting: await listJobsOfQueue(db, queue.id, { states: ["scheduled"], limit: maxJobs }),
+    running: await listJobsOfQueue(db, queue.id, { states: leasedJobStates, limit: maxJobs }),
     pausedBuilds: dispatchPausedAt ? await listPausedBuilds(db, queue.id, maxPausedBuilds) : undefined,
     audit: await listAuditEvents(db, audited, maxAuditEntries),
   };
+}
+
+/** One page of its agents. */
+function loadQueueAgents(services: Services, { event, organization }: MemberRequest, { id }: Queue) {
+  const filter = { organizationId: organization.id, queueId: id };
+  return readWithin(readPageOf(event, agentsPerPage), (page) => loadAgents(services, filter, page));
 }

@@ -1,13 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { Agents } from "../agents/table.tsx";
 import { clusterPath } from "../clusters/load.ts";
 import { AuditList } from "../organization/audit-list.tsx";
 import { FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
+import { NumberPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
+import { QueueJobs } from "./jobs.tsx";
 import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
 import { Facts, Pause, PausedBuilds, PauseForm } from "./sections.tsx";
 
@@ -80,8 +83,32 @@ function QueueView({
       {isAdmin && !queue.dispatchPausedAt && (
         <PauseForm request={request} queue={queue} note={refused?.note} />
       )}
+      <QueueJobs details={details} org={request.organization.slug} now={now} />
+      <QueueAgents request={request} details={details} now={now} />
       {pausedBuilds && <PausedBuilds paused={pausedBuilds} org={request.organization.slug} />}
       <AuditList entries={audit} now={now} />
     </>
+  );
+}
+
+function QueueAgents({
+  request,
+  details: { agents, queue },
+  now,
+}: {
+  request: MemberRequest;
+  details: QueueDetails;
+  now: Date;
+}) {
+  return (
+    <section aria-labelledby="agents">
+      <h2 id="agents">Agents</h2>
+      {agents.rows.length === 0 ? (
+        <p class="empty">No agent of this queue is connected.</p>
+      ) : (
+        <Agents agents={agents} request={request} now={now} />
+      )}
+      <NumberPager list={agents} path={queuePath(request, queue)} />
+    </section>
   );
 }

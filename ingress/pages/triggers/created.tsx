@@ -5,6 +5,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import { pipelinePath } from "../pipelines/load.ts";
+import { CopyField } from "../ui/copy-field.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { triggerPath } from "./load.ts";
@@ -66,24 +67,6 @@ export function createdPage(
       </>
     ),
   };
-}
-
-/** Without JavaScript the button stays hidden. */
-function CopyField({ id, label, rows, value }: { id: string; label: string; rows: number; value: string }) {
-  return (
-    <div class="field copied">
-      <label for={id}>{label}</label>
-      <textarea id={id} class="secret" rows={rows} readOnly autocomplete="off" spellcheck={false}>
-        {value}
-      </textarea>
-      <p class="actions">
-        <button type="button" class="secondary" data-copies={id} hidden>
-          Copy {label.toLowerCase() === "url" ? label : label.toLowerCase()}
-        </button>
-        <span class="quiet" role="status" />
-      </p>
-    </div>
-  );
 }
 
 /** @param trigger undefined if it was deleted since */

@@ -5,8 +5,9 @@ import type { Bodies } from "../../http/body.ts";
 import { CsrfField } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
-import type { PageContent } from "../ui/page.ts";
+import type { FormResult, PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { triggerFormOptions } from "./fields.tsx";
 import { fieldNames, readDraft, type TriggerDraft, TriggerFields, toChange, toDraft } from "./form.tsx";
 import { type EditedTrigger, loadEditedTrigger, triggerPath } from "./load.ts";
 
@@ -20,7 +21,7 @@ export function editTriggerPage(services: Services) {
 
 /** POST …/edit {fields as in new, environment_choice: keep or replace} */
 export function saveTrigger(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
+  const save = async (request: MemberRequest, form: URLSearchParams): Promise<FormResult> => {
     const edited = await loadEditedTrigger(services, request);
     const { trigger } = edited;
     const draft = readDraft(form);
@@ -36,7 +37,8 @@ export function saveTrigger(services: Services, bodies: Bodies) {
     );
     if ("problems" in outcome) return editPage(request, edited, { draft, problems: outcome.problems });
     return withNotice(triggerPath(request, trigger), "trigger_saved");
-  });
+  };
+  return memberAction(services, bodies, save, triggerFormOptions);
 }
 
 function editPage(

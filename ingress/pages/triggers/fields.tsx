@@ -9,8 +9,10 @@ import type { FormProblems } from "../ui/problems.ts";
 
 const maxLineProblems = 5;
 
-/** A form has at most 64 KB, where = takes three characters and a line break six. */
-const maxEnvironmentCharacters = 32 * 1024;
+/** 100 names, the values of 64 KB that they may have together, and comments. */
+const maxEnvironmentCharacters = 96 * 1024;
+/** A form writes most characters but letters and digits as three. */
+export const triggerFormOptions = { maxFormBytes: 4 * maxEnvironmentCharacters };
 
 /** Reads one NAME=value per line. A value is everything after the first =, spaces and quotes included. */
 export function readEnvironment(lines: string): {

@@ -10,10 +10,11 @@ import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import { CsrfField } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
-import type { PageContent } from "../ui/page.ts";
+import type { FormResult, PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { alreadyCreatedPage, createdPage } from "./created.tsx";
+import { triggerFormOptions } from "./fields.tsx";
 import {
   emptyDraft,
   fieldNames,
@@ -37,7 +38,7 @@ export function newTriggerPage(services: Services) {
 /** POST …/new: the answer shows the URL, once. */
 export function addTrigger(services: Services, bodies: Bodies) {
   const { db } = services;
-  return memberAction(services, bodies, async (request, form) => {
+  const save = async (request: MemberRequest, form: URLSearchParams): Promise<FormResult> => {
     const pipeline = await loadPipeline(services, request);
     const draft = readDraft(form);
     const id = readFormId(services, form);
@@ -61,7 +62,8 @@ export function addTrigger(services: Services, bodies: Bodies) {
       });
     if (!outcome.done) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
     return createdPage(services, request, outcome.done, "Trigger created");
-  });
+  };
+  return memberAction(services, bodies, save, triggerFormOptions);
 }
 
 /** The type hides its fields of verification: a refused form must not come back with them filled in. */

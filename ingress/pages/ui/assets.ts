@@ -8,6 +8,7 @@ import { Refusal } from "../../../shared/refusal.ts";
 const types = {
   "style.css": "text/css;charset=UTF-8",
   "live.js": "text/javascript;charset=UTF-8",
+  "log.js": "text/javascript;charset=UTF-8",
   "copy.js": "text/javascript;charset=UTF-8",
   "once.js": "text/javascript;charset=UTF-8",
   "icon.svg": "image/svg+xml",
@@ -26,6 +27,7 @@ const styles = [
   "tables.css",
   "sections.css",
   "payloads.css",
+  "logs.css",
   "triggers.css",
 ];
 

@@ -18,7 +18,7 @@ interface PageProps {
   role?: Role | undefined;
   /** Address of its events. */
   events?: string;
-  script?: "copy.js" | "once.js";
+  script?: "copy.js" | "log.js" | "once.js";
   visitor?: Visitor;
   notice?: string | null;
 }

@@ -8,6 +8,7 @@ import type { Role } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { pathParameter } from "../../http/routing.ts";
 import {
+  type FormOptions,
   type FormResult,
   type PageContent,
   type SignedInRequest,
@@ -37,9 +38,13 @@ export function memberAction(
   services: Services,
   bodies: Bodies,
   run: (request: MemberRequest, form: URLSearchParams) => Promise<FormResult>,
+  options?: FormOptions,
 ): EventHandler {
-  return signedInAction(services, bodies, async (request, form) =>
-    run(await requireMember(services, request), form),
+  return signedInAction(
+    services,
+    bodies,
+    async (request, form) => run(await requireMember(services, request), form),
+    options,
   );
 }
 

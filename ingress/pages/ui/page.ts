@@ -8,7 +8,10 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
+import { clientIp } from "../../http/client-address.ts";
 import { mediaType } from "../../http/content-type.ts";
+import { loopTurn } from "../../http/loop-turn.ts";
+import { wideNetworkOf } from "../../http/network.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Section } from "./layout.tsx";
 import { pageContextOf } from "./page-context.ts";
@@ -22,7 +25,7 @@ export interface PageContent {
   /** Address of the events after which it reloads. */
   events?: string;
   /** `once.js` ignores the second submit of a double click. */
-  script?: "copy.js" | "once.js";
+  script?: "copy.js" | "log.js" | "once.js";
 }
 
 export interface PageRequest {
@@ -37,7 +40,11 @@ export interface SignedInRequest extends PageRequest {
 /** A page, or the path to redirect to. */
 export type FormResult = PageContent | string;
 
-const maxFormBytes = 64 * 1024;
+export interface FormOptions {
+  maxFormBytes?: number;
+}
+
+const defaultMaxFormBytes = 64 * 1024;
 
 /** A page for anybody. */
 export function page(
@@ -81,12 +88,13 @@ export function signedInAction(
   services: Services,
   bodies: Bodies,
   run: (request: SignedInRequest, form: URLSearchParams) => Promise<FormResult>,
+  options: FormOptions = {},
 ): EventHandler {
   return defineHandler(async (event) => {
     const visitor = await loadVisitor(services, event);
     const { user } = visitor;
     if (!user) return seeOther(signInAndReturnTo(event.url.pathname));
-    const form = await readForm(services, bodies, { event, visitor });
+    const form = await readForm(services, bodies, { event, visitor }, options);
     return respond(event, visitor, await run({ event, visitor, user }, form));
   });
 }
@@ -111,8 +119,9 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<PageC
   });
 }
 
-/** Stores the visitor for an error page, too. */
+/** Wide networks take turns. Stores the visitor for an error page, too. */
 async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
+  await loopTurn(wideNetworkOf(clientIp(event)));
   const visitor = await findVisitor(services, event);
   pageContextOf(event).visitor = visitor;
   return visitor;
@@ -126,6 +135,7 @@ async function readForm(
   services: Services,
   bodies: Bodies,
   { event, visitor }: PageRequest,
+  { maxFormBytes = defaultMaxFormBytes }: FormOptions = {},
 ): Promise<URLSearchParams> {
   if (mediaType(event.req.headers.get("content-type")) !== "application/x-www-form-urlencoded")
     throw new Refusal(415, "This address takes forms only.");

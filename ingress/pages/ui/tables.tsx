@@ -45,7 +45,7 @@ export function State({
 }) {
   return (
     <>
-      <span class={`state ${kind}`}>{state}</span>
+      <span class={`state ${kind}`}>{state.replaceAll("_", " ")}</span>
       {isPaused && (
         <>
           {" "}

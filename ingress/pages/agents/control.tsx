@@ -1,0 +1,66 @@
+import type { HTTPResponse } from "h3";
+import { pauseAgent, resumeAgent, stopAgent } from "../../../shared/agents/control.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { problemsOf, text } from "../../../shared/validation.ts";
+import type { Bodies } from "../../http/body.ts";
+import { seeOther } from "../../http/respond.ts";
+import { memberAction, memberPage } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import { tryForm } from "../ui/problems.ts";
+import { agentPath, loadAgent } from "./load.ts";
+import { maxNoteLength, type PauseDraft, showAgent } from "./show.tsx";
+
+const maxMinutes = 7 * 24 * 60;
+
+/** POST …/pause {note, minutes} */
+export function pauseAgentForm(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request, form) => {
+    const agent = await loadAgent(services, request);
+    const draft = { note: form.get("note") ?? "", minutes: (form.get("minutes") ?? "").trim() };
+    const outcome = await tryForm(
+      async () => pauseAgent(services, request.actor, agent, requirePause(draft)),
+      { note: "note", minutes: "minutes" },
+    );
+    if ("problems" in outcome) return showAgent(services, request, { problems: outcome.problems, draft });
+    return withNotice(agentPath(request.organization.slug, agent), "agent_paused");
+  });
+}
+
+/** @throws Refusal 422 */
+function requirePause({ note, minutes }: PauseDraft) {
+  const problems = problemsOf(text("Note", maxNoteLength), note, "note");
+  const isNumber = /^[1-9]\d{0,4}$/.test(minutes) && Number(minutes) <= maxMinutes;
+  if (minutes !== "" && !isNumber)
+    problems.push({ field: "minutes", message: `Minutes must be a whole number from 1 to ${maxMinutes}` });
+  if (problems.length > 0) throw validationFailed(...problems);
+  return { note: note || null, minutes: minutes === "" ? null : Number(minutes) };
+}
+
+/** POST …/resume. After a double click the agent is resumed already. */
+export function resumeAgentForm(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request) => {
+    const agent = await loadAgent(services, request);
+    const outcome = await tryForm(() => resumeAgent(services, request.actor, agent));
+    const path = agentPath(request.organization.slug, agent);
+    return "done" in outcome ? withNotice(path, "agent_resumed") : path;
+  });
+}
+
+/** POST …/stop {force} */
+export function stopAgentForm(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request, form) => {
+    const agent = await loadAgent(services, request);
+    const outcome = await tryForm(() => stopAgent(services, request.actor, agent, form.get("force") === "1"));
+    const path = agentPath(request.organization.slug, agent);
+    return "done" in outcome ? withNotice(path, "agent_stopped") : path;
+  });
+}
+
+/** GET of a form-only address: a visitor whose session ended returns here after signing in. */
+export function redirectToAgent(services: Services) {
+  return memberPage(services, async (request): Promise<HTTPResponse> => {
+    const agent = await loadAgent(services, request);
+    return seeOther(agentPath(request.organization.slug, agent));
+  });
+}

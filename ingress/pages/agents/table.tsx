@@ -1,0 +1,127 @@
+import { isPaused } from "../../../shared/agents/hand-out.ts";
+import type { PlacedJob } from "../../../shared/agents/list-store.ts";
+import type { Agent } from "../../../shared/agents/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { PostButton } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { State, Table } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+import { agentPath, type LoadedAgents } from "./load.ts";
+
+/** Agents of a queue or, with their queues, of a cluster. */
+export function Agents({
+  agents: { rows, jobs, queues },
+  request,
+  now,
+  hasQueues = false,
+}: {
+  agents: LoadedAgents;
+  request: MemberRequest;
+  now: Date;
+  hasQueues?: boolean;
+}) {
+  const org = request.organization.slug;
+  const columns = ["Agent", "State", ...(hasQueues ? ["Queue"] : []), "Runs", "Last seen", "Actions"];
+  return (
+    <Table caption="Agents" columns={columns}>
+      {rows.map((agent) => (
+        <tr key={agent.id}>
+          <th scope="row" class="described">
+            <a href={agentPath(org, agent)}>{agent.name}</a>
+            <span class="quiet">
+              {agent.version} on {agent.hostname}
+            </span>
+            <Tags agent={agent} />
+          </th>
+          <td>
+            <AgentStates agent={agent} now={now} />
+          </td>
+          {hasQueues && (
+            <td>
+              <span class="long">{queues.get(agent.queueId)?.key}</span>
+            </td>
+          )}
+          <td>
+            <JobLink placed={jobs.get(agent.jobId ?? "")} org={org} />
+          </td>
+          <td>
+            <Time at={agent.seenAt} now={now} />
+          </td>
+          <td>
+            <Buttons agent={agent} request={request} now={now} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+export function AgentStates({ agent, now }: { agent: Agent; now: Date }) {
+  const isStopping = agent.stopRequestedAt !== null && agent.state !== "disconnected";
+  return (
+    <>
+      <State state={agent.state} kind={agent.state === "connected" ? "active" : agent.state} />
+      {isPaused(agent, now) && (
+        <>
+          {" "}
+          <State state="paused" />
+        </>
+      )}
+      {isStopping && (
+        <>
+          {" "}
+          <State state="stopping" />
+        </>
+      )}
+    </>
+  );
+}
+
+export function Tags({ agent: { metaData } }: { agent: Agent }) {
+  return (
+    <>
+      {metaData.map((tag) => (
+        <code key={tag} class="agent-tag">
+          {tag}
+        </code>
+      ))}
+    </>
+  );
+}
+
+/** Links to the page of the job. */
+export function JobLink({ placed, org }: { placed: PlacedJob | undefined; org: string }) {
+  if (!placed) return <span class="quiet">nothing</span>;
+  const { job, build, pipeline } = placed;
+  const number = String(build.number);
+  return (
+    <a class="long" href={pathTo(patterns.jobPage, { org, slug: pipeline.slug, number, job: job.id })}>
+      {pipeline.name} #{build.number}
+      {job.label && `, ${job.label}`}
+    </a>
+  );
+}
+
+function Buttons({ agent, request, now }: { agent: Agent; request: MemberRequest; now: Date }) {
+  const { visitor, organization } = request;
+  const path = (pattern: Parameters<typeof agentPath>[2]) => agentPath(organization.slug, agent, pattern);
+  const name = <span class="hidden"> {agent.name}</span>;
+  return (
+    <div class="actions">
+      {isPaused(agent, now) ? (
+        <PostButton visitor={visitor} path={path(patterns.resumeAgentPage)} class="secondary">
+          Resume{name}
+        </PostButton>
+      ) : (
+        <PostButton visitor={visitor} path={path(patterns.pauseAgentPage)} class="secondary">
+          Pause{name}
+        </PostButton>
+      )}
+      {!agent.stopRequestedAt && (
+        <PostButton visitor={visitor} path={path(patterns.stopAgentPage)} class="danger">
+          Stop{name}
+        </PostButton>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,267 @@
+import type { HTTPResponse } from "h3";
+import type { AgentToken } from "../../../shared/agents/token-store.ts";
+import {
+  createAgentToken,
+  requireAgentToken,
+  revokeAgentToken,
+  tokenDescription,
+} from "../../../shared/agents/tokens.ts";
+import { dayMs } from "../../../shared/durations.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { problemsOf } from "../../../shared/validation.ts";
+import type { Bodies } from "../../http/body.ts";
+import { seeOther } from "../../http/respond.ts";
+import { clusterPath, loadCluster } from "../clusters/load.ts";
+import { confirmation } from "../ui/confirmation.tsx";
+import { CopyField } from "../ui/copy-field.tsx";
+import { CsrfField, Field, FormError, Select } from "../ui/form.tsx";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { Time } from "../ui/times.tsx";
+
+const lifetimes = [
+  ["", "until it is revoked"],
+  ["1", "a day"],
+  ["30", "30 days"],
+  ["90", "90 days"],
+  ["365", "a year"],
+] as const;
+
+export interface TokenDraft {
+  description: string;
+  queueId: string;
+  days: string;
+}
+
+export interface RefusedToken {
+  draft: TokenDraft;
+  problems: FormProblems;
+}
+
+/** POST …/tokens. Only this answer shows the token. */
+export function addAgentToken(
+  services: Services,
+  bodies: Bodies,
+  showAgain: (request: MemberRequest, refused: RefusedToken) => Promise<PageContent>,
+) {
+  return adminAction(services, bodies, async (request, form) => {
+    const cluster = await loadCluster(services, request);
+    const draft = readDraft(form);
+    const outcome = await tryForm(
+      async () => createAgentToken(services, request.actor, cluster, toNewToken(draft, services.clock.now())),
+      { description: "description" },
+    );
+    if ("problems" in outcome) return showAgain(request, { draft, problems: outcome.problems });
+    return created(request, clusterPath(request, cluster), draft, outcome.done.token);
+  });
+}
+
+function readDraft(form: URLSearchParams): TokenDraft {
+  const days = form.get("days") ?? "";
+  return {
+    description: (form.get("description") ?? "").trim(),
+    queueId: form.get("queue") ?? "",
+    days: lifetimes.some(([known]) => known === days) ? days : "",
+  };
+}
+
+/** @throws Refusal 422 */
+function toNewToken({ description, queueId, days }: TokenDraft, now: Date) {
+  const problems = problemsOf(tokenDescription, description, "description");
+  if (problems.length > 0) throw validationFailed(...problems);
+  return {
+    description,
+    queueId: queueId || null,
+    expiresAt: days === "" ? null : new Date(now.getTime() + Number(days) * dayMs),
+  };
+}
+
+/** GET …/tokens/:token/revoke */
+export function revokeAgentTokenPage(services: Services) {
+  return memberPage(services, async (request) => {
+    requireAdmin(request);
+    const cluster = await loadCluster(services, request);
+    const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
+    return confirmation(request.visitor, {
+      title: "Revoke this token?",
+      within: { organization: request.organization, section: "clusters" },
+      text: `“${nameOf(agentToken)}” registers no more agents from now on. Those that it has registered go on.`,
+      button: "Revoke",
+      path: pathTo(patterns.revokeAgentTokenPage, {
+        org: request.organization.slug,
+        cluster: cluster.id,
+        token: agentToken.id,
+      }),
+      back: clusterPath(request, cluster),
+    });
+  });
+}
+
+/** POST …/tokens/:token/revoke */
+export function removeAgentToken(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request) => {
+    const cluster = await loadCluster(services, request);
+    const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
+    await revokeAgentToken(services, request.actor, agentToken);
+    return withNotice(clusterPath(request, cluster), "agent_token_revoked");
+  });
+}
+
+/** GET …/tokens: signing in after the session ended leads here. */
+export function redirectToCluster(services: Services) {
+  return memberPage(services, async (request): Promise<HTTPResponse> => {
+    return seeOther(clusterPath(request, await loadCluster(services, request)));
+  });
+}
+
+/** The tokens of a cluster, with a form for admins that creates one. */
+export function AgentTokens({
+  tokens,
+  queues,
+  request,
+  now,
+  refused,
+}: {
+  tokens: AgentToken[];
+  queues: Queue[];
+  request: MemberRequest;
+  now: Date;
+  refused: RefusedToken | undefined;
+}) {
+  const keys = new Map(queues.map(({ id, key }) => [id, key]));
+  return (
+    <section aria-labelledby="tokens">
+      <h2 id="tokens">Registration tokens</h2>
+      {tokens.length === 0 ? (
+        <p class="empty">No token yet. An agent needs one to register in this cluster.</p>
+      ) : (
+        <ul class="entries">
+          {tokens.map((token) => (
+            <Entry
+              key={token.id}
+              token={token}
+              queueKey={keys.get(token.queueId ?? "")}
+              {...{ request, now }}
+            />
+          ))}
+        </ul>
+      )}
+      {request.role === "admin" && <NewToken request={request} queues={queues} refused={refused} />}
+    </section>
+  );
+}
+
+function Entry({
+  token,
+  queueKey,
+  request,
+  now,
+}: {
+  token: AgentToken;
+  queueKey: string | undefined;
+  request: MemberRequest;
+  now: Date;
+}) {
+  const parameters = { org: request.organization.slug, cluster: token.clusterId, token: token.id };
+  return (
+    <li class="entry">
+      <div>
+        <h3>{nameOf(token)}</h3>
+        <p class="quiet">
+          {token.queueId ? `Only for the queue ${queueKey ?? "that was deleted"}` : "For every queue"} ·
+          Created <Time at={token.createdAt} now={now} /> · Last used:{" "}
+          {token.lastUsedAt ? <Time at={token.lastUsedAt} now={now} /> : "never"} ·{" "}
+          {token.expiresAt ? (
+            <>
+              {token.expiresAt > now ? "Expires" : "Expired"} <Time at={token.expiresAt} now={now} />
+            </>
+          ) : (
+            "No expiry"
+          )}
+        </p>
+      </div>
+      {request.role === "admin" && (
+        <p class="actions">
+          <a class="button danger" href={pathTo(patterns.revokeAgentTokenPage, parameters)}>
+            Revoke<span class="hidden"> {nameOf(token)}</span>
+          </a>
+        </p>
+      )}
+    </li>
+  );
+}
+
+function NewToken({
+  request,
+  queues,
+  refused,
+}: {
+  request: MemberRequest;
+  queues: Queue[];
+  refused: RefusedToken | undefined;
+}) {
+  const { organization, parameter, visitor } = request;
+  const path = pathTo(patterns.agentTokensPage, { org: organization.slug, cluster: parameter("cluster") });
+  return (
+    <details id="new-token" class="fold" open={refused !== undefined}>
+      <summary>New token</summary>
+      <form method="post" action={path}>
+        <CsrfField visitor={visitor} />
+        <FormError problems={refused?.problems} />
+        <Field
+          label="Description"
+          name="description"
+          value={refused?.draft.description}
+          maxLength={255}
+          hint="What it is for, so that you know it later."
+          problems={refused?.problems}
+        />
+        <Select
+          label="Agents of"
+          name="queue"
+          value={refused?.draft.queueId ?? ""}
+          options={[["", "every queue"], ...queues.map(({ id, key }) => [id, key] as const)]}
+        />
+        <Select label="Works" name="days" value={refused?.draft.days ?? ""} options={lifetimes} />
+        <p class="actions">
+          <button type="submit">Create token</button>
+        </p>
+      </form>
+    </details>
+  );
+}
+
+function created(request: MemberRequest, back: string, draft: TokenDraft, token: string): PageContent {
+  return {
+    title: "Token created",
+    script: "copy.js",
+    within: { organization: request.organization, section: "clusters" },
+    content: (
+      <>
+        <h1>Token created</h1>
+        <p>
+          This is “{draft.description || unnamed}”. <strong>Copy it now: it is not shown again.</strong>{" "}
+          Whoever knows it can run agents that get the jobs of this cluster.
+        </p>
+        <CopyField id="token" label="Token" rows={2} value={token} />
+        <CopyField id="command" label="Command" rows={3} value={`npm run agent -- start --token ${token}`} />
+        <p class="actions">
+          <a class="button" href={back}>
+            I have copied it
+          </a>
+        </p>
+      </>
+    ),
+  };
+}
+
+const unnamed = "Token without a description";
+
+function nameOf({ description }: AgentToken): string {
+  return description || unnamed;
+}

@@ -1,0 +1,36 @@
+import { HTTPResponse } from "h3";
+import { render } from "preact-render-to-string";
+import { LineSplitter, type RawLine } from "../../../shared/agents/logs/lines.ts";
+import { LogParser } from "../../../shared/agents/logs/parse.ts";
+import { type ReadableLog, readLog } from "../../../shared/agents/logs/read.ts";
+import type { Db } from "../../../shared/db/database.ts";
+import { Texts } from "./lines.tsx";
+
+/** Browsers must neither run nor sniff what a job wrote. */
+export function logResponse(type: string, body: ReadableStream<Uint8Array>): HTTPResponse {
+  return new HTTPResponse(body, {
+    headers: {
+      "content-type": type,
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
+    },
+  });
+}
+
+/** Writes a whole log as HTML, a chunk at a time. */
+export async function* logDocument(db: Db, readable: ReadableLog): AsyncGenerator<Uint8Array> {
+  const splitter = new LineSplitter(0);
+  const parser = new LogParser();
+  let number = 0;
+  const renderLine = (line: RawLine) => {
+    number++;
+    return `${render(<Texts line={parser.parse(line, number)} />)}\n`;
+  };
+  yield Buffer.from('<!doctype html><meta charset="utf-8"><title>Log</title><pre>\n');
+  for await (const piece of readLog(db, readable)) {
+    const html = [...splitter.add(piece)].map(renderLine).join("");
+    if (html !== "") yield Buffer.from(html);
+  }
+  yield Buffer.from(`${[...splitter.flush()].map(renderLine).join("")}</pre>\n`);
+}

@@ -1,0 +1,111 @@
+import type { LogLine, LogText } from "../../../shared/agents/logs/parse.ts";
+
+interface Section {
+  /** Undefined: the lines before the first header. */
+  header: LogLine | undefined;
+  isOpen: boolean;
+  lines: LogLine[];
+}
+
+/** Lines in their groups. @param isLast the last group may grow, so it is open */
+export function Lines({ lines, isLast }: { lines: LogLine[]; isLast: boolean }) {
+  const sections = toSections(lines);
+  const last = sections.at(-1);
+  if (last && isLast) last.isOpen = true;
+  return (
+    <div class="lines">
+      {sections.map(({ header, isOpen, lines: own }) => {
+        const content = own.map((line) => <Line key={line.start} line={line} />);
+        return header ? (
+          <Group key={header.start} header={header} isOpen={isOpen}>
+            {content}
+          </Group>
+        ) : (
+          content
+        );
+      })}
+    </div>
+  );
+}
+
+function toSections(lines: LogLine[]): Section[] {
+  const sections: Section[] = [{ header: undefined, isOpen: true, lines: [] }];
+  for (const line of lines) {
+    const current = sections.at(-1) as Section;
+    if (line.group) sections.push({ header: line, isOpen: line.group === "open", lines: [] });
+    else current.lines.push(line);
+    if (line.opensGroup) current.isOpen = true;
+  }
+  return sections;
+}
+
+function Group({
+  header,
+  isOpen,
+  children,
+}: {
+  header: LogLine;
+  isOpen: boolean;
+  children: preact.ComponentChildren;
+}) {
+  const classes = [header.group === "dim" && "dim", !header.isComplete && "partial"].filter(Boolean);
+  return (
+    <details id={`L${header.number}`} open={isOpen} class={classes.join(" ") || undefined}>
+      <summary>
+        <span class="number">{header.number}</span>
+        <LineTime line={header} />
+        <Texts line={header} />
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+function Line({ line }: { line: LogLine }) {
+  const { number, isComplete, opensGroup } = line;
+  if (number === undefined)
+    return (
+      <p class="remark">
+        <Texts line={line} />
+      </p>
+    );
+  const classes = [!isComplete && "partial", opensGroup && "opens"].filter(Boolean);
+  return (
+    <p id={`L${number}`} class={classes.join(" ") || undefined}>
+      <a href={`#L${number}`} tabIndex={-1}>
+        {number}
+      </a>
+      <LineTime line={line} />
+      <Texts line={line} />
+    </p>
+  );
+}
+
+/** Of the day, in UTC. */
+function LineTime({ line: { time } }: { line: LogLine }) {
+  const date = time === undefined ? undefined : new Date(time);
+  if (!date || Number.isNaN(date.getTime())) return null;
+  return <time>{date.toISOString().slice(11, 19)}</time>;
+}
+
+/** The text of a line. Preact escapes it. */
+export function Texts({ line: { texts, isCut } }: { line: LogLine }) {
+  return (
+    <>
+      {texts.map((each, index) => (
+        <Text key={index} part={each} />
+      ))}
+      {isCut && <span class="cut"> … The rest of this line is in the raw log.</span>}
+    </>
+  );
+}
+
+function Text({ part: { text, classes, href } }: { part: LogText }): preact.ComponentChild {
+  if (href !== undefined)
+    return (
+      <a class={classes || undefined} href={href} rel="noopener noreferrer nofollow">
+        {text}
+      </a>
+    );
+  return classes ? <span class={classes}>{text}</span> : text;
+}

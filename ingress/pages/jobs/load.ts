@@ -1,0 +1,43 @@
+import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../shared/agents/logs/logs.ts";
+import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { parseBuildNumber } from "../../http/routing.ts";
+import { loadPipeline } from "../pipelines/load.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+
+export interface LoadedJob extends JobWithLogs {
+  pipeline: Pipeline;
+  attempt: number;
+  readable: ReadableLog;
+}
+
+/** The job of the address, and the log of the attempt that it names. @throws Refusal 404 */
+export async function loadJob(services: Services, request: MemberRequest): Promise<LoadedJob> {
+  const pipeline = await loadPipeline(services, request);
+  const number = parseBuildNumber(request.parameter("number"));
+  const found = await requireJobWithLogs(services.db, pipeline, { number, jobId: request.parameter("job") });
+  const attempt = Math.min(numberOf(request, "attempt") ?? found.job.attempt, found.job.attempt);
+  return { ...found, pipeline, attempt, readable: logOfAttempt(found, attempt) };
+}
+
+/** The lines that the address asks for. Without any: the end of a log that grows or of a failure, else the beginning. */
+export async function loadLines(
+  { db }: Services,
+  request: MemberRequest,
+  { job, readable }: LoadedJob,
+): Promise<LogPage> {
+  const from = numberOf(request, "from");
+  if (from !== undefined) return readPageFrom(db, readable, Math.min(from, readable.log.size));
+  const before = numberOf(request, "before");
+  if (before) return readPageBefore(db, readable, Math.min(before, readable.log.size));
+  const showsEnd = readable.isOpen || ["failed", "timed_out", "canceled"].includes(job.state);
+  if (showsEnd || request.event.url.searchParams.has("end")) return readPageBefore(db, readable);
+  return readPageFrom(db, readable, 0);
+}
+
+function numberOf({ event }: MemberRequest, name: string): number | undefined {
+  const given = event.url.searchParams.get(name) ?? "";
+  return /^\d{1,15}$/.test(given) ? Number(given) : undefined;
+}

@@ -1,0 +1,195 @@
+import { unsentNames } from "../../../shared/agents/job-environment.ts";
+import type { LogPage } from "../../../shared/agents/logs/page.ts";
+import { readBytes } from "../../../shared/agents/logs/read.ts";
+import { hashToken } from "../../../shared/crypto/tokens.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { streamDownload } from "../../http/downloads.ts";
+import { Buttons } from "../builds/jobs.tsx";
+import { buildPath } from "../builds/load.ts";
+import { sizeInWords } from "../builds/payload.tsx";
+import { eventsPath } from "../ui/live.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
+import { CursorPager } from "../ui/pager.tsx";
+import { State } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+import { logResponse } from "./document.tsx";
+import { Lines } from "./lines.tsx";
+import { type LoadedJob, loadJob, loadLines } from "./load.ts";
+
+/** GET /organizations/:org/pipelines/:slug/builds/:number/jobs/:job */
+export function jobPage(services: Services) {
+  return memberPage(services, (request) => show(services, request));
+}
+
+/** GET …/log.txt: the log byte for byte. */
+export function jobLogFile(services: Services) {
+  return memberPage(services, async (request) => {
+    const { event, visitor, organization } = request;
+    const { readable } = await loadJob(services, request);
+    const owner = { holder: `session ${hashToken(visitor.token)}`, organizationId: organization.id };
+    const body = streamDownload(event, owner, readBytes(services.db, readable));
+    return logResponse("text/plain;charset=UTF-8", body);
+  });
+}
+
+async function show(services: Services, request: MemberRequest): Promise<PageContent> {
+  const { organization, visitor } = request;
+  const loaded = await loadJob(services, request);
+  const page = await loadLines(services, request, loaded);
+  const { build, job, pipeline } = loaded;
+  const title = job.label ?? job.command?.split("\n")[0] ?? "Job";
+  return {
+    title: `${title} · ${pipeline.name} #${build.number}`,
+    within: { organization, section: "pipelines" },
+    events: eventsPath(services, visitor, [`build:${build.id}`, `job:${job.id}`]),
+    script: "log.js",
+    content: (
+      <>
+        <p class="back">
+          <a href={buildPath(request)}>
+            {pipeline.name} #{build.number}
+          </a>
+        </p>
+        <div class="heading">
+          <h1>
+            {title} <State state={job.state} />
+          </h1>
+          <Buttons job={job} request={request} />
+        </div>
+        <Facts loaded={loaded} unsent={unsentNames({ ...services, ...loaded })} now={services.clock.now()} />
+        <Attempts loaded={loaded} request={request} />
+        <Log loaded={loaded} page={page} request={request} />
+      </>
+    ),
+  };
+}
+
+function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: string[]; now: Date }) {
+  const { command, exitStatus, signal, failureReason, startedAt, finishedAt } = job;
+  return (
+    <dl class="facts panel">
+      <dt>Command</dt>
+      <dd class="wide">
+        <code>{command}</code>
+      </dd>
+      {unsent.length > 0 && (
+        <>
+          <dt>Not sent</dt>
+          <dd class="wide">
+            {unsent.map((name) => (
+              <code key={name} class="agent-tag">
+                {name}
+              </code>
+            ))}{" "}
+            Agents set these variables themselves.
+          </dd>
+        </>
+      )}
+      {exitStatus !== null && (
+        <>
+          <dt>Exit status</dt>
+          <dd>
+            {exitStatus}
+            {signal && ` (${signal})`}
+          </dd>
+        </>
+      )}
+      {failureReason && (
+        <>
+          <dt>Reason</dt>
+          <dd>{failureReason}</dd>
+        </>
+      )}
+      {startedAt && (
+        <>
+          <dt>Started</dt>
+          <dd>
+            <Time at={startedAt} now={now} />
+          </dd>
+        </>
+      )}
+      {finishedAt && (
+        <>
+          <dt>Finished</dt>
+          <dd>
+            <Time at={finishedAt} now={now} />
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+/** Links to the other attempts, of this job and of those that it retries. */
+function Attempts({ loaded: { job, attempt }, request }: { loaded: LoadedJob; request: MemberRequest }) {
+  const path = (id: string) => jobPath(request, id);
+  const attempts = Array.from({ length: job.attempt }, (_, index) => index + 1);
+  const others = {
+    ...(job.retryOfJobId && { "Job that this one retries": path(job.retryOfJobId) }),
+    ...(job.retriedInJobId && { "Its retry": path(job.retriedInJobId) }),
+    ...(attempts.length > 1 &&
+      Object.fromEntries(
+        attempts
+          .filter((each) => each !== attempt)
+          .map((each) => [`Attempt ${each}`, `${path(job.id)}?attempt=${each}`]),
+      )),
+  };
+  return <CursorPager label="Other attempts" links={others} />;
+}
+
+function Log({ loaded, page, request }: { loaded: LoadedJob; page: LogPage; request: MemberRequest }) {
+  const { readable, job, attempt } = loaded;
+  const { log, isOpen } = readable;
+  const { lines, start, end, isLast } = page;
+  const path = jobPath(request, job.id);
+  const address = (place: Record<string, string>) =>
+    `${path}?${new URLSearchParams({ ...(attempt !== job.attempt && { attempt: String(attempt) }), ...place })}`;
+  const earlier = start > 0 ? address({ before: String(start) }) : undefined;
+  const later = isLast ? undefined : address({ from: String(end) });
+  const raw = `${jobPath(request, job.id, patterns.jobLogPage)}?attempt=${attempt}`;
+  return (
+    <section
+      id="log"
+      class="log"
+      aria-labelledby="log-heading"
+      data-next={address({ attempt: String(attempt), from: String(end) })}
+      data-follows={isLast ? "" : undefined}
+    >
+      <div class="heading">
+        <h2 id="log-heading">Log</h2>
+        <p class="actions">
+          <label>
+            <input type="checkbox" id="times" autocomplete="off" /> Show times
+          </label>{" "}
+          <a href={raw}>Raw text{log.size > 0 && `, ${sizeInWords(log.size)}`}</a>{" "}
+          <a href="#end">End of page</a>
+        </p>
+      </div>
+      <CursorPager
+        label="Earlier lines"
+        links={{ Beginning: earlier && address({ from: "0" }), Earlier: earlier }}
+      />
+      <Lines lines={lines} isLast={isLast} />
+      {log.evictedAt ? (
+        <p class="empty">This log is no longer kept.</p>
+      ) : (
+        lines.length === 0 && start === 0 && <p class="empty">{isOpen ? "No output yet." : "No output."}</p>
+      )}
+      <CursorPager label="Later lines" links={{ Later: later, End: later && address({ end: "1" }) }} />
+      <span id="end" />
+    </section>
+  );
+}
+
+function jobPath(
+  request: MemberRequest,
+  job: string,
+  pattern: typeof patterns.jobPage | typeof patterns.jobLogPage = patterns.jobPage,
+): string {
+  const { organization, parameter } = request;
+  return pathTo(pattern, {
+    ...{ org: organization.slug, slug: parameter("slug"), number: parameter("number"), job },
+  });
+}

@@ -1,0 +1,98 @@
+import { createBuildByHand, newBuild } from "../../../shared/builds/new-build.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { problemsOf } from "../../../shared/validation.ts";
+import type { Bodies } from "../../http/body.ts";
+import { EnvironmentField, readEnvironment, triggerFormOptions } from "../triggers/fields.tsx";
+import { CsrfField, Field, FormError } from "../ui/form.tsx";
+import { type MemberRequest, memberAction } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { loadPipeline, pipelinePath } from "./load.ts";
+
+const names = ["message", "commit", "branch", "environment"] as const;
+export type BuildDraft = Record<(typeof names)[number], string>;
+
+export interface RefusedBuild {
+  draft: BuildDraft;
+  problems: FormProblems;
+}
+
+/** POST …/builds {message, commit, branch, environment} */
+export function addBuild(
+  services: Services,
+  bodies: Bodies,
+  showAgain: (request: MemberRequest, refused: RefusedBuild) => Promise<PageContent>,
+) {
+  return memberAction(
+    services,
+    bodies,
+    async (request, form) => {
+      const pipeline = await loadPipeline(services, request);
+      const draft = Object.fromEntries(names.map((name) => [name, form.get(name) ?? ""])) as BuildDraft;
+      const outcome = await tryForm(
+        async () =>
+          createBuildByHand(services, request.actor, pipeline, { ...toNewBuild(draft), source: "ui" }),
+        { message: "message", commit: "commit", branch: "branch", "build.environment": "environment" },
+      );
+      if ("problems" in outcome) return showAgain(request, { draft, problems: outcome.problems });
+      const number = String(outcome.done.build.number);
+      const path = pathTo(patterns.buildPage, {
+        ...{ org: request.organization.slug, slug: pipeline.slug, number },
+      });
+      return withNotice(path, "build_created");
+    },
+    triggerFormOptions,
+  );
+}
+
+/** @throws Refusal 422 */
+function toNewBuild({ environment: lines, ...texts }: BuildDraft) {
+  const { environment, problems } = readEnvironment(lines);
+  const all = [...problemsOf(newBuild, texts), ...problems];
+  if (all.length > 0) throw validationFailed(...all);
+  return newBuild.parse({ ...texts, env: environment });
+}
+
+export function NewBuild({
+  pipeline,
+  request,
+  refused,
+}: {
+  pipeline: Pipeline;
+  request: MemberRequest;
+  refused: RefusedBuild | undefined;
+}) {
+  const { draft, problems } = refused ?? {};
+  return (
+    <details id="new-build" class="fold" open={refused !== undefined}>
+      <summary>New build</summary>
+      <form method="post" action={pipelinePath(request, patterns.newBuildPage)}>
+        <CsrfField visitor={request.visitor} />
+        <FormError problems={problems} />
+        <Field label="Message" name="message" value={draft?.message} maxLength={10_000} problems={problems} />
+        <Field
+          label="Branch"
+          name="branch"
+          value={draft?.branch ?? pipeline.defaultBranch}
+          maxLength={1000}
+          problems={problems}
+        />
+        <Field
+          label="Commit"
+          name="commit"
+          value={draft?.commit ?? "HEAD"}
+          maxLength={1000}
+          problems={problems}
+        />
+        <EnvironmentField value={draft?.environment ?? ""} problems={problems ?? []} />
+        <p class="actions">
+          <button type="submit">Create build</button>
+        </p>
+      </form>
+    </details>
+  );
+}
