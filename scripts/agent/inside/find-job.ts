@@ -1,0 +1,25 @@
+import { AgentError } from "../terminal.ts";
+import { type Client, describe } from "../wire/client.ts";
+
+/** Where a command inside a job sends its calls. */
+export interface InsideJob {
+  client: Client;
+  jobId: string;
+}
+
+const tokenName = /^(\w+)_AGENT_ACCESS_TOKEN$/;
+
+/** Reads the variables that the agent gives to a job's command. @throws AgentError outside a job */
+export function findJob(env: Record<string, string | undefined>): InsideJob {
+  for (const [name, token] of Object.entries(env)) {
+    const prefix = tokenName.exec(name)?.[1];
+    const { [`${prefix}_AGENT_ENDPOINT`]: endpoint, [`${prefix}_JOB_ID`]: jobId } = env;
+    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId };
+  }
+  throw new AgentError("This command works only inside a job that an agent runs.");
+}
+
+/** @throws AgentError with the server's answer */
+export function refuse(error: unknown): never {
+  throw new AgentError(`The server refused: ${describe(error)}.`);
+}
