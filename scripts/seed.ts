@@ -2,20 +2,25 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { authenticate, createAccessToken } from "../shared/accounts/access-tokens.ts";
-import { listOrganizations } from "../shared/accounts/organization-store.ts";
+import { findOrganizationById, listOrganizations } from "../shared/accounts/organization-store.ts";
 import { asOperator, createOrganization, updateOrganization } from "../shared/accounts/organizations.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
 import { createUser } from "../shared/accounts/users.ts";
+import { createAgentToken } from "../shared/agents/tokens.ts";
 import { createCluster } from "../shared/clusters/clusters.ts";
+import { findCluster } from "../shared/clusters/store.ts";
 import { hashToken } from "../shared/crypto/tokens.ts";
 import { findApplication } from "../shared/oauth/application-store.ts";
 import { createApplication } from "../shared/oauth/applications.ts";
-import { createPipeline, defaultStep } from "../shared/pipelines/pipelines.ts";
+import { createPipeline } from "../shared/pipelines/pipelines.ts";
 import { findPipeline } from "../shared/pipelines/store.ts";
 import { createQueue } from "../shared/queues/queues.ts";
+import { listStepQueues } from "../shared/queues/store.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { createTrigger } from "../shared/triggers/create.ts";
+import { plainTrigger } from "../shared/triggers/input.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
+import type { CommandStep } from "../shared/vocabulary.ts";
 import { loginClientId } from "./login/defaults.ts";
 
 /** Secrets in clear: the database has only hashes. Keyed by organization id, for several databases in one folder. */
@@ -23,6 +28,8 @@ const demoFile = "data/demo.json";
 
 const secrets = z.object({
   trigger_token: z.string(),
+  /** Demos from before agents lack it. */
+  agent_token: z.string().optional(),
   api_token: z.string(),
   email: z.string(),
   password: z.string(),
@@ -32,6 +39,7 @@ const demoFileContent = z.record(z.string(), secrets);
 
 export const demoOrganization = "demo";
 export const demoPipeline = "hello";
+const demoQueue = "default";
 const email = "demo@example.com";
 const scopes: Scope[] = [
   "read_organizations",
@@ -39,10 +47,14 @@ const scopes: Scope[] = [
   "read_builds",
   "read_clusters",
   "read_agents",
+  "read_build_logs",
+  "write_builds",
 ];
 
 export interface Demo {
   triggerToken: string;
+  /** Registers agents of the demo's queue. */
+  agentToken: string;
   apiToken: string;
   email: string;
   password: string;
@@ -63,7 +75,7 @@ export async function findOrMakeDemo(services: Services): Promise<Demo | undefin
   const demo = known && (await findDemo(services, known));
   if (!demo) return undefined;
   await registerLogin(services); // older demos lack it
-  return { ...demo, isNew };
+  return { ...demo, agentToken: known.agent_token ?? (await addAgentToken(services, known)), isNew };
 }
 
 function findSecrets(organizations: { id: string }[]): Secrets | undefined {
@@ -77,23 +89,17 @@ async function makeDemo(services: Services): Promise<Secrets> {
   await updateOrganization(services, organization, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, created);
   const cluster = await createCluster(services, operator, { name: "Primary" });
-  await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  await createQueue(services, operator, cluster, { key: demoQueue, isDefault: true });
   const pipeline = await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: demoPipeline,
     name: "Hello",
-    steps: [defaultStep],
+    steps: [greet(services.config.serviceName)],
   });
   const trigger = await createTrigger(services, operator, pipeline, {
-    type: "webhook",
+    ...plainTrigger,
     label: "Demo",
-    enabled: true,
     message: "Built from a webhook",
-    commit: null,
-    branch: null,
-    environment: {},
-    filter: null,
-    secret: null,
   });
 
   const password = randomBytes(15).toString("base64url");
@@ -106,10 +112,41 @@ async function makeDemo(services: Services): Promise<Secrets> {
   });
 
   const made: Secrets = { trigger_token: trigger.token, api_token: apiToken, email, password };
-  writeFileSync(demoFile, `${JSON.stringify({ ...readSecrets(), [created.id]: made }, null, 2)}\n`, {
-    mode: 0o600,
-  });
+  keepSecrets(created.id, made);
   return made;
+}
+
+function keepSecrets(organizationId: string, made: Secrets): void {
+  const all = { ...readSecrets(), [organizationId]: made };
+  writeFileSync(demoFile, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Prints a field of the webhook's payload. */
+function greet(serviceName: string): CommandStep {
+  const payload = `signalbox-agent meta-data get ${serviceName}:webhook`;
+  return {
+    label: "Greet",
+    command: `${payload} | node -p '"Hello, " + JSON.parse(fs.readFileSync(0)).hello'`,
+  };
+}
+
+/** Makes the token of the demo's agent, for its queue alone. */
+async function addAgentToken(services: Services, known: Secrets): Promise<string> {
+  const { db } = services;
+  const found = await findTriggerByToken(db, hashToken(known.trigger_token));
+  const organization = found && (await findOrganizationById(db, found.organizationId));
+  const pipeline = organization && (await findPipeline(db, organization.id, demoPipeline));
+  const cluster = pipeline && (await findCluster(db, organization.id, pipeline.clusterId));
+  if (!cluster) throw new Error("The demo has no cluster.");
+  const queues = await listStepQueues(db, { clusterIds: [cluster.id], keys: [demoQueue] });
+  const queue = queues.find(({ key }) => key === demoQueue);
+  const { token } = await createAgentToken(services, await asOperator(db, organization), cluster, {
+    description: "The demo's agent",
+    queueId: queue?.id ?? null,
+    expiresAt: null,
+  });
+  keepSecrets(organization.id, { ...known, agent_token: token });
+  return token;
 }
 
 /** For `npm run login`. */
@@ -132,7 +169,10 @@ function readSecrets(): Record<string, Secrets> {
   }
 }
 
-async function findDemo(services: Services, known: Secrets): Promise<Omit<Demo, "isNew"> | undefined> {
+async function findDemo(
+  services: Services,
+  known: Secrets,
+): Promise<Omit<Demo, "isNew" | "agentToken"> | undefined> {
   const trigger = await findTriggerByToken(services.db, hashToken(known.trigger_token));
   const caller = await authenticate(services, known.api_token);
   if (!trigger?.trigger.enabled || trigger.organizationId !== caller?.organization.id) return undefined;

@@ -6,6 +6,7 @@ import { privateRedisSocket } from "../shared/runtime/private-redis.ts";
 import { releaseMemory } from "../shared/runtime/release-memory.ts";
 import { localUrl, waitUntilReady } from "./start/address.ts";
 import { CannotStart, describe } from "./start/cannot-start.ts";
+import { whileDiskIsFull } from "./start/disk.ts";
 import type { Prepared } from "./start/prepare.ts";
 import { startPrivateRedis } from "./start/private-redis.ts";
 import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
@@ -16,6 +17,7 @@ import { supervise } from "./start/supervise.ts";
 // It runs as long as the others: it loads none of the program.
 
 const ingress = "ingress";
+const agent = "agent";
 const readyWithinMs = 90_000;
 const settleMs = 500;
 /** Beyond SHUTDOWN_SECONDS, to close connections. */
@@ -42,13 +44,16 @@ async function start(args: string[]): Promise<void> {
   const given = Object.keys(process.env).filter((name) => process.env[name]);
   if (needsRedis) process.env.REDIS_URL = privateRedisSocket;
 
-  const prepared = await runPrepare({ listens: hasIngress(processes), given });
+  const waiting = { signal: stopSignal, say };
+  const order = { listens: hasIngress(processes), given };
+  const prepared = await whileDiskIsFull(() => runPrepare(order), waiting);
   process.env.PORT = String(prepared.port);
-  const redis = needsRedis ? await startPrivateRedis(say) : undefined;
+  const redis = needsRedis ? await whileDiskIsFull(() => startPrivateRedis(say), waiting) : undefined;
   try {
     if (stopSignal.aborted) return;
-    say(`Starting ${processes.map(({ name }) => name).join(", ")}.`);
-    await run(processes, prepared);
+    const equipped = equipAgents(processes, prepared);
+    say(`Starting ${equipped.map(({ name }) => name).join(", ")}.`);
+    await run(equipped, prepared);
   } finally {
     if (hasIngress(processes)) removeAddresses();
     await redis?.stop();
@@ -77,6 +82,21 @@ async function run(processes: PlannedProcess[], { host, port, shutdownMs, banner
     say("Stopping.");
     await supervised.stop(shutdownMs + closingMs);
   }
+}
+
+/** The agents of the demo get its token. Without one there are none. */
+function equipAgents(
+  processes: PlannedProcess[],
+  { host, port, demoAgentToken }: Prepared,
+): PlannedProcess[] {
+  const others = processes.filter(({ kind }) => kind !== agent);
+  if (demoAgentToken === undefined) return others;
+  const env = {
+    ...process.env,
+    BASE_URL: localUrl(host, port),
+    SIGNALBOX_AGENT_TOKEN: demoAgentToken,
+  };
+  return [...others, ...processes.filter(({ kind }) => kind === agent).map((each) => ({ ...each, env }))];
 }
 
 function hasIngress(processes: PlannedProcess[]): boolean {

@@ -44,6 +44,7 @@ export function demoCommands(config: Config, demo: Demo, given: Set<string>): st
   const ofJob = (member: string) => `$(node -p "($job).${member}")`;
   const data = `${config.baseUrl}${patterns.jobData.replace(":id", ofJob("job_id"))}`;
   const newest = `${api.pipeline(config, pipeline)}/builds?per_page=1`;
+  const build = api.build(config, pipeline, demo.nextBuild);
 
   const lines = [
     `The demo is the organization ${org} with the pipeline ${slug}; its user is ${demo.email}, password ${demo.password}`,
@@ -58,6 +59,9 @@ export function demoCommands(config: Config, demo: Demo, given: Set<string>): st
     "  Read the payload back, as a step of that build does:",
     `    job=$(npm run -s admin -- job token --org ${org} --pipeline ${slug} --build ${demo.nextBuild})`,
     `    ${curl} ${json} -H "Authorization: Token ${ofJob("token")}" -d '{"key":"${config.serviceName}:webhook"}' "${data}/get"`,
+    "",
+    "  Print the log of that step, which the agent of npm start runs:",
+    `    ${curl} -H 'Authorization: Bearer ${demo.apiToken}' "${build}/jobs/${ofJob("job_id")}/log.txt"`,
     "",
     `  Sign in a device: it shows a code to enter in a browser, as ${demo.email} with the password ${demo.password}:`,
     `    ${loginCommand(config)}`,

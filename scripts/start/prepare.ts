@@ -25,6 +25,8 @@ export interface Prepared {
   /** A free one if the setting is 0. */
   port: number;
   shutdownMs: number;
+  /** Registers agents of the demo's queue. Undefined: there is no demo. */
+  demoAgentToken: string | undefined;
   /** Printed once everything runs. */
   banner: string;
 }
@@ -53,6 +55,7 @@ async function prepare({ listens, given }: Order): Promise<Prepared> {
     host,
     port,
     shutdownMs: config.drainMs + config.shutdownMs,
+    demoAgentToken: demo?.agentToken,
     banner: banner(config, demo, commands),
   };
 }

@@ -8,6 +8,10 @@ export interface Kind {
 /** `ingress`, or `ingress.2` of several. */
 export interface PlannedProcess extends Kind {
   kind: string;
+  /** Default: that of this process. */
+  env?: NodeJS.ProcessEnv;
+  /** Default: that of this process. */
+  user?: { uid?: number; gid?: number };
 }
 
 const maxOfKind = 100;

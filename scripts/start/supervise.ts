@@ -9,8 +9,17 @@ import type { PlannedProcess } from "./procfile.ts";
 export interface Supervised {
   /** Resolves with a sentence. */
   gaveUp: Promise<string>;
+  /** Process id by name; undefined while the process is down. */
+  pidOf(name: string): number | undefined;
   /** Sends SIGTERM, and SIGKILL after `withinMs`. */
   stop(withinMs: number): Promise<void>;
+}
+
+export interface SuperviseOptions {
+  /** Default: writes it to stdout, behind the name in color. */
+  print?: (name: string, line: string) => void;
+  /** Called when a process ends by itself. */
+  onExit?: (name: string, code: number | null, signal: NodeJS.Signals | null) => void;
 }
 
 const restartAfterMs = 1000;
@@ -23,17 +32,17 @@ const afterKillMs = 500;
 const colors = ["cyan", "yellow", "magenta", "green", "blue"] as const;
 
 /** Restarts each process that ends. */
-export function supervise(processes: PlannedProcess[]): Supervised {
+export function supervise(
+  processes: PlannedProcess[],
+  { print = printer(processes), onExit = () => {} }: SuperviseOptions = {},
+): Supervised {
   const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<string>();
-  const width = Math.max(...processes.map(({ name }) => name.length));
-  const all = processes.map((planned, index) => {
-    const prefix = styleText(colors[index % colors.length] ?? "cyan", `[${planned.name.padEnd(width)}]`);
-    return new Supervisee(planned, (line) => process.stdout.write(`${prefix} ${line}\n`), giveUp);
-  });
+  const all = processes.map((planned) => new Supervisee(planned, { print, onExit, giveUp }));
   for (const each of all) each.start();
 
   return {
     gaveUp,
+    pidOf: (name) => all.find((each) => each.name === name)?.pid,
     async stop(withinMs) {
       const ended = Promise.all(all.map((each) => each.end()));
       const killed = sleep(withinMs, undefined, { ref: false }).then(async () => {
@@ -45,28 +54,53 @@ export function supervise(processes: PlannedProcess[]): Supervised {
   };
 }
 
+function printer(processes: PlannedProcess[]): (name: string, line: string) => void {
+  const width = Math.max(...processes.map(({ name }) => name.length));
+  const prefixes = new Map(
+    processes.map(({ name }, index) => [
+      name,
+      styleText(colors[index % colors.length] ?? "cyan", `[${name.padEnd(width)}]`),
+    ]),
+  );
+  return (name, line) => void process.stdout.write(`${prefixes.get(name)} ${line}\n`);
+}
+
+type Callbacks = Required<SuperviseOptions> & { giveUp: (reason: string) => void };
+
 class Supervisee {
   readonly #planned: PlannedProcess;
-  readonly #print: (line: string) => void;
-  readonly #giveUp: (reason: string) => void;
+  readonly #callbacks: Callbacks;
   #child: ChildProcess | undefined;
   #restart: NodeJS.Timeout | undefined;
   #earlyFailures = 0;
   #isEnding = false;
 
-  constructor(planned: PlannedProcess, print: (line: string) => void, giveUp: (reason: string) => void) {
+  constructor(planned: PlannedProcess, callbacks: Callbacks) {
     this.#planned = planned;
-    this.#print = print;
-    this.#giveUp = giveUp;
+    this.#callbacks = callbacks;
+  }
+
+  get name(): string {
+    return this.#planned.name;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   start(): void {
     const startedAt = performance.now();
     // The channel breaks when we are killed: no child outlives us.
-    const child = spawn(this.#planned.command, { shell: true, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+    const { command, env, user } = this.#planned;
+    const child = spawn(command, {
+      shell: true,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      env: env ?? process.env,
+      ...user,
+    });
     this.#child = child;
     for (const input of [child.stdout, child.stderr])
-      if (input) createInterface({ input }).on("line", this.#print);
+      if (input) createInterface({ input }).on("line", (line) => this.#print(line));
     child.on("error", (error) => this.#print(error.message));
     child.on("close", (code, signal) => {
       this.#child = undefined;
@@ -90,11 +124,16 @@ class Supervisee {
     this.#child.kill("SIGKILL");
   }
 
+  #print(line: string): void {
+    this.#callbacks.print(this.name, line);
+  }
+
   #handleExit(code: number | null, signal: NodeJS.Signals | null, afterMs: number): void {
+    this.#callbacks.onExit(this.name, code, signal);
     const isEarlyFailure = code !== null && faultCodes.has(code) && afterMs < earlyMs;
     this.#earlyFailures = isEarlyFailure ? this.#earlyFailures + 1 : 0;
     if (this.#earlyFailures >= maxEarlyFailures) {
-      this.#giveUp(
+      this.#callbacks.giveUp(
         `${this.#planned.name} cannot start: it ended with code ${code} ${maxEarlyFailures} times in a row. The lines above say why.`,
       );
       return;
