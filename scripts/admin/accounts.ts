@@ -133,6 +133,7 @@ function userCommand(act: Act): Command {
     .action((email, options) =>
       act(async (services, stdin) => {
         const { password, printed } = await choosePassword(options, stdin);
+        await services.awaitRedis(); // open streams end at once
         const { id } = await setPassword(services, email, password);
         return { id, email, ...printed };
       }),
@@ -143,6 +144,7 @@ function userCommand(act: Act): Command {
     .description("end a user's access: no sign-in, no tokens")
     .action((email) =>
       act(async (services) => {
+        await services.awaitRedis(); // open streams end at once
         const { id } = await deactivateUser(services, email);
         return { id, email, disabled: true };
       }),

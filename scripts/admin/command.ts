@@ -3,8 +3,14 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 
-/** Opens services for `command` and prints the object that it returns. */
-export type Act = (command: (services: Services, stdin: Readable) => Promise<unknown>) => Promise<void>;
+/**
+ * Opens services for `command` and prints the object that it returns.
+ * @param options.checksKey false: also runs while the database has secrets of a lost key
+ */
+export type Act = (
+  command: (services: Services, stdin: Readable) => Promise<unknown>,
+  options?: { checksKey: boolean },
+) => Promise<void>;
 
 export function noun(name: string, description: string): Command {
   return new Command(name).description(description);

@@ -101,7 +101,7 @@ function jobCommand(act: Act): Command {
           id: each.job.id,
           state: each.job.state,
           command: each.job.command,
-          queue: each.queue.key,
+          queue: each.queue?.key ?? null,
         })),
       };
     }),

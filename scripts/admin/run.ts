@@ -7,6 +7,7 @@ import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
+import { agentTokenCommands } from "./agent-tokens.ts";
 import { applicationCommands } from "./applications.ts";
 import { clockCommand } from "./clock.ts";
 import type { Act } from "./command.ts";
@@ -49,6 +50,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...accountCommands(act),
     ...memberCommands(act),
     ...queueCommands(act),
+    ...agentTokenCommands(act),
     ...pipelineCommands(act),
     ...triggerCommands(act),
     ...applicationCommands(act),
@@ -69,14 +71,14 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
 }
 
 function actOn({ env, addresses, stdin, write }: Terminal): Act {
-  return async (command) => {
+  return async (command, { checksKey } = { checksKey: true }) => {
     const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });
     const services = openServices({
       config: await withSecretKey(readConfig(env.PUBLIC_URL ? env : withDefaults(env, addresses))),
       log,
     });
     try {
-      await checkSecretKey(services);
+      if (checksKey) await checkSecretKey(services);
       write(`${JSON.stringify(await command(services, stdin), null, 2)}\n`);
     } finally {
       await services.close();
