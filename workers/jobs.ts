@@ -1,4 +1,7 @@
 import { recordUsage } from "../shared/accounts/access-tokens.ts";
+import { expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
+import { evictLogs } from "../shared/agents/logs/evict.ts";
+import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { fanOutDispatchPause, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
@@ -27,11 +30,22 @@ export function openWorkerJobs(services: Services): WorkerJobs {
   const jobs = [
     job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
-    job(contracts.evictPayloads, async () => evictPayloads(services, await clockGuard.isTrusted())),
-    job(contracts.expireDeviceCodes, () => expireDeviceCodes(services)),
+    job(contracts.evictPayloads, async () =>
+      evictPayloads(services, { isClockTrusted: await clockGuard.isTrusted() }),
+    ),
+    job(contracts.evictLogs, async () =>
+      evictLogs(services, { isClockTrusted: await clockGuard.isTrusted() }),
+    ),
+    job(
+      contracts.expireDeviceCodes,
+      async () => (await clockGuard.isTrusted()) && expireDeviceCodes(services),
+    ),
     job(contracts.recordUsage, () => recordUsage(services)),
     job(contracts.fanOutDispatchPause, ({ queueId }) => fanOutDispatchPause(services, queueId)),
     job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
+    job(contracts.loseUnseenAgents, async () => (await clockGuard.isRight()) && loseUnseenAgents(services)),
+    job(contracts.timeOutJobs, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
+    job(contracts.expireJobs, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
     job(contracts.purgeExpired, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
   return { jobs, close: builder.close };

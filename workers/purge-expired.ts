@@ -1,5 +1,7 @@
 import { purgeAuditEvents } from "../shared/accounts/audit.ts";
 import { purgeSessions } from "../shared/accounts/sessions.ts";
+import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
+import { purgeAgents } from "../shared/agents/lost.ts";
 import { purgeBuilds } from "../shared/builds/builds.ts";
 import { purgeTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -7,14 +9,15 @@ import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts
 import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
 
 export async function purgeExpired(services: Services): Promise<void> {
-  const builds = await purgeBuilds(services);
+  const builds = await purgeBuilds(services, (ids) => purgeLogsOfBuilds(services, ids));
   const deliveries = await purgeDeliveries(services);
   const refused = await purgeRefusalCounts(services);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);
+  const agents = await purgeAgents(services);
   services.log.info(
-    { builds, deliveries, refused, auditEvents, tokens, sessions },
+    { builds, deliveries, refused, auditEvents, tokens, sessions, agents },
     "purged what is past its retention",
   );
 }
