@@ -1,5 +1,6 @@
 import "../../shared/runtime/node-version.ts";
 import { Command } from "commander";
+import { agentsBenchmark } from "./agents/command.ts";
 import { deliveriesBenchmark } from "./deliveries/command.ts";
 import { deviceBenchmark } from "./device/command.ts";
 import { fairnessBenchmark } from "./fairness/command.ts";
@@ -17,7 +18,8 @@ const program = new Command("bench")
   .addCommand(deviceBenchmark())
   .addCommand(queuesBenchmark())
   .addCommand(growthBenchmark())
-  .addCommand(fairnessBenchmark());
+  .addCommand(fairnessBenchmark())
+  .addCommand(agentsBenchmark());
 
 try {
   await program.parseAsync();

@@ -19,7 +19,7 @@ export interface Installation {
 /** Starts no process. */
 export async function install(
   scratch: Scratch,
-  redis: ScratchRedis,
+  redis: Pick<ScratchRedis, "url">,
   settings: Record<string, string> = {},
 ): Promise<Installation> {
   const port = await freePort();
@@ -51,16 +51,3 @@ export async function withServices<T>(
     await services.close();
   }
 }
-
-/** A trigger without a filter or a secret. */
-export const newTrigger = {
-  type: "webhook",
-  label: "Bench",
-  enabled: true,
-  message: null,
-  commit: null,
-  branch: null,
-  environment: {},
-  filter: null,
-  secret: null,
-};

@@ -15,7 +15,7 @@ import { slowFilter } from "./tenants.ts";
 
 export type Attack = (assault: Assault) => Promise<unknown>;
 
-/** What one caller can do to all others. Each runs until its signal. */
+/** Attacks by one caller on what all share. Each runs until its signal. */
 export const attacks = {
   /** Deliveries of 60 KB, each of which takes a filter to its deadline. */
   filters: (assault) => {

@@ -1,6 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { patterns } from "../../../shared/paths.ts";
-import { clientId, password, type Tenant } from "./tenants.ts";
+import { password } from "../organization.ts";
+import { clientId, type Tenant } from "./tenants.ts";
 
 export interface Call {
   method: "GET" | "POST" | "PUT";

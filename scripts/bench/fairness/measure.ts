@@ -35,7 +35,7 @@ export const cases: Record<AttackName, { title: string; probes: ProbeName[] }> =
 /** The attack does its worst only after a while. */
 const approachMs = 500;
 const warmUpSeconds = 0.5;
-/** What an attack left behind must not slow the next undisturbed turn. */
+/** The next undisturbed turn waits until the server has recovered. */
 const maxRecoveryMs = 20_000;
 const minRecoveryMs = 300;
 const recovered = 2;

@@ -1,25 +1,18 @@
-import { createAccessToken } from "../../../shared/accounts/access-tokens.ts";
-import {
-  asOperator,
-  createOrganization,
-  updateOrganization,
-} from "../../../shared/accounts/organizations.ts";
+import { asOperator, updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { startSession } from "../../../shared/accounts/sessions.ts";
-import { createUser } from "../../../shared/accounts/users.ts";
-import { createCluster } from "../../../shared/clusters/clusters.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { createTrigger } from "../../../shared/triggers/create.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import { createDatabase } from "../databases.ts";
 import { makeCodes } from "../device/signalbox.ts";
+import { addTrigger, createAdmin, createBenchOrganization } from "../organization.ts";
 import { untilListening } from "../ports.ts";
 import { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";
-import { install, newTrigger, withServices } from "../signalbox.ts";
+import { install, withServices } from "../signalbox.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
 export interface Tenant {
@@ -45,7 +38,6 @@ export interface Tenants {
   attacker: Tenant;
 }
 
-export const password = "correct horse battery";
 export const clientId = "bench-refresh";
 /** Takes as long as an evaluation may, on 60 KB of x. */
 export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
@@ -96,11 +88,9 @@ async function createTenant(
   services: Services,
   { org, url, applicationId }: { org: string; url: string; applicationId: string },
 ): Promise<Tenant> {
-  const deliveriesPerHour = 1_000_000_000;
-  await createOrganization(services, { slug: org, name: org, deliveriesPerHour });
+  const { cluster } = await createBenchOrganization(services, org);
   const organization = await updateOrganization(services, org, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, organization);
-  const cluster = await createCluster(services, operator, { name: "Bench" });
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
   const pipeline = await createPipeline(services, operator, {
     clusterId: cluster.id,
@@ -108,24 +98,22 @@ async function createTenant(
     name: "Web",
     steps: [defaultStep],
   });
-  const plain = await createTrigger(services, operator, pipeline, newTrigger);
-  const filtered = await createTrigger(services, operator, pipeline, { ...newTrigger, filter: slowFilter });
+  const plain = await addTrigger(services, operator, pipeline);
+  const filtered = await addTrigger(services, operator, pipeline, slowFilter);
 
-  const email = `ada@${org}.example.com`;
-  const user = await createUser(services, { email, name: "Ada", password, organization: org, role: "admin" });
-  const token = await createAccessToken(services, { email, organization: org, scopes, description: "bench" });
+  const { user, apiToken } = await createAdmin(services, org, scopes);
   const seed = { applicationId, organizationId: organization.id, userId: user.id };
   const [deviceCode = ""] = await makeCodes(services, seed, { progress: "approved", count: 1 });
   return {
     org,
     url,
-    email,
+    email: user.email,
     pipelineId: pipeline.id,
     clusterPath: pathTo(patterns.cluster, { org, cluster: cluster.id }),
     triggerPath: pathTo(patterns.trigger, { org, slug: "web", trigger: plain.trigger.id }),
     deliveryUrl: endpointUrl(services.config, plain.token),
     filteredUrl: endpointUrl(services.config, filtered.token),
-    apiToken: token.token,
+    apiToken,
     sessionToken: (await startSession(services, user, "")) ?? "",
     deviceCode,
   };

@@ -21,7 +21,7 @@ export type Probe = () => Promise<string>;
 
 export interface Measured {
   p95: number;
-  /** How many answers of each kind. */
+  /** Counts of answers by kind. */
   answers: Record<string, number>;
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
 import type { Build, Job } from "../../../shared/builds/store.ts";
 import { dayMs, hourMs, minuteMs } from "../../../shared/durations.ts";
 import { newId } from "../../../shared/ids.ts";
-import type { BuildState } from "../../../shared/vocabulary.ts";
+import type { BuildState, JobState } from "../../../shared/vocabulary.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { client } from "../device/contestants.ts";
 import type { Base } from "./base.ts";
@@ -106,7 +107,7 @@ interface Place {
   time: Date;
 }
 
-function newBuild(base: Base, numbers: number[], { index, count, time }: Place): Build {
+function newBuild(base: Base, numbers: number[], { index, count, time }: Place) {
   const place = placeOf(index, base.pipelines.length);
   numbers[place] = (numbers[place] ?? 0) + 1;
   const state = stateOf(index, count);
@@ -126,6 +127,8 @@ function newBuild(base: Base, numbers: number[], { index, count, time }: Place):
     environmentSealed: null,
     source: "webhook",
     creatorId: null,
+    author: null,
+    rebuiltFromId: null,
     pausedQueueId: null,
     isPaused: false,
     createdAt: time,
@@ -135,7 +138,7 @@ function newBuild(base: Base, numbers: number[], { index, count, time }: Place):
 }
 
 /** As many of the newest have not finished, however many rows there are. */
-function stateOf(index: number, count: number): BuildState {
+function stateOf(index: number, count: number): BuildState & JobState {
   const fromNewest = count - index;
   if (fromNewest <= scheduledBuilds) return "scheduled";
   if (fromNewest <= scheduledBuilds + runningBuilds) return "running";
@@ -150,19 +153,15 @@ function branchOf(index: number, count: number): string {
   return `feature/${(index * 7919) % Math.ceil(count / 50)}`;
 }
 
-function newJob({ queueIds }: Base, build: Build): Job {
+function newJob({ queueIds }: Base, build: Build & { state: JobState }): Job {
   const { state, createdAt, startedAt, finishedAt } = build;
   return {
-    id: newId(createdAt),
-    buildId: build.id,
+    ...newScriptJob({ id: newId(createdAt), buildId: build.id, createdAt }),
     queueId: queueIds[build.number % queueIds.length] as string,
-    label: null,
     command: "echo hello",
     state,
     exitStatus: state === "passed" ? 0 : state === "failed" ? 1 : null,
-    dispatchPausedAt: null,
     assignedAt: startedAt,
-    createdAt,
     startedAt,
     finishedAt,
   };

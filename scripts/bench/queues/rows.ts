@@ -1,19 +1,14 @@
 import { eq, sql } from "drizzle-orm";
-import { createAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import type { Actor } from "../../../shared/accounts/audit.ts";
-import { asOperator, createOrganization } from "../../../shared/accounts/organizations.ts";
-import { createUser } from "../../../shared/accounts/users.ts";
 import { createBuilds } from "../../../shared/builds/create.ts";
-import { createCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { newIds } from "../../../shared/ids.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { createTrigger } from "../../../shared/triggers/create.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
-import { newTrigger } from "../signalbox.ts";
+import { addTrigger, createAdmin, createBenchOrganization } from "../organization.ts";
 
 export interface Seed {
   organization: string;
@@ -27,27 +22,20 @@ export interface Seed {
 const organization = "bench";
 const busy = "busy";
 const rowsAtOnce = 1000;
-/** Unreachable: the bench measures work, not limits. */
-const deliveriesPerHour = 1_000_000_000;
 
 /** Each build has one job, on one queue. */
 export async function fill(services: Services, size: { queues: number; jobs: number }): Promise<Seed> {
-  const created = await createOrganization(services, {
-    slug: organization,
-    name: "Bench",
-    deliveriesPerHour,
-  });
-  const operator = await asOperator(services.db, created);
-  const cluster = await createCluster(services, operator, { name: "Bench" });
+  const { operator, cluster } = await createBenchOrganization(services, organization);
   const queue = await createQueue(services, operator, cluster, { key: busy });
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
   await addQueues(services, cluster, queue, size.queues - 2);
   await addJobs(services, operator, cluster, size.jobs);
+  const { apiToken } = await createAdmin(services, organization, ["read_clusters", "write_clusters"]);
   return {
     organization,
     clusterId: cluster.id,
     queueId: queue.id,
-    token: await createToken(services),
+    token: apiToken,
     deliveryUrl: await createEndpoint(services, operator, cluster),
   };
 }
@@ -96,19 +84,6 @@ async function addJobs(
   }
 }
 
-async function createToken(services: Services): Promise<string> {
-  const email = "ada@example.com";
-  await createUser(services, {
-    email,
-    name: "Ada",
-    password: "not for signing in",
-    organization,
-    role: "admin",
-  });
-  const scopes = ["read_clusters", "write_clusters"];
-  return (await createAccessToken(services, { email, organization, scopes, description: "bench" })).token;
-}
-
 async function createEndpoint(services: Services, operator: Actor, cluster: Cluster): Promise<string> {
   const pipeline = "deliveries";
   const created = await createPipeline(services, operator, {
@@ -117,6 +92,6 @@ async function createEndpoint(services: Services, operator: Actor, cluster: Clus
     name: pipeline,
     steps: [defaultStep],
   });
-  const made = await createTrigger(services, operator, created, newTrigger);
-  return endpointUrl(services.config, made.token);
+  const { token } = await addTrigger(services, operator, created);
+  return endpointUrl(services.config, token);
 }
