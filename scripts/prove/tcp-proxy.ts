@@ -8,6 +8,8 @@ export interface TcpProxy {
   cut(): void;
   /** Open connections carry nothing from now on and stay open, as behind a firewall that forgot them. */
   silence(): void;
+  /** Ends the silent connections, as a keep-alive does at last. */
+  endSilent(): void;
   /** New connections are reset until `accept`. */
   refuse(): void;
   accept(): void;
@@ -45,6 +47,10 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
   await once(server, "listening");
 
   const silenced = new Set<Socket>();
+  const endSilent = () => {
+    for (const socket of silenced) socket.destroy();
+    silenced.clear();
+  };
   const endAll = () => {
     for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
     pairs.clear();
@@ -57,6 +63,7 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
       for (const pair of pairs) for (const socket of pair) silenced.add(socket);
       pairs.clear();
     },
+    endSilent,
     refuse() {
       isRefusing = true;
     },
@@ -68,7 +75,7 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
     },
     async close() {
       endAll();
-      for (const socket of silenced) socket.destroy();
+      endSilent();
       server.close();
       await once(server, "close");
     },

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Services } from "../../shared/runtime/services.ts";
+import { request } from "../../test/helpers/http.ts";
+import { BenchmarkFailed } from "../bench/scratch.ts";
+import type { Installation } from "./installation/installation.ts";
+import { type Discrepancy, discrepancy } from "./ledger/discrepancy.ts";
+import { checkFanOut } from "./ledger/fan-out.ts";
+import { countUnfinished, countWaiting } from "./ledger/read.ts";
+
+/** Milliseconds after the last fault. Undefined: not within the patience. */
+export interface Convergence {
+  /** All web processes answer that they, the database and Redis are fine. */
+  readyMs: number | undefined;
+  /** Every delivery is decided. */
+  decidedMs: number | undefined;
+  /** Every delivery is decided, and jobs and builds match the pauses of their queues. */
+  fannedOutMs: number | undefined;
+  /** Every delivery is decided, and every job has ended. */
+  endedMs: number | undefined;
+}
+
+const patienceMs = 180_000;
+const lookEveryMs = 250;
+const answerWithinMs = 5000;
+
+/** Waits until all web processes and agents are ready. @throws BenchmarkFailed after three minutes */
+export async function awaitReadiness({ urls, processes }: Installation): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  const agents = processes.names.filter((name) => name.startsWith("agent"));
+  while (!agents.every(processes.isStarted) || !(await areReady(urls).catch(() => false))) {
+    if (performance.now() > deadline) throw new BenchmarkFailed("The installation does not get ready.");
+    await sleep(lookEveryMs);
+  }
+}
+
+/**
+ * Waits until nothing is under way, or until it has waited for three minutes.
+ * @param startedAt the end of the last fault
+ */
+export async function awaitConvergence(
+  installation: Installation,
+  services: Services,
+  startedAt: number,
+): Promise<Convergence> {
+  const first = async (isReached: () => Promise<boolean>): Promise<number | undefined> => {
+    while (performance.now() - startedAt < patienceMs) {
+      if (await isReached().catch(() => false)) return performance.now() - startedAt;
+      await sleep(lookEveryMs);
+    }
+    return undefined;
+  };
+  const { db } = services;
+  const isDecided = async () => (await countWaiting(db)) === 0;
+  const [readyMs, decidedMs, fannedOutMs, endedMs] = await Promise.all([
+    first(() => areReady(installation.urls)),
+    first(isDecided),
+    first(async () => (await isDecided()) && checkFanOut(await readFanOut(services)).length === 0),
+    first(async () => (await isDecided()) && (await countUnfinished(db)) === 0),
+  ]);
+  return { readyMs, decidedMs, fannedOutMs, endedMs };
+}
+
+export function checkConvergence(convergence: Convergence): Discrepancy[] {
+  return Object.values(convergence).includes(undefined)
+    ? [discrepancy("convergence", `no convergence within ${patienceMs / 1000} s after the last fault`)]
+    : [];
+}
+
+async function areReady(urls: string[]): Promise<boolean> {
+  return (await Promise.all(urls.map(isReady))).every(Boolean);
+}
+
+/** A doubted clock is no matter of seconds: it is trusted again after an hour. */
+async function isReady(url: string): Promise<boolean> {
+  const { status, body } = await request(`${url}/readyz`, { signal: AbortSignal.timeout(answerWithinMs) });
+  return status === 200 && body.parts.redis === "ok";
+}
+
+async function readFanOut({ db }: Services) {
+  const { builds, jobs, queues } = db.tables;
+  return {
+    builds: await db.select().from(builds),
+    jobs: await db.select().from(jobs),
+    queues: await db.select().from(queues),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Installation } from "../installation/installation.ts";
+import type { Random } from "../random.ts";
+
+/** A kind of fault. */
+export interface Fault {
+  /** As `--faults` names it. */
+  kind: string;
+  summary: string;
+  /** How often it is drawn, among the others. */
+  weight: number;
+  /** Returns why it cannot be injected here. */
+  missing?(installation: Installation): string | undefined;
+  /** Returns undefined if its target is down already. @throws Error if the target did not take it */
+  inject(installation: Installation, random: Random): Promise<Injected | undefined>;
+}
+
+export interface Injected {
+  target: string;
+  /** A fault that lasts: it is undone after so long, and also if another fault has hit its target since. */
+  lasting?: { ms: number; undo(): void | Promise<void> };
+}
+
+export const withoutPostgres = ({ postgres }: Installation): string | undefined =>
+  postgres ? undefined : "the database is SQLite";

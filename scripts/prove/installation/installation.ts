@@ -1,0 +1,150 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findRedisServer } from "../../../test/servers/redis.ts";
+import { onServer } from "../../bench/databases.ts";
+import { freePort, untilListening } from "../../bench/ports.ts";
+import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
+import { type Installation as Installed, install, withServices } from "../../bench/signalbox.ts";
+import type { PlannedProcess } from "../../start/procfile.ts";
+import type { Timeline } from "../timeline.ts";
+import { planAgent } from "./agents.ts";
+import { type Clocks, openClocks } from "./clocks.ts";
+import { type Disk, openDisk } from "./disk.ts";
+import { type Link, openLink, urlThrough } from "./links.ts";
+import { createProveOrganization, type ProveOrganization } from "./organization.ts";
+import { type PlannedPostgres, planPostgres } from "./postgres.ts";
+import { type ProveProcesses, planOwnProcesses, runProcesses } from "./processes.ts";
+import { type PlannedRedis, planRedis } from "./redis.ts";
+
+export type DatabaseName = "sqlite" | "postgres";
+
+/** All that runs, and how faults reach it. */
+export interface Installation {
+  database: DatabaseName;
+  /** Its own settings lead past the links. */
+  installed: Installed;
+  organization: ProveOrganization;
+  disk: Disk;
+  clocks: Clocks;
+  redis: PlannedRedis;
+  postgres: PlannedPostgres | undefined;
+  servers: ProveProcesses;
+  processes: ProveProcesses;
+  links: Link[];
+  /** Of the web processes, through links. */
+  urls: string[];
+  /** Each command leaves a file in it. */
+  marksFolder: string;
+}
+
+export interface InstallationOptions {
+  database: DatabaseName;
+  timeline: Timeline;
+  logs: string | undefined;
+}
+
+const maxTries = 50;
+const retryMs = 200;
+const perMinute = "1000000000";
+/** Out of reach: limits are not what is proved. */
+const settings = {
+  API_REQUESTS_PER_MINUTE: perMinute,
+  DEVICE_AUTHORIZATIONS_PER_MINUTE: perMinute,
+  DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: perMinute,
+  USER_CODE_FAILURES: "1000000",
+  USER_CODE_FAILURES_PER_IP: "1000000",
+  POLL_INTERVAL_SECONDS: "1",
+  SHUTDOWN_SECONDS: "5",
+  AGENT_PING_SECONDS: "1",
+  AGENT_STATUS_SECONDS: "1",
+  AGENT_HEARTBEAT_SECONDS: "2",
+};
+
+/** Installs as an operator does, and starts three web processes, two workers and three processes of agents. */
+export async function startInstallation(
+  scratch: Scratch,
+  { database, timeline, logs }: InstallationOptions,
+): Promise<Installation> {
+  const disk = openDisk(scratch);
+  const clocks = openClocks(scratch);
+  const redis = await planRedis(disk.folder, requireRedis());
+  const postgres = database === "postgres" ? await planPostgres(scratch, disk.folder) : undefined;
+  const planned = [redis.process, ...(postgres ? [postgres.process] : [])];
+  const servers = runProcesses(planned, timeline, logs);
+  scratch.onClose(() => servers.stop());
+  await untilListening(redis.port);
+  if (postgres) await untilListening(postgres.port);
+
+  const databaseUrl = postgres ? await createDatabase(postgres) : `file:${disk.folder}/signalbox.db`;
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const installed = await install(scratch, { url: redisUrl }, { ...settings, DATABASE_URL: databaseUrl });
+  const marksFolder = join(scratch.dir, "marks");
+  mkdirSync(marksFolder);
+  const organization = await withServices(installed, (services) =>
+    createProveOrganization(services, marksFolder),
+  );
+
+  const links: Link[] = [];
+  const link = async (name: string, port: number) => {
+    const opened = await openLink(scratch, name, port);
+    links.push(opened);
+    return opened;
+  };
+  /** Each client has links of its own to the servers. */
+  const environmentOf = async (name: string) => ({
+    ...installed.env,
+    REDIS_URL: urlThrough(await link(`${name} → redis`, redis.port), redisUrl),
+    ...(postgres && {
+      DATABASE_URL: urlThrough(await link(`${name} → postgres`, postgres.port), databaseUrl),
+    }),
+  });
+  const own: PlannedProcess[] = [];
+  const urls: string[] = [];
+  const ports: number[] = [];
+  const plans = planOwnProcesses();
+  for (const process of plans.filter(({ kind }) => kind !== "agent")) {
+    const port = await freePort();
+    const env = { ...baseEnvironment(), ...(await environmentOf(process.name)), PORT: String(port) };
+    own.push({ ...process, env: { ...env, ...clocks.environment(process.name) } });
+    if (process.kind !== "ingress") continue;
+    const front = await link(`client → ${process.name}`, port);
+    urls.push(`http://127.0.0.1:${front.proxy.port}`);
+    ports.push(port);
+  }
+  for (const [index, process] of plans.filter(({ kind }) => kind === "agent").entries()) {
+    const way = await link(`${process.name} → ingress.${index + 1}`, ports[index] ?? 0);
+    const url = `http://127.0.0.1:${way.proxy.port}`;
+    const { agentToken: token } = organization;
+    own.push(planAgent({ ...process, env: baseEnvironment() }, { index, url, token, folder: scratch.dir }));
+  }
+  const processes = runProcesses(own, timeline, logs);
+  scratch.onClose(() => processes.stop());
+  return {
+    ...{ database, installed, organization, disk, clocks, redis, postgres },
+    ...{ servers, processes, links, urls, marksFolder },
+  };
+}
+
+function requireRedis(): string {
+  const program = findRedisServer(process.env);
+  if (!program) throw new BenchmarkFailed("There is no redis-server or valkey-server on the PATH.");
+  return program;
+}
+
+async function createDatabase({ url }: PlannedPostgres): Promise<string> {
+  const create = () => onServer(url, (client) => client.query("CREATE DATABASE signalbox"));
+  for (let tries = 1; ; tries++) {
+    const error = await create().catch((error: Error) => error);
+    if (!(error instanceof Error)) break;
+    if (tries === maxTries) throw error;
+    await sleep(retryMs); // it listens before it is ready
+  }
+  return Object.assign(new URL(url), { pathname: "/signalbox" }).href;
+}
+
+/** The caller's settings are not those of the installation. */
+function baseEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env;
+  return { PATH, HOME, TMPDIR, NODE_ENV: "production", NODE_COMPILE_CACHE: "node_modules/.cache/compile" };
+}

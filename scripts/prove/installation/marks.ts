@@ -1,0 +1,25 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { readIfPresent } from "../../bench/machine/process-tree.ts";
+
+/** A run of a command, as the command itself wrote it down. */
+export interface Run {
+  jobId: string;
+  /** The session of its processes. */
+  session: number;
+  agentPid: number;
+  /** The job token, which is of one attempt. */
+  token: string;
+  /** It came to its end. */
+  isWhole: boolean;
+}
+
+export function readRuns(marksFolder: string): Run[] {
+  return readdirSync(marksFolder)
+    .filter((name) => !name.endsWith(".new"))
+    .map((name) => {
+      const [jobId = "", session, agentPid] = name.split(".");
+      const [token = "", end] = readIfPresent(join(marksFolder, name))?.split("\n") ?? [];
+      return { jobId, session: Number(session), agentPid: Number(agentPid), token, isWhole: end === "ended" };
+    });
+}

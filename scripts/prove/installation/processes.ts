@@ -1,0 +1,84 @@
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type PlannedProcess, parseProcfile, planProcesses } from "../../start/procfile.ts";
+import { supervise } from "../../start/supervise.ts";
+import type { Timeline } from "../timeline.ts";
+
+/** A process that ended though nobody ended it. */
+export interface Crash {
+  name: string;
+  atMs: number;
+  /** Its exit code or signal, and its last lines. */
+  story: string;
+}
+
+/** Processes that run under the supervisor of `npm start`. */
+export interface ProveProcesses {
+  names: string[];
+  crashes: Crash[];
+  pidOf(name: string): number | undefined;
+  /** It has logged that it has started. */
+  isStarted(name: string): boolean;
+  /** Sends a signal, and expects the process to end by it unless it stops or continues it. */
+  signal(name: string, signal: NodeJS.Signals): void;
+  stop(): Promise<void>;
+}
+
+/** Of servers; of agents. */
+const startedLine = /"msg":"started"|: Connected as /;
+const keptLines = 8;
+const stopWithinMs = 8000;
+const lasting: NodeJS.Signals[] = ["SIGSTOP", "SIGCONT"];
+
+/** The processes of the Procfile: three web processes, two workers, and agents for each web process. */
+export function planOwnProcesses(): PlannedProcess[] {
+  return planProcesses(parseProcfile(readFileSync("Procfile", "utf8")), ["ingress=3", "worker=2", "agent=3"]);
+}
+
+/** @param logs folder for their output; undefined: it is dropped */
+export function runProcesses(
+  planned: PlannedProcess[],
+  timeline: Timeline,
+  logs: string | undefined,
+): ProveProcesses {
+  const lastLines = new Map(planned.map(({ name }) => [name, [] as string[]]));
+  const started = new Set<string>();
+  const expected = new Set<number>();
+  const pids = new Map<string, number>();
+  const crashes: Crash[] = [];
+  if (logs) mkdirSync(logs, { recursive: true });
+
+  const supervised = supervise(planned, {
+    print(name, line) {
+      const lines = lastLines.get(name) ?? [];
+      lines.push(line);
+      if (startedLine.test(line)) started.add(name);
+      if (lines.length > keptLines) lines.shift();
+      if (logs) appendFileSync(join(logs, `${name}.log`), `${line}\n`);
+    },
+    onExit(name, code, signal) {
+      started.delete(name);
+      if (expected.delete(pids.get(name) ?? 0)) return;
+      const story = [`ended by itself (${signal ?? `exit code ${code}`})`, ...(lastLines.get(name) ?? [])];
+      crashes.push({ name, atMs: timeline.nowMs(), story: story.join("\n      ") });
+    },
+  });
+  return {
+    names: planned.map(({ name }) => name),
+    crashes,
+    pidOf: supervised.pidOf,
+    isStarted: (name) => started.has(name),
+    signal(name, signal) {
+      const pid = supervised.pidOf(name);
+      if (pid === undefined) return;
+      pids.set(name, pid);
+      try {
+        process.kill(pid, signal);
+      } catch {
+        return; // it has ended, and its pipes are still open
+      }
+      if (!lasting.includes(signal)) expected.add(pid);
+    },
+    stop: () => supervised.stop(stopWithinMs),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Installation } from "../installation/installation.ts";
+import type { Run } from "../installation/marks.ts";
+import type { Outliving } from "../outliving.ts";
+import type { Observed } from "../traffic/observed.ts";
+import { checkBuilds } from "./builds.ts";
+import { checkDeliveries } from "./deliveries.ts";
+import { checkSignIns } from "./devices.ts";
+import type { Discrepancy } from "./discrepancy.ts";
+import { discrepancy } from "./discrepancy.ts";
+import { checkAssignments } from "./dispatch.ts";
+import { checkFanOut } from "./fan-out.ts";
+import { checkJobs } from "./jobs.ts";
+import type { Ledger } from "./read.ts";
+
+/** Compares what callers were answered with what the database says. */
+export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Discrepancy[] {
+  return [
+    ...checkDeliveries(observed.posts, ledger),
+    ...checkBuilds(ledger),
+    ...checkSignIns(observed.signIns, ledger),
+    ...checkAssignments(observed.assignments, observed.dispatchChanges),
+    ...checkJobs(ledger, runs),
+    ...checkFanOut(ledger),
+  ];
+}
+
+/** Nobody ended these processes. */
+export function checkCrashes({ processes }: Installation): Discrepancy[] {
+  return processes.crashes.map(({ name, atMs, story }) =>
+    discrepancy("processes", `${name} ${story}`, [
+      { fromMs: atMs, untilMs: atMs, request: name, answer: "ended" },
+    ]),
+  );
+}
+
+/** No command outlives its agent. */
+export function checkOutliving(outliving: Outliving[]): Discrepancy[] {
+  return outliving.map(({ jobId, diedMs, seenMs }) =>
+    discrepancy("commands", `the command of job ${jobId} ran on after its agent had died`, [
+      { fromMs: diedMs, untilMs: seenMs, request: "the agent's death", answer: "its command runs" },
+    ]),
+  );
+}

@@ -1,0 +1,92 @@
+import { asc, count, gt, inArray, isNull } from "drizzle-orm";
+import { readBytes } from "../../../shared/agents/logs/read.ts";
+import type { Db } from "../../../shared/db/database.ts";
+import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
+import { listEncodedPayloads } from "../../../shared/triggers/payloads/store.ts";
+import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
+import { numberOf } from "../traffic/bodies.ts";
+
+/** A stored delivery, and the post that its bytes are of. */
+export interface StoredDelivery {
+  id: string;
+  status: string | null;
+  /** Undefined: the bytes are gone, damaged or of no post. */
+  post: { number: number; builds: boolean } | undefined;
+}
+
+/** All that the database says at the end. */
+export type Ledger = Awaited<ReturnType<typeof readLedger>>;
+
+const payloadsAtOnce = 200;
+
+export async function readLedger(db: Db) {
+  const { tables } = db;
+  const { builds, jobs, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
+  return {
+    deliveries: await readDeliveries(db),
+    builds: await db.select().from(builds),
+    jobs: await db.select().from(jobs),
+    agents: await db.select().from(agents),
+    jobTokens: await db.select().from(jobTokens),
+    logs: await readLogs(db),
+    queues: await db.select().from(queues),
+    pipelines: await db.select().from(pipelines),
+    deviceCodes: await db.select().from(deviceCodes),
+    grants: await db.select().from(grants),
+    tokenHashes: (await db.select({ hash: accessTokens.tokenHash }).from(accessTokens)).map(
+      ({ hash }) => hash,
+    ),
+  };
+}
+
+/** The text of each log, by job and attempt. */
+async function readLogs(db: Db): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const log of await db.select().from(db.tables.jobLogs)) {
+    const pieces: Buffer[] = [];
+    for await (const piece of readBytes(db, { log, isOpen: false })) pieces.push(piece);
+    found.set(`${log.jobId} ${log.attempt}`, Buffer.concat(pieces).toString());
+  }
+  return found;
+}
+
+async function readDeliveries(db: Db): Promise<StoredDelivery[]> {
+  const { deliveries } = db.tables;
+  const found: StoredDelivery[] = [];
+  for (let after: string | undefined; ; ) {
+    const rows = await db
+      .select({ id: deliveries.id, status: deliveries.status })
+      .from(deliveries)
+      .where(after ? gt(deliveries.id, after) : undefined)
+      .orderBy(asc(deliveries.id))
+      .limit(payloadsAtOnce);
+    const ids = rows.map(({ id }) => id);
+    const payloads = new Map(
+      (await listEncodedPayloads(db, ids)).map((payload) => [payload.deliveryId, payload.body]),
+    );
+    for (const { id, status } of rows) {
+      const body = payloads.get(id);
+      const bytes = body && (await decodeBody(body).catch(() => undefined));
+      found.push({ id, status, post: bytes && numberOf(bytes) });
+    }
+    after = ids[payloadsAtOnce - 1];
+    if (!after) return found;
+  }
+}
+
+/** Jobs that have not ended. */
+export async function countUnfinished(db: Db): Promise<number> {
+  const { jobs } = db.tables;
+  const [row] = await db
+    .select({ total: count() })
+    .from(jobs)
+    .where(inArray(jobs.state, unfinishedJobStates));
+  return row?.total ?? 0;
+}
+
+/** Deliveries that no worker has decided. */
+export async function countWaiting(db: Db): Promise<number> {
+  const { deliveries } = db.tables;
+  const [row] = await db.select({ total: count() }).from(deliveries).where(isNull(deliveries.status));
+  return row?.total ?? 0;
+}

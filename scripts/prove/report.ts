@@ -1,0 +1,107 @@
+import type { Discrepancy } from "./ledger/discrepancy.ts";
+import { listPauses } from "./ledger/dispatch.ts";
+import type { Proved, ProveOptions } from "./run.ts";
+import { seconds, type Timeline } from "./timeline.ts";
+import type { Post } from "./traffic/observed.ts";
+
+/** Of each check. */
+const maxStories = 5;
+const maxAttempts = 15;
+/** Faults this long before a request are part of its story. */
+const beforeMs = 2000;
+const maxFaults = 20;
+
+/** The result of a run, for a person. */
+export function formatReport(proved: Proved, options: ProveOptions): string {
+  const { discrepancies, timeline } = proved;
+  const checks = [...Map.groupBy(discrepancies, ({ check }) => check)];
+  return [
+    `${options.database}, seed ${options.seed}, ${options.minutes} minutes, ${options.perSecond} faults a second`,
+    "",
+    ...faultLines(proved),
+    "",
+    ...countLines(proved),
+    "",
+    ...convergenceLines(proved),
+    "",
+    discrepancies.length === 0 ? "No discrepancy." : `${discrepancies.length} DISCREPANCIES`,
+    ...checks.flatMap(([check, own]) => [
+      "",
+      `${check}: ${own.length}`,
+      ...own.slice(0, maxStories).flatMap((each) => ["", ...story(each, timeline)]),
+    ]),
+    "",
+  ].join("\n");
+}
+
+function faultLines({ timeline, missing }: Proved): string[] {
+  const counts = [...timeline.countByKind()].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    `${timeline.faults.length} faults: ${counts.map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+    ...[...Map.groupBy(missing, ({ reason }) => reason)].map(
+      ([reason, own]) => `Not injected: ${own.map(({ kind }) => kind).join(", ")}, because ${reason}`,
+    ),
+  ];
+}
+
+function countLines({ observed, counts, wholeBy }: Proved): string[] {
+  const { posts, signIns, dispatchChanges, assignments, cancels } = observed;
+  const accepted = posts.filter(({ ids }) => ids.length > 0).length;
+  const unknown = posts.filter(({ ids, isForged }) => ids.length === 0 && !isForged).length;
+  const forged = posts.filter(({ isForged }) => isForged).length;
+  const tokens = signIns.filter((signIn) => signIn.tokens.length > 0).length;
+  const pauses = listPauses(dispatchChanges);
+  return [
+    `Posts       ${posts.length}: ${accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
+    `Answers     ${tally(posts)}`,
+    `Ledger      ${counts.deliveries} deliveries, ${counts.builds} builds, ${counts.grants} grants`,
+    `Devices     ${signIns.length} codes, ${tokens} gave a token`,
+    `Dispatch    ${pauses.length} certain pauses, ${assignments.length} jobs assigned`,
+    `Jobs        ${counts.jobs}: ${counts.jobStates}`,
+    `Attempts    ${counts.attempts}, ${counts.runs} of them ran a command; ${counts.staleWrites} late writes sent`,
+    `Agents      ${counts.agents} sessions; ${counts.deadAgents} processes died that had run commands`,
+    `Cancels     ${cancels.filter(({ answer }) => answer.startsWith("200")).length} answered 200`,
+    `Structure   checked by ${wholeBy}`,
+  ];
+}
+
+/** How often senders got which status, or no answer. */
+function tally(posts: Post[]): string {
+  const answers = posts.flatMap(({ attempts }) => attempts.map(({ answer }) => answer));
+  const kinds = Map.groupBy(answers, (answer) => /^\d+/.exec(answer)?.[0] ?? "none");
+  return [...kinds].map(([kind, own]) => `${kind}: ${own.length}`).join(", ");
+}
+
+function convergenceLines({ convergence: { readyMs, decidedMs, fannedOutMs, endedMs } }: Proved): string[] {
+  const after = (ms: number | undefined) => (ms === undefined ? "not" : `after ${seconds(ms)}`);
+  return [
+    "After the last fault",
+    `  web processes, database and Redis are ready   ${after(readyMs)}`,
+    `  every delivery is decided                     ${after(decidedMs)}`,
+    `  jobs match the pauses of their queues         ${after(fannedOutMs)}`,
+    `  every job has ended                           ${after(endedMs)}`,
+  ];
+}
+
+/** What was sent, when, its answers, and the faults near it. */
+function story({ title, attempts }: Discrepancy, timeline: Timeline): string[] {
+  const lines = [`- ${title}`];
+  if (attempts.length === 0) return lines;
+  const fromMs = Math.min(...attempts.map((attempt) => attempt.fromMs));
+  const untilMs = Math.max(...attempts.map((attempt) => attempt.untilMs));
+  const sent = attempts
+    .slice(0, maxAttempts)
+    .map(
+      ({ fromMs, untilMs, request, answer }) =>
+        `${seconds(fromMs)} to ${seconds(untilMs)}: ${request}: ${answer}`,
+    );
+  const faults = timeline
+    .near(fromMs - beforeMs, untilMs)
+    .slice(0, maxFaults)
+    .map(({ kind, target, fromMs, untilMs }) => {
+      const until = untilMs === undefined ? "" : ` to ${seconds(untilMs)}`;
+      return `${seconds(fromMs)}${until}: ${kind}, ${target}`;
+    });
+  const indented = (text: string) => `     ${text}`;
+  return [...lines, ...sent.map(indented), "   Faults near it:", ...faults.map(indented)];
+}

@@ -1,0 +1,58 @@
+import { type Answer, request } from "../../../test/helpers/http.ts";
+import type { Timeline } from "../timeline.ts";
+
+const answerWithinMs = 8000;
+
+/** One request and its answer, for stories. Times are milliseconds since the start. */
+export interface Attempt {
+  fromMs: number;
+  untilMs: number;
+  /** What was sent where. */
+  request: string;
+  /** A status, or why there was no answer. */
+  answer: string;
+}
+
+/** Without an answer the request may have been carried out or not. */
+export type Outcome = Answer | { status: undefined };
+
+export interface Caller {
+  timeline: Timeline;
+  attempts: Attempt[];
+}
+
+/** Sends a request once. Does not throw. */
+export async function call(
+  { timeline, attempts }: Caller,
+  url: string,
+  init: RequestInit & { name: string },
+): Promise<Outcome> {
+  const fromMs = timeline.nowMs();
+  const signal = AbortSignal.timeout(answerWithinMs);
+  const record = (answer: string) =>
+    attempts.push({
+      fromMs,
+      untilMs: timeline.nowMs(),
+      request: `${init.name} at ${new URL(url).host}`,
+      answer,
+    });
+  try {
+    const answer = await request(url, { redirect: "manual", ...init, signal });
+    record(`${answer.status} ${answer.body?.id ?? answer.body?.error ?? ""}`.trim());
+    return answer;
+  } catch (error) {
+    record(`no answer: ${causeOf(error)}`);
+    return { status: undefined };
+  }
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) return (cause as NodeJS.ErrnoException).code ?? cause.message;
+  return error.name === "TimeoutError" ? `none within ${answerWithinMs / 1000} s` : error.message;
+}
+
+export function formOf(fields: Record<string, string>): Pick<RequestInit, "method" | "body"> {
+  return { method: "POST", body: new URLSearchParams(fields) };
+}

@@ -1,0 +1,29 @@
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { between, pick } from "../random.ts";
+import { call } from "./call.ts";
+import type { Lane } from "./lane.ts";
+
+/** Builds this far back may still run. */
+const maxBack = 12;
+
+/** Cancels a recent build now and then, over REST. */
+export async function cancelBuilds(lane: Lane): Promise<void> {
+  const { slug: org, pipelineSlugs, apiToken } = lane.installation.organization;
+  const headers = { Authorization: `Bearer ${apiToken}` };
+  const last = new Map<string, number>();
+  while (!lane.signal.aborted) {
+    await lane.pause(between(lane.random, 400, 1600));
+    const slug = pick(lane.random, pipelineSlugs);
+    const attempts = lane.observed.cancels;
+    const list = pathTo(patterns.pipelineBuilds, { org, slug });
+    const listed = await call({ ...lane, attempts: [] }, `${lane.url()}${list}?per_page=1`, {
+      name: "list",
+      headers,
+    });
+    if (listed.status === 200) last.set(slug, listed.body[0]?.number ?? 0);
+    const number = (last.get(slug) ?? 0) - lane.random(maxBack);
+    if (number < 1) continue;
+    const path = pathTo(patterns.cancelBuild, { org, slug, number: String(number) });
+    await call({ ...lane, attempts }, lane.url() + path, { name: "cancel", method: "PUT", headers });
+  }
+}

@@ -1,0 +1,17 @@
+import type { Installation } from "../installation/installation.ts";
+import type { Random } from "../random.ts";
+import type { Timeline } from "../timeline.ts";
+import type { Observed } from "./observed.ts";
+
+/** What a caller of a kind needs. */
+export interface Lane {
+  installation: Installation;
+  observed: Observed;
+  timeline: Timeline;
+  random: Random;
+  signal: AbortSignal;
+  /** The address of some web process. */
+  url(): string;
+  /** Ends early when the run stops. */
+  pause(ms: number): Promise<void>;
+}

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { describe, it } from "node:test";
+import { skipPostgres } from "../helpers/databases.ts";
+import { redisServerMissing, run } from "../helpers/processes.ts";
+
+const seed = process.env.TEST_SEED ?? "1";
+
+describe("npm run prove", () => {
+  for (const [database, skip] of [
+    ["sqlite", redisServerMissing],
+    ["postgres", redisServerMissing || skipPostgres],
+  ] as const)
+    it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
+      const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
+      const options = ["--minutes", "0.15", "--seed", seed, "--database", database];
+      const proving = run([...script, ...options], {});
+      const [exitCode] = await once(proving.process, "exit");
+
+      context.diagnostic(proving.output());
+      assert.equal(exitCode, 0, proving.output());
+    });
+
+  it("names the fault that does not exist", async () => {
+    const proving = run(["scripts/prove/main.ts", "--faults", "kill,thunder"], {});
+    const [exitCode] = await once(proving.process, "exit");
+
+    assert.equal(exitCode, 1);
+    assert.match(proving.output(), /There is no fault thunder/);
+  });
+});

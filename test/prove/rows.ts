@@ -1,0 +1,47 @@
+import type { Ledger } from "../../scripts/prove/ledger/read.ts";
+import type { Assignment, DispatchChange, Post, SignIn } from "../../scripts/prove/traffic/observed.ts";
+
+/** Parts of rows: a check reads no others. */
+export function ledgerOf(
+  rows: { [Name in keyof Ledger]?: object[] | string[] | Map<string, string> },
+): Ledger {
+  const none = {
+    ...{ deliveries: [], builds: [], jobs: [], queues: [], pipelines: [] },
+    ...{ agents: [], jobTokens: [], logs: new Map() },
+    ...{ deviceCodes: [], grants: [], tokenHashes: [] },
+  };
+  return { ...none, ...rows } as Ledger;
+}
+
+export function aPost(post: Partial<Post> = {}): Post {
+  return {
+    number: 1,
+    trigger: "plain",
+    builds: true,
+    isForged: false,
+    key: undefined,
+    attempts: [],
+    ids: ["d1"],
+    ...post,
+  };
+}
+
+export function aDelivery(delivery: object = {}) {
+  return { id: "d1", status: "build_created", post: { number: 1, builds: true }, ...delivery };
+}
+
+export function aSignIn(signIn: Partial<SignIn> = {}): SignIn {
+  return { userCode: "BCDF-GHJK", deviceCode: "sbdc_1", attempts: [], tokens: ["sbat_1"], ...signIn };
+}
+
+export function aChange(
+  action: DispatchChange["action"],
+  [fromMs, untilMs]: [number, number],
+  isDone = true,
+): DispatchChange {
+  return { queueId: "q1", action, fromMs, untilMs, isDone, request: action, answer: "" };
+}
+
+export function anAssignment([fromMs, untilMs]: [number, number], jobId = "j1"): Assignment {
+  return { queueId: "q1", jobId, fromMs, untilMs };
+}
