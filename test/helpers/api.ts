@@ -35,6 +35,11 @@ const allScopes: Scope[] = [
   "write_pipelines",
   "read_builds",
   "write_builds",
+  "read_agents",
+  "write_agents",
+  "read_job_env",
+  "read_build_logs",
+  "write_build_logs",
 ];
 
 export const ordinarySettings = {
@@ -89,6 +94,9 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       number: "1",
       trigger: unknownId,
       delivery: unknownId,
+      token: unknownId,
+      agent: unknownId,
+      job: unknownId,
     },
     newCluster: (body: object = {}) => make("/clusters", { name: unique("Cluster"), ...body }),
     newQueue: (body: object = {}, cluster: string = acme.cluster.id) =>

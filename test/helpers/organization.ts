@@ -10,7 +10,7 @@ import { newId } from "../../shared/ids.ts";
 import { createPipeline, requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import type { NewTrigger } from "../../shared/triggers/input.ts";
+import { type NewTrigger, plainTrigger } from "../../shared/triggers/input.ts";
 import type { Role } from "../../shared/vocabulary.ts";
 import type { World } from "./world.ts";
 
@@ -57,15 +57,8 @@ export async function setUpOrganization(
       const present = await findOrganization(services.db, slug);
       const actor = { ...operator, organization: present ?? organization };
       const created = await createTrigger(services, actor, of, {
-        type: "webhook",
+        ...plainTrigger,
         label: "Test",
-        enabled: true,
-        message: null,
-        commit: null,
-        branch: null,
-        environment: {},
-        filter: null,
-        secret: null,
         ...input,
       });
       const { trigger, token } = created;

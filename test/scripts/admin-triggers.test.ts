@@ -7,7 +7,7 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { openEnvironment } from "../../shared/builds/environment.ts";
+import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";

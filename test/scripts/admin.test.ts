@@ -7,8 +7,9 @@ import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
-import { openEnvironment } from "../../shared/builds/environment.ts";
+import { findRegistrar } from "../../shared/agents/tokens.ts";
 import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
+import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
@@ -168,6 +169,33 @@ describeWithDatabase("the operator's command", (database) => {
     }
     const { clusters } = await admin("cluster", "list", "--org", "acme");
     assert.equal((await admin("queue", "list", "--cluster", clusters[0].id)).queues[0].key, "default");
+  });
+
+  it("creates, lists and revokes registration tokens", async () => {
+    const { clusters } = await admin("cluster", "list", "--org", "acme");
+    const cluster = ["--cluster", clusters[0].id];
+    const more = ["--queue", "default", "--description", "Basement", "--expires-in-hours", "2"];
+
+    const created = await admin("agent-token", "create", ...cluster, ...more);
+    const { tokens } = await admin("agent-token", "list", ...cluster);
+
+    assert.deepEqual(Object.keys(created), ["id", "token"]);
+    const registrar = await findRegistrar(world.services, created.token);
+    assert.deepEqual([registrar?.token.description, registrar?.queue?.key], ["Basement", "default"]);
+    const expiresInMs = Date.parse(tokens[0].expires_at) - Date.parse(tokens[0].created_at);
+    assert.equal(tokens[0].id, created.id);
+    assert.ok(expiresInMs > 7_000_000 && expiresInMs <= 7_200_000, `${expiresInMs}`);
+    assert.doesNotMatch(JSON.stringify(tokens), /sbct_|hash/i);
+    assert.equal((await admin("agent-token", "revoke", "--id", created.id)).revoked, true);
+    assert.equal(await findRegistrar(world.services, created.token), undefined);
+    assert.match(await refused("agent-token", "revoke", "--id", created.id), /No cluster token found/);
+    assert.match(await refused("agent-token", "create", "--cluster", created.id), /No cluster found/);
+    assert.match(await refused("agent-token", "create", ...cluster, "--queue", "nope"), /No cluster queue/);
+    const long = ["--description", "x".repeat(256)];
+    assert.match(await refused("agent-token", "create", ...cluster, ...long), /too long/);
+    const { id: organizationId } = await requireOrganization(world.services.db, "acme");
+    const [entry] = await listAuditEvents(world.services.db, { organizationId }, 1);
+    assert.deepEqual([entry?.actor, entry?.event.action], ["Operator", "revoked"]);
   });
 
   it("changes organizations, members and passwords", async () => {

@@ -28,12 +28,12 @@ describe("the Procfile", () => {
     });
   }
 
-  it("of this project names each program, and a worker for each work queue", () => {
+  it("of this project names each program, a worker for each work queue, and an agent", () => {
     const kinds = parseProcfile(readFileSync("Procfile", "utf8"));
 
     assert.deepEqual(
       kinds.map(({ name }) => name),
-      ["ingress", "worker", "deliveries", "maintenance", "dispatch"],
+      ["ingress", "worker", "deliveries", "maintenance", "dispatch", "agent"],
     );
   });
 });

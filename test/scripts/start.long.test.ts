@@ -76,16 +76,18 @@ describe("npm start", { skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("prints commands that post a webhook, show its build and read its payload", async () => {
-    const [post, show, job, read] = output.match(/(?<=^ {4})(curl|job=).*$/gm) ?? [];
+  it("prints commands that post a webhook, show its passed build, and read its payload and its log", async () => {
+    const [post, show, job, read, log] = output.match(/(?<=^ {4})(curl|job=).*$/gm) ?? [];
 
     const posted = await shell(String(post));
-    const shown = await shellUntil(String(show), (text) => text !== "[]\n");
+    const shown = await shellUntil(String(show), (text) => text.includes('"state":"passed","blocked"'));
     const payload = await shell(`${job}\n${read}`);
+    const printed = await shell(`${job}\n${log}`);
 
     assert.match(JSON.parse(posted).id, /^[0-9a-f-]{36}$/);
     assert.equal(JSON.parse(shown)[0].number, 1);
     assert.deepEqual(JSON.parse(payload), { key: "service:webhook", value: '{"hello":"world"}' });
+    assert.equal(printed.trimEnd(), "Hello, world");
   });
 
   it("tells the operator's command its addresses, as long as it runs", async () => {
@@ -119,7 +121,7 @@ describe("npm start", { skip }, () => {
   });
 
   it("runs the requested processes, and prefixes each line with the process name", () => {
-    assert.match(output, /^Starting ingress, deliveries\.$/m);
+    assert.match(output, /^Starting ingress, deliveries, agent\.$/m);
     for (const name of ["ingress", "deliveries"]) {
       assert.match(output, new RegExp(`^\\[${name} *\\] \\{.*"msg":"started"\\}$`, "m"));
     }
@@ -176,7 +178,7 @@ describe("npm start", { skip }, () => {
     return assert.fail(`${expected} was not printed: ${text}`);
   }
 
-  /** The worker builds after the webhook's answer. */
+  /** A worker and an agent follow the webhook's answer. */
   async function shellUntil(script: string, isDone: (text: string) => boolean): Promise<string> {
     for (let tries = 0; tries < 100; tries++) {
       const text = await shell(script);

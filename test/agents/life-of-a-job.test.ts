@@ -1,0 +1,305 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { expireJobs, timeOutJobs } from "../../shared/agents/expire.ts";
+import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
+import type { Step } from "../../shared/vocabulary.ts";
+import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+
+describeOnBothDatabases("the life of a job", (database) => {
+  let api: Api;
+  let token: string;
+
+  before(async () => {
+    api = await openApi(database, { JOB_RESTARTS: "1" });
+    token = await agentTokenOf(api.world, api.acme.cluster);
+  });
+  after(() => api.close());
+
+  /** A queue of its own, so that tests do not share jobs. */
+  const setUp = async (steps: (key: string) => Step[] = defaultSteps) => {
+    const queue = await api.newQueue();
+    const pipeline = await api.newPipeline({ steps: steps(queue.key) });
+    await api.build(pipeline.id);
+    const agentOf = (given = {}) =>
+      startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], ...given });
+    const build = async () =>
+      (await api.send("GET", `/pipelines/${pipeline.slug}/builds/1?include_retried_jobs=true`)).body;
+    const states = async () => (await build()).jobs.map((job: { state: string }) => job.state);
+    return { queue, pipeline, agentOf, build, states };
+  };
+  const defaultSteps = (key: string): Step[] => [{ command: "make", agents: { queue: key } }];
+  const onQueue =
+    (...parts: object[]) =>
+    (key: string) =>
+      parts.map((part) =>
+        "type" in part ? part : { command: "make", agents: { queue: key }, ...part },
+      ) as Step[];
+
+  /** Lets time pass for a web process that listens all the while. */
+  const pass = async (ms: number) => {
+    const { clock, services } = api.world;
+    for (let passed = 0; passed < ms; passed += 10 * secondMs) {
+      clock.advance(Math.min(10 * secondMs, ms - passed));
+      await markListening(services);
+    }
+  };
+
+  it("goes from a queue to passed", async () => {
+    const { agentOf, build } = await setUp();
+    const agent = await agentOf();
+
+    const jobId = (await agent.offered()) as string;
+    assert.deepEqual(
+      (await build()).jobs.map((job: { state: string }) => job.state),
+      ["assigned"],
+    );
+    assert.equal(await agent.offered(), jobId, "the same job is offered until it is accepted");
+    const accepted = await agent.begin(jobId);
+    assert.equal((await build()).state, "running");
+    assert.deepEqual((await agent.send("GET", `/jobs/${jobId}`, undefined, accepted.token)).body, {
+      id: jobId,
+      state: "running",
+    });
+    assert.equal((await agent.finish(jobId, 0, accepted.token)).status, 200);
+
+    const finished = await build();
+    assert.equal(finished.state, "passed");
+    assert.deepEqual([finished.jobs[0].state, finished.jobs[0].exit_status], ["passed", 0]);
+    assert.equal((await agent.finish(jobId, 0, accepted.token)).status, 200, "a repeated finish");
+    assert.equal(await agent.offered(), undefined);
+  });
+
+  it("is accepted by repetition with tokens of one attempt", async () => {
+    const { agentOf } = await setUp();
+    const agent = await agentOf();
+    const jobId = (await agent.offered()) as string;
+    const [first, second] = await Promise.all([1, 2].map(() => agent.send("PUT", `/jobs/${jobId}/accept`)));
+    assert.deepEqual([first?.status, second?.status], [200, 200]);
+    assert.equal((await agent.send("PUT", `/jobs/${jobId}/start`, {}, first?.body.token)).status, 200);
+    assert.equal((await agent.finish(jobId, 0, second?.body.token)).status, 200);
+  });
+
+  it("is given to one of many agents", async () => {
+    const { agentOf } = await setUp();
+    const agents = await Promise.all(Array.from({ length: 8 }, () => agentOf()));
+    const offers = await Promise.all(agents.map((agent) => agent.offered()));
+    assert.equal(offers.filter(Boolean).length, 1);
+  });
+
+  it("fails its build, and later steps behind a wait are not reached", async () => {
+    const { agentOf, build, states } = await setUp(
+      onQueue({}, {}, { type: "wait" }, {}, { type: "wait", continue_on_failure: true }, {}),
+    );
+    const agent = await agentOf();
+    await agent.runOne(7);
+    assert.equal((await build()).state, "failing");
+    await agent.runOne();
+    assert.deepEqual(await states(), [
+      "failed",
+      "passed",
+      "waiting_failed",
+      "waiting_failed",
+      "passed",
+      "scheduled",
+    ]);
+    await agent.runOne();
+    assert.equal((await build()).state, "failed");
+  });
+
+  it("behind a wait waits for those before it", async () => {
+    const { agentOf, build, states } = await setUp(onQueue({}, {}, { type: "wait" }, {}));
+    const [one, two] = [await agentOf(), await agentOf()] as [ScriptedAgent, ScriptedAgent];
+    await one.runOne();
+    assert.deepEqual(await states(), ["passed", "scheduled", "waiting", "waiting"]);
+    await two.runOne();
+    assert.deepEqual(await states(), ["passed", "passed", "passed", "scheduled"]);
+    await two.runOne();
+    assert.equal((await build()).state, "passed");
+  });
+
+  it("may fail softly", async () => {
+    const { agentOf, build } = await setUp(onQueue({ soft_fail: [3] }, { soft_fail: true }));
+    const agent = await agentOf();
+    await agent.runOne(3);
+    await agent.runOne(1);
+    const { state, jobs } = await build();
+    assert.equal(state, "passed");
+    assert.deepEqual(
+      jobs.map((job: { soft_failed: boolean }) => job.soft_failed),
+      [true, true],
+    );
+  });
+
+  it("is retried by a rule of its step until the limit", async () => {
+    const rule = { automatic: [{ exit_status: [7], limit: 2 }] };
+    const { agentOf, build } = await setUp(onQueue({ retry: rule }));
+    const agent = await agentOf();
+    for (let run = 0; run < 3; run++) assert.ok(await agent.runOne(7));
+    assert.equal(await agent.offered(), undefined);
+    const { state, jobs } = await build();
+    assert.equal(state, "failed");
+    assert.deepEqual(
+      jobs.map((job: { retries_count: number }) => job.retries_count),
+      [0, 1, 2],
+    );
+    assert.deepEqual(
+      jobs.map((job: { retried: boolean }) => job.retried),
+      [true, true, false],
+    );
+  });
+
+  it("is canceled with its build: at once while it waits, by its agent while it runs", async () => {
+    const { agentOf, build, states, pipeline } = await setUp(onQueue({}, {}, { type: "wait" }, {}));
+    const agent = await agentOf();
+    const jobId = (await agent.offered()) as string;
+    const { token: jobToken } = await agent.begin(jobId);
+    const canceled = await api.send("PUT", `/pipelines/${pipeline.slug}/builds/1/cancel`);
+    assert.equal(canceled.body.state, "canceling");
+    assert.deepEqual(await states(), ["canceling", "canceled", "canceled", "canceled"]);
+    assert.equal((await agent.send("GET", `/jobs/${jobId}`, undefined, jobToken)).body.state, "canceling");
+    await agent.finish(jobId, -1, jobToken);
+    assert.equal((await build()).state, "canceled");
+  });
+
+  it("that was reserved and canceled is not accepted", async () => {
+    const { agentOf, build, pipeline } = await setUp();
+    const agent = await agentOf();
+    const jobId = await agent.offered();
+    await api.send("PUT", `/pipelines/${pipeline.slug}/builds/1/cancel`);
+    assert.equal((await agent.send("PUT", `/jobs/${jobId}/accept`)).status, 404);
+    assert.equal((await build()).state, "canceled");
+    assert.equal(await agent.offered(), undefined);
+  });
+
+  it("of a lost agent goes back to its queue, and fails when that is too often", async () => {
+    const { agentOf, build, states } = await setUp();
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const agent = await agentOf();
+      const jobId = (await agent.offered()) as string;
+      const { token: jobToken } = await agent.begin(jobId);
+      await pass(2 * minuteMs);
+      assert.ok((await loseUnseenAgents(api.world.services)) > 0);
+      assert.deepEqual(await states(), [attempt === 1 ? "scheduled" : "failed"]);
+      if (attempt === 1) {
+        assert.equal((await agent.finish(jobId, 0, jobToken)).status, 404, "a stale lease");
+        assert.equal((await agent.finish(jobId, 0)).status, 404, "a stale lease");
+        assert.equal((await agent.send("POST", "/heartbeat", {})).status, 200, "it may come back");
+        assert.equal((await agent.send("POST", "/disconnect")).status, 200);
+        assert.equal((await agent.send("GET", "/ping")).status, 401);
+      }
+    }
+    const { state, jobs } = await build();
+    assert.deepEqual([state, jobs[0].exit_status], ["failed", -1]);
+  });
+
+  it("stays with its agent through an outage of the server", async () => {
+    const { agentOf, states } = await setUp();
+    const agent = await agentOf();
+    await agent.begin((await agent.offered()) as string);
+    api.world.clock.advance(hourMs);
+    await markListening(api.world.services);
+    await loseUnseenAgents(api.world.services);
+    assert.deepEqual(await states(), ["running"]);
+    await pass(minuteMs);
+    await loseUnseenAgents(api.world.services);
+    assert.deepEqual(await states(), ["running"], "three full intervals again");
+  });
+
+  it("is stopped after the time-out of its step", async () => {
+    const { agentOf, build, states } = await setUp(onQueue({ timeout_in_minutes: 5 }));
+    for (const [version, state] of [
+      ["3.20.0", "canceling"],
+      ["3.137.0", "timing_out"],
+    ] as const) {
+      const agent = await agentOf({ version });
+      const jobId = await agent.offered();
+      if (!jobId) continue;
+      const { token: jobToken } = await agent.begin(jobId);
+      await timeOutJobs(api.world.services);
+      assert.deepEqual(await states(), ["running"]);
+      api.world.clock.advance(6 * minuteMs);
+      await timeOutJobs(api.world.services);
+      assert.equal((await agent.send("GET", `/jobs/${jobId}`, undefined, jobToken)).body.state, state);
+      await agent.finish(jobId, -1, jobToken);
+    }
+    const { state, jobs } = await build();
+    assert.deepEqual([state, jobs[0].state], ["failed", "timed_out"]);
+  });
+
+  it("expires when nobody takes it", async () => {
+    const { build } = await setUp();
+    api.world.clock.advance(31 * dayMs);
+    await expireJobs(api.world.services);
+    const { state, jobs } = await build();
+    assert.deepEqual([state, jobs[0].state], ["failed", "expired"]);
+  });
+
+  it("is not reserved while its queue is paused, and one reserved before carries on", async () => {
+    const { agentOf, queue, build } = await setUp(onQueue({}, {}));
+    const [one, two] = [await agentOf(), await agentOf()] as [ScriptedAgent, ScriptedAgent];
+    const jobId = (await one.offered()) as string;
+    await api.send("POST", `${api.queues}/${queue.id}/pause_dispatch`);
+    assert.equal(await two.offered(), undefined);
+    const { token: jobToken } = await one.begin(jobId);
+    await one.finish(jobId, 0, jobToken);
+    assert.equal(await one.offered(), undefined);
+    await api.send("POST", `${api.queues}/${queue.id}/resume_dispatch`);
+    await two.runOne();
+    assert.equal((await build()).state, "passed");
+  });
+
+  it("is acquired by its id", async () => {
+    const { agentOf, build, queue } = await setUp(onQueue({}, { type: "wait" }, {}));
+    const agent = await agentOf({ ignore_in_dispatches: true });
+    const [first, , last] = (await build()).jobs;
+    assert.equal(await agent.offered(), undefined);
+    assert.equal((await agent.send("PUT", `/jobs/${last.id}/acquire`)).status, 423);
+    await api.send("POST", `${api.queues}/${queue.id}/pause_dispatch`);
+    assert.equal((await agent.send("PUT", `/jobs/${first.id}/acquire`)).status, 423);
+    await api.send("POST", `${api.queues}/${queue.id}/resume_dispatch`);
+    const acquired = await agent.send("PUT", `/jobs/${first.id}/acquire`);
+    assert.equal(acquired.status, 200);
+    const other = await agentOf({ ignore_in_dispatches: true });
+    assert.equal((await other.send("PUT", `/jobs/${first.id}/acquire`)).status, 422);
+    await agent.send("PUT", `/jobs/${first.id}/start`, {}, acquired.body.token);
+    await agent.finish(first.id, 0, acquired.body.token);
+    assert.equal((await build()).jobs[0].state, "passed");
+  });
+
+  it("that is retried goes to another agent, or to the warmest, by the queue's affinity", async () => {
+    const rule = { automatic: [{ exit_status: "*" as const, limit: 5 }] };
+    const { agentOf, queue } = await setUp(onQueue({ retry: rule }));
+    await api.send("PUT", `${api.queues}/${queue.id}`, {
+      body: { retry_agent_affinity: "prefer-different" },
+    });
+    const [one, two] = [await agentOf(), await agentOf()] as [ScriptedAgent, ScriptedAgent];
+    assert.ok(await one.runOne(1));
+    assert.equal(await one.offered(), undefined, "it failed the job");
+    assert.ok(await two.runOne(1));
+    assert.equal(await two.offered(), undefined);
+    await one.send("POST", "/disconnect");
+    assert.ok(await two.runOne(1), "no other is connected");
+
+    await api.send("PUT", `${api.queues}/${queue.id}`, { body: { retry_agent_affinity: "prefer-warmest" } });
+    const three = await agentOf();
+    assert.equal(await three.offered(), undefined, "the other finished a job last");
+    assert.ok(await two.runOne(1));
+    api.world.clock.advance(11 * secondMs);
+    assert.ok(await three.offered(), "the warmest did not ask");
+  });
+
+  it("is taken back from an agent that pings while it should run it", async () => {
+    const { agentOf, states } = await setUp();
+    const agent = await agentOf();
+    await agent.begin((await agent.offered()) as string);
+    assert.equal(await agent.offered(), undefined);
+    assert.deepEqual(await states(), ["running"]);
+    api.world.clock.advance(2 * minuteMs);
+    await agent.ping();
+    assert.deepEqual(await states(), ["scheduled"]);
+    assert.ok(await agent.runOne());
+  });
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import { findLog } from "../../../shared/agents/logs/store.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeWithDatabase } from "../../helpers/databases.ts";
+import { leaseJob, newJob } from "./jobs-with-logs.ts";
+
+const maxPageBytes = 256 * 1024;
+
+describeWithDatabase("the pages of a log", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const logged = async (text: string | Buffer, chunkBytes = 30_000, isOpen = false) => {
+    const job = await leaseJob(api.world.services, await newJob(api.world.services, api.acme));
+    await job.log(text, chunkBytes);
+    const { db } = api.world.services;
+    const readable = async () => {
+      const log = await findLog(db, job.lease);
+      assert.ok(log);
+      return { log, isOpen };
+    };
+    return {
+      ...job,
+      from: async (start: number) => readPageFrom(db, await readable(), start),
+      before: async (end?: number) => readPageBefore(db, await readable(), end),
+    };
+  };
+  const textsOf = ({ lines }: LogPage) =>
+    lines.map(({ number, texts }) => `${number} ${texts.map(({ text }) => text).join("")}`);
+  const numbered = (amount: number) => Array.from({ length: amount }, (_, index) => `line ${index + 1}\n`);
+
+  it("have each line once, with its number, forwards and backwards", async () => {
+    const lines = numbered(20_000);
+    const expected = lines.map((line, index) => `${index + 1} ${line.trim()}`);
+    const { from, before } = await logged(lines.join(""));
+
+    const forwards: string[] = [];
+    for (let start = 0; ; ) {
+      const page = await from(start);
+      forwards.push(...textsOf(page));
+      if (page.isLast) break;
+      assert.ok(page.end - page.start <= maxPageBytes);
+      start = page.end;
+    }
+    const backwards: string[] = [];
+    for (let page = await before(); ; page = await before(page.start)) {
+      backwards.unshift(...textsOf(page));
+      if (page.start === 0) break;
+    }
+
+    assert.deepEqual(forwards, expected);
+    assert.deepEqual(backwards, expected);
+  });
+
+  it("keep the colors of the lines before", async () => {
+    const lines = ["\x1b[31mred\n", ...numbered(9000)];
+    const { from } = await logged(lines.join(""));
+    const first = await from(0);
+    const second = await from(Buffer.byteLength(lines.slice(0, 500).join("")));
+
+    assert.ok(!first.isLast);
+    assert.equal(second.lines[0]?.number, 501);
+    assert.equal(second.lines[0]?.texts[0]?.classes, "fg1");
+  });
+
+  it("end in the middle of a line that is too long, and go on", async () => {
+    const { from } = await logged(Buffer.alloc(1_000_000, "x"), 100_000);
+    let pages = 0;
+    for (let start = 0; ; pages++) {
+      const page = await from(start);
+      assert.ok(page.lines.length > 0);
+      if (page.isLast) break;
+      assert.ok(page.end > start);
+      start = page.end;
+    }
+    assert.ok(pages >= 2 && pages < 10);
+  });
+
+  it("show the incomplete last line of a log that grows again, once it has more", async () => {
+    const { send, before, from } = await logged("one\ntw", 100, true);
+    const first = await before();
+    await send(2, 6, "o\nthree\n");
+    const next = await from(first.end);
+
+    assert.deepEqual(textsOf(first), ["1 one", "2 tw"]);
+    assert.equal(first.lines[1]?.isComplete, false);
+    assert.deepEqual(textsOf(next), ["2 two", "3 three"]);
+    assert.deepEqual(textsOf(await from(next.end)), []);
+  });
+
+  it("are short in HTML, whatever the lines", async () => {
+    const { from } = await logged("<\x1b[31m&\x1b[0m>\n".repeat(30_000), 100_000);
+    const page = await from(0);
+    assert.ok(page.lines.length < 2000, String(page.lines.length));
+  });
+
+  it("stop before a gap while the job runs, and name it afterwards", async () => {
+    const { send, before, from } = await logged("one\n", 100, true);
+    await send(3, 10, "three\n");
+
+    assert.deepEqual(textsOf(await before()), ["1 one"]);
+    assert.deepEqual(textsOf(await from(0)), ["1 one"]);
+  });
+});

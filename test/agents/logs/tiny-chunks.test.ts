@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
+
+const size = 12_000;
+const lineLength = 40;
+
+describeOnBothDatabases("a log of single bytes", (database) => {
+  let api: Api;
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const newLog = async (byteAt: (index: number) => string) => {
+    const { key } = await api.newQueue();
+    const pipeline = await api.newPipeline({ steps: [{ command: "x", agents: { queue: key } }] });
+    await api.build(pipeline.id);
+    const token = await agentTokenOf(api.world, api.acme.cluster);
+    const agent = await startAgent(api.world.url, token, { meta_data: [`queue=${key}`] });
+    const jobId = (await agent.offered()) as string;
+    await agent.begin(jobId);
+    const { db } = api.world.services;
+    const bodies = { x: gzipSync("x"), "\n": gzipSync("\n") };
+    const chunks = Array.from({ length: size }, (_, index) => {
+      const byte = byteAt(index) as keyof typeof bodies;
+      const place = { jobId, attempt: 1, sequence: index, start: index, size: 1 };
+      return { ...place, lines: byte === "\n" ? 1 : 0, body: bodies[byte] };
+    });
+    await db.transaction((tx) => tx.insertMany(tx.tables.jobLogChunks, chunks));
+    const log = { jobId, attempt: 1, organizationId: api.acme.cluster.organizationId, createdAt: new Date() };
+    const sizes = { size, storedBytes: size, droppedBytes: 0, isCounted: false, evictedAt: null };
+    return { db, readable: { log: { ...log, ...sizes }, isOpen: true } };
+  };
+  const lengthOf = ({ start, end }: LogPage) => end - start;
+
+  it("is read a few thousand chunks at a time, from both ends", async () => {
+    const { db, readable } = await newLog((index) => (index % lineLength === lineLength - 1 ? "\n" : "x"));
+
+    const last = await readPageBefore(db, readable);
+    assert.ok(lengthOf(last) <= 2100, `${lengthOf(last)}`);
+    assert.equal(last.lines.at(-1)?.number, size / lineLength);
+
+    let lines = 0;
+    for (let from = 0, isLast = false; !isLast; ) {
+      const page = await readPageFrom(db, readable, from);
+      assert.ok(lengthOf(page) <= 2100, `${lengthOf(page)}`);
+      assert.equal(page.lines[0]?.number, lines + 1);
+      lines += page.lines.length;
+      ({ end: from, isLast } = page);
+    }
+    assert.equal(lines, size / lineLength);
+  });
+
+  it("may be one line", async () => {
+    const { db, readable } = await newLog(() => "x");
+    const first = await readPageFrom(db, readable, 0);
+    assert.equal(first.isLast, false);
+    assert.ok(lengthOf(first) <= 2100, `${lengthOf(first)}`);
+    const last = await readPageBefore(db, readable);
+    assert.equal(last.lines.length, 1);
+  });
+});

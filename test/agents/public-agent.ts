@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { gzipSync } from "node:zlib";
+
+/** How a version of the public agent differs on the wire. */
+export interface Version {
+  version: string;
+  /** Before version 3.40, agents use the token of their session for jobs. */
+  hasJobToken: boolean;
+  /** It tries a stream of pings first. */
+  streams: boolean;
+  /** It sends the times of the log's headers. Others write times into the log. */
+  sendsHeaderTimes: boolean;
+}
+
+export const versions: Version[] = [
+  { version: "3.20.0", hasJobToken: false, streams: false, sendsHeaderTimes: true },
+  { version: "3.137.0", hasJobToken: true, streams: true, sendsHeaderTimes: false },
+  { version: "4.0.0-beta.1", hasJobToken: true, streams: true, sendsHeaderTimes: false },
+];
+
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with what is expected of them
+  body: any;
+}
+
+interface Call {
+  json?: unknown;
+  bytes?: Buffer;
+  headers?: Record<string, string>;
+  /** Default: the session's. */
+  token?: string;
+  /** Sent without a length, as an HTTP/2 proxy passes on what has no body. */
+  isChunked?: boolean;
+}
+
+export interface AcceptedJob {
+  id: string;
+  env: Record<string, string>;
+  token: string;
+  chunks_max_size_bytes: number;
+}
+
+/** Sends the requests of a version of the public agent, with its headers. Every call that it retries is sent twice. */
+export class PublicAgent {
+  readonly #url: string;
+  readonly #connections = new Agent({ keepAlive: true });
+  readonly #version: Version;
+  #session = "";
+
+  constructor(url: string, version: Version) {
+    this.#url = url;
+    this.#version = version;
+  }
+
+  close(): void {
+    this.#connections.destroy();
+  }
+
+  send(method: string, path: string, call: Call = {}): Promise<Reply> {
+    return this.#exchange(method, `/v3${path}`, call);
+  }
+
+  /** Repeats a call, as after a lost answer. Returns the second answer. */
+  async repeat(method: string, path: string, call: Call = {}): Promise<Reply> {
+    const first = await this.send(method, path, call);
+    assert.ok(first.status < 300, `${method} ${path}: ${first.status} ${first.text}`);
+    const second = await this.send(method, path, call);
+    assert.equal(second.status, first.status, `${method} ${path} again: ${second.text}`);
+    return second;
+  }
+
+  async start(registrationToken: string, queue: string, more: object = {}): Promise<void> {
+    const { version, hasJobToken } = this.#version;
+    const registered = await this.repeat("POST", "/register", {
+      token: registrationToken,
+      json: {
+        name: "",
+        hostname: "build-1",
+        os: 'PRETTY_NAME="Debian GNU/Linux 12"\nID=debian\n',
+        arch: "amd64",
+        script_eval_enabled: true,
+        ignore_in_dispatches: false,
+        version,
+        build: "1",
+        meta_data: [`queue=${queue}`, "os=linux"],
+        pid: 4711,
+        ...(hasJobToken ? { machine_id: "0b5c", features: ["ansi-timestamps"] } : {}),
+        ...more,
+      },
+    });
+    const { access_token, ping_interval, job_status_interval, heartbeat_interval } = registered.body;
+    for (const interval of [ping_interval, job_status_interval, heartbeat_interval])
+      assert.ok(Number.isInteger(interval) && interval >= 1, "Go's NewTicker panics on less");
+    this.#session = access_token;
+    assert.equal((await this.repeat("POST", "/connect")).status, 200);
+    if (this.#version.streams) await this.#fallBackToPolling();
+    const sentAt = "2026-11-21T16:12:15.900539223Z";
+    const { body } = await this.repeat("POST", "/heartbeat", { json: { sent_at: sentAt } });
+    assert.equal(body.sent_at, sentAt);
+  }
+
+  async #fallBackToPolling(): Promise<void> {
+    const path = "/agentedge.v1.AgentEdgeService/StreamPings";
+    const headers = { "Content-Type": "application/grpc", TE: "trailers" };
+    const frame = Buffer.from([0, 0, 0, 0, 3, 10, 1, 97]);
+    const { status } = await this.#exchange("POST", path, { headers, bytes: frame });
+    assert.equal(status, 404, "anything else is tried again and again");
+  }
+
+  async ping(): Promise<{ action?: string; job?: { id: string } | null }> {
+    const { status, body, text } = await this.send("GET", "/ping");
+    assert.equal(status, 200, text);
+    return body;
+  }
+
+  async accept(jobId: string): Promise<AcceptedJob> {
+    const { body } = await this.repeat("PUT", `/jobs/${jobId}/accept`, { isChunked: true });
+    return this.#withToken(body);
+  }
+
+  /** Asks for a job by its id, which only newer versions can. */
+  acquire(jobId: string, sequence = 0): Promise<Reply> {
+    const headers = {
+      "X-Buildkite-Lock-Acquire-Job": "1",
+      "X-Buildkite-Backoff-Sequence": String(sequence),
+    };
+    return this.send("PUT", `/jobs/${jobId}/acquire`, { headers });
+  }
+
+  #withToken(job: AcceptedJob): AcceptedJob {
+    return this.#version.hasJobToken ? job : { ...job, token: this.#session };
+  }
+
+  async run(job: AcceptedJob): Promise<void> {
+    const started = { started_at: "2026-11-21T16:12:15.900539223Z" };
+    await this.repeat("PUT", `/jobs/${job.id}/start`, { json: started, token: job.token });
+    const { body } = await this.send("GET", `/jobs/${job.id}`, { token: job.token });
+    assert.equal(body.state, "running");
+  }
+
+  /** Sends a log in pieces that are out of order and repeated, and may cut characters in two. */
+  async log({ id, token }: AcceptedJob, log: Buffer, pieceBytes: number): Promise<void> {
+    const pieces = Array.from({ length: Math.ceil(log.length / pieceBytes) }, (_, index) => ({
+      sequence: index + 1,
+      offset: index * pieceBytes,
+      bytes: log.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+    }));
+    await Promise.all(
+      pieces.toReversed().map(({ sequence, offset, bytes }) =>
+        this.repeat("POST", `/jobs/${id}/chunks?sequence=${sequence}&offset=${offset}&size=${bytes.length}`, {
+          headers: { "Content-Type": "text/plain", "Content-Encoding": "gzip" },
+          bytes: gzipSync(bytes),
+          token,
+        }),
+      ),
+    );
+    if (!this.#version.sendsHeaderTimes) return;
+    const times = { header_times: { 0: "2026-11-21T16:12:15.900539223Z" } };
+    await this.repeat("POST", `/jobs/${id}/header_times`, { json: times, token });
+  }
+
+  async data({ id, token }: AcceptedJob, verb: string, json?: object): Promise<Reply> {
+    return this.repeat("POST", `/jobs/${id}/data/${verb}`, { ...(json ? { json } : {}), token });
+  }
+
+  async upload({ id, token }: AcceptedJob, steps: object[]): Promise<void> {
+    const { hasJobToken } = this.#version;
+    const uuid = randomUUID();
+    const path = `/jobs/${id}/pipelines`;
+    await this.repeat("POST", hasJobToken ? `${path}?async=true` : path, {
+      json: { uuid, pipeline: { steps } },
+      headers: hasJobToken ? { "X-Buildkite-Backoff-Sequence": "0" } : {},
+      token,
+    });
+    const { body } = await this.send("GET", `${path}/${uuid}`, { token });
+    assert.equal(body.state, "applied");
+  }
+
+  async finish({ id, token }: AcceptedJob, exitStatus = "0"): Promise<void> {
+    await this.repeat("PUT", `/jobs/${id}/finish`, {
+      json: {
+        exit_status: exitStatus,
+        finished_at: "2026-11-21T16:13:15.900539223Z",
+        chunks_failed_count: 0,
+      },
+      token,
+    });
+  }
+
+  #exchange(method: string, path: string, call: Call): Promise<Reply> {
+    const { json, headers, token = this.#session, isChunked } = call;
+    const bytes = json === undefined ? call.bytes : Buffer.from(JSON.stringify(json));
+    const { version, hasJobToken } = this.#version;
+    const sent = {
+      Authorization: `Token ${token}`,
+      "User-Agent": `buildkite-agent/${version}.1 (linux; amd64)`,
+      "Accept-Encoding": "gzip",
+      ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+      ...(bytes ? { "Content-Length": bytes.length } : {}),
+      ...(hasJobToken ? { "Buildkite-Timeout-Milliseconds": "59999" } : {}),
+      ...(isChunked ? { "Transfer-Encoding": "chunked" } : {}),
+      ...headers,
+    };
+    const options = { method, headers: sent, agent: this.#connections };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(this.#url + path, options, async (incoming) => {
+        const text = (await incoming.setEncoding("utf8").toArray()).join("");
+        const isJson = incoming.headers["content-type"]?.startsWith("application/json");
+        const { statusCode: status = 0, headers } = incoming;
+        resolve({ status, headers, text, body: isJson ? JSON.parse(text) : undefined });
+      });
+      outgoing.on("error", reject).end(bytes);
+    });
+  }
+}

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { sign } from "@octokit/webhooks-methods";
+import { createAgentToken } from "../../../shared/agents/tokens.ts";
+import { cancelBuild } from "../../../shared/builds/cancel.ts";
+import { createPipeline, requirePipeline } from "../../../shared/pipelines/pipelines.ts";
+import { createQueue } from "../../../shared/queues/queues.ts";
+import { buildOfDelivery, buildWebhook } from "../../helpers/builds.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { eventually, get, post } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+import { startAgent, startProgram } from "./agent.ts";
+
+describeOnBothDatabases("npm run agent with the real server", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let token: string;
+  let url: string;
+
+  before(async () => {
+    world = await startWorld(database, { AGENT_PING_SECONDS: "1", AGENT_STATUS_SECONDS: "1" });
+    acme = await setUpOrganization(world);
+    const options = { description: "", queueId: null, expiresAt: null };
+    ({ token } = await createAgentToken(world.services, acme.operator, acme.cluster, options));
+    url = `${world.url}/v3`;
+  });
+  after(() => world.close());
+
+  const start = () => startAgent({ endpoint: url }, ["--token", token]);
+
+  const newPipeline = (slug: string, command: string) =>
+    createPipeline(world.services, acme.operator, {
+      clusterId: acme.cluster.id,
+      slug,
+      name: slug,
+      steps: [{ command }],
+    });
+  /** Posts a webhook to a pipeline of its own. */
+  const build = async (slug: string, command: string, payload = "{}") => {
+    await newPipeline(slug, command);
+    const { path } = await acme.trigger({}, slug);
+    return buildWebhook(world, path, payload);
+  };
+  const findBuild = async (id: string) => {
+    const { db } = world.services;
+    const [found] = (await db.select().from(db.tables.builds)).filter((each) => each.id === id);
+    const jobs = (await db.select().from(db.tables.jobs)).filter((each) => each.buildId === id);
+    const [job] = jobs;
+    assert.ok(found && job);
+    return { state: found.state, job, jobs };
+  };
+  const finished = (id: string, states = ["passed", "failed", "canceled"]) =>
+    eventually(`one of ${states}`, async () => {
+      const found = await findBuild(id);
+      return states.includes(found.state) && found;
+    });
+  const readLog = async (slug: string, number: number, jobId: string) => {
+    const path = `/v2/organizations/acme/pipelines/${slug}/builds/${number}/jobs/${jobId}/log.txt`;
+    return (await get(world.url + path, await acme.token("read_build_logs"))).text;
+  };
+
+  it("runs the build that a worker makes of a signed webhook; the log has the payload's bytes", async () => {
+    await world.startWorkers();
+    await using agent = start();
+    const [secret, payload] = ["a secret of the sender", '{"hello":  "wörld",\t"n": 1.0}\n'];
+    await newPipeline("payload", "buildkite-agent meta-data get service:webhook");
+    const { path } = await acme.trigger({ type: "github", secret }, "payload");
+    const send = async (signature: string) =>
+      post(world.url + path, payload, { "X-GitHub-Event": "push", "X-Hub-Signature-256": signature });
+
+    assert.equal((await send(`sha256=${"0".repeat(64)}`)).status, 401);
+    const delivery = await send(await sign(secret, payload));
+    const build = await eventually("a build", () => buildOfDelivery(world, delivery.body.id));
+
+    const { state, job } = await finished(build.id);
+    assert.equal(state, "passed", agent.output());
+    assert.equal(await readLog("payload", build.number, job.id), payload);
+  });
+
+  it("fails a build with the exit status", async () => {
+    await using _agent = start();
+    const { id } = await build("status", "exit 7");
+
+    const { state, job } = await finished(id);
+
+    assert.deepEqual([state, job.exitStatus], ["failed", 7]);
+  });
+
+  it("ends the command of a canceled build", async () => {
+    await using _agent = start();
+    const { id, number } = await build("canceled", "sleep 1000");
+    await finished(id, ["running"]);
+
+    const pipeline = await requirePipeline(world.services.db, acme.id, "canceled");
+    await cancelBuild(world.services, acme.operator, pipeline, number);
+
+    assert.equal((await finished(id)).state, "canceled");
+  });
+
+  it("adds uploaded steps", async () => {
+    await using _agent = start();
+    const { id } = await build(
+      "upload",
+      `echo '{"steps":[{"command":"exit 3"}]}' | signalbox-agent pipeline upload -`,
+    );
+
+    const { state, jobs } = await finished(id);
+
+    assert.deepEqual([state, jobs.map(({ exitStatus }) => exitStatus).sort()], ["failed", [0, 3]]);
+  });
+
+  it("says why it does not serve a hosted queue", async () => {
+    const { services } = world;
+    const shapes = { huge: "LINUX_AMD64_64X256", mac: "MACOS_ARM64_M4_6X28" } as const;
+    for (const key of ["huge", "mac"] as const)
+      await createQueue(services, acme.operator, acme.cluster, { key, instanceShape: shapes[key] });
+    const apiToken = await acme.token("read_clusters");
+    await using agent = startProgram({ endpoint: url }, [
+      "hosted",
+      ...["--token", token, "--api-token", apiToken],
+    ]);
+
+    const notes = await eventually(`two paused agents: ${agent.output()}`, async () => {
+      const found = (await listAgents()).flatMap(({ pausedNote }) => pausedNote ?? []);
+      return found.length === 2 && found.sort().join(" ");
+    });
+
+    assert.match(notes, /The queue needs 64 CPUs and 256 GB, .* The queue needs macos on arm64, /);
+  });
+
+  async function listAgents() {
+    const { db } = world.services;
+    return db.select().from(db.tables.agents);
+  }
+});
