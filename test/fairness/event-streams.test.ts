@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { User } from "../../shared/accounts/user-store.ts";
+import { deactivateUser, setPassword } from "../../shared/accounts/users.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
+import { addPerson } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 import type { Visitor } from "../helpers/visitor.ts";
 
@@ -82,4 +84,19 @@ describe("event streams", () => {
     await again.body?.cancel();
     other.leave();
   });
+
+  const operatorActs: [title: string, act: (user: User) => Promise<unknown>][] = [
+    ["sets the password", ({ email }) => setPassword(pages.services, email, "another long password")],
+    ["deactivates the user", ({ email }) => deactivateUser(pages.services, email)],
+  ];
+  for (const [title, act] of operatorActs)
+    it(`end when the operator ${title}`, async () => {
+      const user = await addPerson(pages, pages.acme);
+      const { streams } = await open(await arrive(user), 2);
+      const ended = Promise.all(streams.map((stream) => stream.text()));
+
+      await act(user);
+
+      for (const text of await ended) assert.match(text, /^retry: 3000/);
+    });
 });

@@ -1,21 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, it } from "node:test";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpClient, startDevice } from "../helpers/device.ts";
 import { assertHonest } from "./answers.ts";
 import { crawl, openSession } from "./crawl.ts";
-import { fuzz } from "./fuzz.ts";
+import { fuzz, partOn } from "./fuzz.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { type PageInput, pageRequests, type Site } from "./page-requests.ts";
 import { describeExchange, type Response, send } from "./send.ts";
 
 const closedEarly = /ECONNRESET|EPIPE|socket hang up|Parse Error: Data after/;
 
-describe("any request to any page or form", () => {
+describeOnBothDatabases("any request to any page or form", (database) => {
   let installation: Installation;
   let site: Site;
 
   before(async () => {
-    installation = await startInstallation();
+    installation = await startInstallation(database);
     site = await readSite(installation);
   });
   after(() => installation.close());
@@ -24,7 +25,7 @@ describe("any request to any page or form", () => {
     context.diagnostic(`${site.pages.length} pages, ${site.forms.length} forms`);
     const statuses: Record<string, number> = {};
 
-    await fuzz(context, { share: 0.2, input: pageRequests(site) }, async (each) => {
+    await fuzz(context, { share: 0.2 * partOn(database), input: pageRequests(site) }, async (each) => {
       const answer = await exchange(installation.url, each);
       if (!answer) return;
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;

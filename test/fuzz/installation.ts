@@ -7,7 +7,7 @@ import type { Scope } from "../../shared/accounts/scopes.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { buildWebhook } from "../helpers/builds.ts";
-import { sqlite } from "../helpers/databases.ts";
+import type { TestDatabase } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { runIngress, runWorker } from "../helpers/processes.ts";
@@ -24,6 +24,7 @@ const unlimited = Object.fromEntries(
       "META_DATA_READS_PER_MINUTE",
       "META_DATA_CALLS_PER_MINUTE",
       "REFRESHES_PER_HOUR",
+      "DELIVERY_REFUSALS_PER_MINUTE",
       "USER_CODE_FAILURES",
     ],
     ...["USER_CODE_FAILURES_PER_IP", "SIGN_IN_FAILURES", "SIGN_IN_FAILURES_PER_IP", "QUEUES_PER_CLUSTER"],
@@ -43,9 +44,9 @@ const readScopes: Scope[] = [
 const allScopes: Scope[] = [...readScopes, "write_clusters", "write_pipelines", "write_builds"];
 
 /** An ingress and a worker in processes of their own, with two tenants. */
-export async function startInstallation(settings: Record<string, string> = {}) {
+export async function startInstallation(database: TestDatabase, settings: Record<string, string> = {}) {
   const given = { ...unlimited, TRUSTED_PROXIES: "127.0.0.1", ...settings };
-  const world = await startWorld(sqlite, given);
+  const world = await startWorld(database, given);
   const own = await setUpTenant(world, "acme");
   const foreign = await setUpTenant(world, "globex");
   await markForeign(world, foreign);

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, it } from "node:test";
 import fc from "fast-check";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpClient, startDevice, type TestClient } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
 import { assertHonest } from "./answers.ts";
-import { fuzz } from "./fuzz.ts";
+import { fuzz, partOn } from "./fuzz.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { type Document, knownWords, type Operation, operationsOf } from "./operations.ts";
 import { type Input, requestsOf } from "./requests.ts";
@@ -14,13 +15,13 @@ import { toDelete } from "./targets.ts";
 /** Closed by the server's parser, which cannot know a HEAD, or while a refused body is still on its way. */
 const closedEarly = /ECONNRESET|EPIPE|socket hang up|Parse Error: Data after/;
 
-describe("any request to any operation", () => {
+describeOnBothDatabases("any request to any operation", (database) => {
   let installation: Installation;
   let document: Document;
   let operations: Operation[];
 
   before(async () => {
-    installation = await startInstallation();
+    installation = await startInstallation(database);
     document = (await get(`${installation.url}/openapi.json`)).body;
     operations = operationsOf(document);
   });
@@ -32,7 +33,7 @@ describe("any request to any operation", () => {
     const statuses: Record<string, number> = {};
     const created: Created = {};
 
-    await fuzz(context, { share: 0.65, input }, async (each) => {
+    await fuzz(context, { share: 0.65 * partOn(database), input }, async (each) => {
       const answer = await exchange(installation.url, each, created);
       if (!answer) return;
       const key = String(answer.status);

@@ -10,7 +10,7 @@ export interface RawInput {
   smuggled?: string;
 }
 
-/** How requests stand in bytes. */
+/** Requests as bytes. */
 interface Written {
   text: string;
   id: string;

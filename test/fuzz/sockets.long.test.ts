@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
+import { sqlite } from "../helpers/databases.ts";
 import { assertHonest } from "./answers.ts";
 import { exchangeBytes, type RawAnswer, type RawExchange } from "./exchange-bytes.ts";
 import { fuzz, seldom } from "./fuzz.ts";
@@ -11,7 +12,10 @@ describe("any bytes on a connection", () => {
   let installation: Installation;
 
   before(async () => {
-    installation = await startInstallation({ HEADERS_TIMEOUT_SECONDS: "1", REQUEST_TIMEOUT_SECONDS: "2" });
+    installation = await startInstallation(sqlite, {
+      HEADERS_TIMEOUT_SECONDS: "1",
+      REQUEST_TIMEOUT_SECONDS: "2",
+    });
   });
   after(() => installation.close());
 

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { H3Event } from "h3";
+import { openBodies } from "../../ingress/http/body.ts";
+import type { RequestBody } from "../../ingress/http/transfers/upload.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { postHead, sendRaw } from "../helpers/sockets.ts";
+
+const megabyte = 1024 * 1024;
+const count = 40;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+describe("40 bodies of 1 MB", () => {
+  it("are in memory once while they wait for their answers", async () => {
+    const limits = { maxBodyBytesInFlight: 256 * megabyte, minUploadBytesPerSecond: 0 };
+    const bodies = openBodies(limits).deliveries;
+    const waiting: (() => void)[] = [];
+    const read: RequestBody[] = [];
+    const server = createServer(async (req, res) => {
+      const event = {
+        req,
+        context: { clientIp: "127.0.0.1" },
+        runtime: { node: { req, res } },
+      } as unknown as H3Event;
+      read.push(await bodies.read(event, 2 * megabyte, () => new Refusal(413, "")));
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      res.end("{}");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const body = Buffer.alloc(megabyte, "x");
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+
+    const sending = Array.from({ length: count }, () => sendRaw(url, postHead("/", megabyte, {}), body));
+    while (waiting.length < count) await new Promise(setImmediate);
+    collectGarbage();
+    const added = (process.memoryUsage().arrayBuffers - before) / megabyte;
+
+    assert.ok(added < count * 1.5, `${added} MB for ${count} MB`);
+    for (const answer of waiting) answer();
+    for (const { status, socket } of await Promise.all(sending)) {
+      assert.equal(await status, 200);
+      socket.destroy();
+    }
+    assert.equal(read.length, count);
+    server.close();
+  });
+});

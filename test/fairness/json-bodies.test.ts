@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { type Api, openApi } from "../helpers/api.ts";
+import { sqlite } from "../helpers/databases.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { startWorld } from "../helpers/world.ts";
+
+const megabyte = 1024 * 1024;
+
+describe("large JSON bodies of one organization at once", () => {
+  it("are parsed one by one, with rests in which others come", async () => {
+    const world = await startWorld(sqlite);
+    const requests = async (slug: string) => {
+      const organization = await setUpOrganization(world, slug);
+      const token = await organization.token("write_pipelines");
+      const members = Array.from({ length: 60_000 }, (_, index) => `"key${index}":1`);
+      return (body = `{${members.join(",")}}`) =>
+        fetch(`${world.url}/v2/organizations/${slug}/pipelines`, {
+          method: "POST",
+          headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+          body,
+        });
+    };
+    const [attack, create] = [await requests("attacker"), await requests("victim")];
+    let answered = 0;
+    const attacked = Array.from({ length: 12 }, async () => {
+      const { status } = await attack();
+      answered++;
+      return status;
+    });
+
+    await Promise.race(attacked);
+    assert.equal((await create()).status, 422);
+    assert.equal((await create("{}")).status, 422);
+
+    assert.ok(answered < 12, "the victim did not wait for all the others");
+    assert.deepEqual(new Set(await Promise.all(attacked)), new Set([422]));
+    await world.close();
+  });
+});
+
+describe("deep JSON", () => {
+  let api: Api;
+  before(async () => {
+    api = await openApi(sqlite);
+  });
+  after(() => api.close());
+
+  const nested = (depth: number) => `{"name":"Deep","extra":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  const create = (raw: string) =>
+    api.send("POST", "/pipelines", { raw, headers: { "Content-Type": "application/json" } });
+
+  it("is refused with 400 before it is parsed, closed or not", async () => {
+    for (const raw of [nested(100), nested(400_000), "[".repeat(megabyte - 1), '{"a":'.repeat(200_000)]) {
+      const answer = await create(raw);
+      assert.equal(answer.status, 400, answer.text.slice(0, 200));
+      assert.deepEqual(answer.body, { message: "Body is nested too deeply" });
+    }
+  });
+
+  it("is read up to a depth of 100", async () => {
+    assert.equal((await create(nested(99))).status, 422);
+  });
+
+  it("is one kind of wrong JSON among others", async () => {
+    for (const raw of ["{".padEnd(200, " "), `{"a":${"1".padStart(150, " ")}]`]) {
+      assert.deepEqual((await create(raw)).body, { message: "Body is not valid JSON" });
+    }
+  });
+});

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { loopTurn } from "../../ingress/http/loop-turn.ts";
+
+describe("requests of one owner that come at once", () => {
+  it("begin four in each turn of the event loop, so that others begin before the last", async () => {
+    const begun: string[] = [];
+    const send = (owner: string) => loopTurn(owner).then(() => begun.push(owner));
+
+    const crowd = Array.from({ length: 40 }, () => send("crowd"));
+    await nextTurn();
+    await send("other");
+    await Promise.all(crowd);
+
+    assert.equal(begun.length, 41);
+    assert.ok(begun.indexOf("other") <= 12, `the other began after ${begun.indexOf("other")}`);
+  });
+});
