@@ -47,6 +47,7 @@ const capabilities: Record<string, string[]> = {
   pipelines: ["queues", "clusters", "accounts"],
   builds: ["pipelines", "queues", "clusters", "accounts"],
   dispatch: ["builds", "pipelines", "queues", "clusters", "accounts"],
+  agents: ["dispatch", "triggers", "builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
 const foundations = ["crypto", "runtime", "db", "redis", "jobs"];
@@ -123,11 +124,11 @@ describe("the import rules", () => {
   for (const [packages, allowed] of [
     [
       ["drizzle-orm", "better-sqlite3", "pg"],
-      /^shared\/(db\/|(?:[a-z-]+\/)+([a-z-]+-)?store\.ts$)|^scripts\/bench\//,
+      /^shared\/(db\/|(?:[a-z-]+\/)+([a-z-]+-)?store\.ts$)|^scripts\/(bench|prove)\//,
     ],
     [
       ["ioredis"],
-      /^shared\/(redis\/|jobs\/|runtime\/services\.ts$)|^workers\/run\.ts$|^scripts\/(start|bench)/,
+      /^shared\/(redis\/|jobs\/|runtime\/services\.ts$)|^workers\/run\.ts$|^scripts\/(start|bench|prove)/,
     ],
     [["bullmq"], /^(shared\/jobs\/|workers\/run\.ts$|scripts\/bench\/)/],
     [["h3", "srvx"], /^(ingress\/|scripts\/bench\/)/],

@@ -2,20 +2,24 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, isNotNull } from "drizzle-orm";
+import { openHandOut } from "../../shared/agents/hand-out.ts";
 import type { Job } from "../../shared/builds/store.ts";
-import { assignNextJob } from "../../shared/dispatch/fan-out.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import { type HandingOut, openTaker } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
 describeOnBothDatabases("jobs of a queue", (database) => {
   let api: Api;
-  let second: Services;
+  let first: HandingOut;
+  let second: HandingOut;
 
   before(async () => {
     api = await openApi(database);
-    second = (await api.world.another()).services;
+    [first, second] = [api.world, await api.world.another()].map(({ services }) => ({
+      services,
+      handOut: openHandOut(services),
+    })) as [HandingOut, HandingOut];
   });
   after(() => api.close());
 
@@ -25,6 +29,7 @@ describeOnBothDatabases("jobs of a queue", (database) => {
     await api.build(pipeline.id, jobs);
     return id as string;
   };
+  const takerOf = (queueId: string) => openTaker(api.world, api.acme.cluster, queueId);
   const dispatch = (id: string, verb: "pause" | "resume") =>
     api.send("POST", `${api.queues}/${id}/${verb}_dispatch`);
   const assignedJobs = async (queueId: string) => {
@@ -45,51 +50,55 @@ describeOnBothDatabases("jobs of a queue", (database) => {
 
   it("are assigned oldest first and once each, with several agents in two processes", async () => {
     const id = await busyQueue(24);
+    const take = await takerOf(id);
     const given: Job[] = [];
-    const askUntilNone = async (services: Services) => {
-      for (let job = await assignNextJob(services, id); job; job = await assignNextJob(services, id))
-        given.push(job);
+    const takeUntilNone = async (process: HandingOut) => {
+      for (let job = await take(process); job; job = await take(process)) given.push(job);
     };
-    const { services } = api.world;
-    await Promise.all([services, second, services, second, services, second].map(askUntilNone));
+    await Promise.all([first, second, first, second, first, second].map(takeUntilNone));
 
     assert.equal(given.length, 24);
     assert.equal(new Set(given.map((job) => job.id)).size, 24);
     assert.ok(given.every(({ state, assignedAt }) => state === "assigned" && assignedAt));
-    assert.equal(await assignNextJob(second, id), undefined);
+    assert.equal(await take(second), undefined);
 
-    const another = await busyQueue(3);
-    const [one, two] = [await assignNextJob(second, another), await assignNextJob(second, another)];
+    const takeAnother = await takerOf(await busyQueue(3));
+    const [one, two] = [await takeAnother(second), await takeAnother(first)];
     assert.ok(one && two && one.id < two.id);
   });
 
   it("are not assigned while the queue is paused or deleted, only after a resume", async () => {
     const id = await busyQueue(2);
+    const take = await takerOf(id);
     await dispatch(id, "pause");
-    for (const services of [api.world.services, second])
-      assert.equal(await assignNextJob(services, id), undefined);
+    for (const process of [first, second]) assert.equal(await take(process), undefined);
     await dispatch(id, "resume");
-    assert.equal((await assignNextJob(second, id))?.queueId, id);
-    assert.equal(await assignNextJob(second, api.acme.cluster.id), undefined);
+    assert.equal((await take(second))?.queueId, id);
+
+    const { db } = api.world.services;
+    const { queues } = db.tables;
+    await db.transaction((tx) => tx.update(queues).set({ deletedAt: tx.now }).where(eq(queues.id, id)));
+    assert.equal(await take(second), undefined);
   });
 
   it("are never assigned after the answer to a pause, even in a race", async () => {
     const id = await busyQueue(400);
+    const take = await takerOf(id);
     for (let round = 0; round < 8; round++) {
       let isOver = false;
       let handedOut = 0;
       let isAnswered = false;
       const late: string[] = [];
-      const ask = async (services: Services) => {
+      const ask = async (process: HandingOut) => {
         while (!isOver) {
           const isLate = isAnswered;
-          const job = await assignNextJob(services, id);
+          const job = await take(process);
           if (job) handedOut++;
           if (job && isLate) late.push(job.id);
           await sleep(job ? 1 : 3);
         }
       };
-      const asking = [api.world.services, second, api.world.services, second].map(ask);
+      const asking = [first, second, first, second].map(ask);
       await eventually("a job", async () => handedOut > round);
 
       const { status, body } = await dispatch(id, "pause");

@@ -49,6 +49,8 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
       environmentSealed: null,
       source: "webhook",
       creatorId: null,
+      author: null,
+      rebuiltFromId: null,
       pausedQueueId: null,
       isPaused: number > 3000,
       createdAt,

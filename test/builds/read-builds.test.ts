@@ -82,7 +82,9 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         ],
         ...[
           "source",
+          "author",
           "creator",
+          "rebuilt_from",
           "created_at",
           "scheduled_at",
           "started_at",
@@ -324,6 +326,8 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         slug: "web",
         cluster_id: acme.cluster.id,
         default_branch: "main",
+        repository: null,
+        env: {},
         steps: [{ command: "make test" }],
         created_at: one.body.created_at,
       });

@@ -5,7 +5,6 @@ import { sign } from "@octokit/webhooks-methods";
 import { eq } from "drizzle-orm";
 import { startIngress } from "../../ingress/server.ts";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { openEnvironment } from "../../shared/builds/environment.ts";
 import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
 import {
   checkBeforeWrites,
@@ -14,6 +13,7 @@ import {
   WrongSecretKey,
 } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
+import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { openServices, type Services } from "../../shared/runtime/services.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";

@@ -28,6 +28,9 @@ const landed = {
   "sqlite/0007_filter_misses": "b7944eaa52119123",
   "sqlite/0008_sealing_keys": "4408ad73a8a0e0d4",
   "sqlite/0009_installation": "b5c68619be610078",
+  "sqlite/0010_job_marks": "8d17f03a46f5f57e",
+  "sqlite/0011_agents": "3992bb5b4f13ac66",
+  "sqlite/0012_log_lines": "952a663913d1b8bc",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -38,6 +41,9 @@ const landed = {
   "postgres/0007_filter_misses": "fdb5548ff72f02ec",
   "postgres/0008_sealing_keys": "46d2634a4a450ad6",
   "postgres/0009_installation": "c5d733826d69706c",
+  "postgres/0010_job_marks": "b2f3129d585a2884",
+  "postgres/0011_agents": "6e795ee2dfef5ba3",
+  "postgres/0012_log_lines": "3d82f160dc268c01",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
-import { assignNextJob, fanOutDispatchPause, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
+import { openHandOut } from "../../shared/agents/hand-out.ts";
+import { fanOutDispatchPause, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
 import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { openTaker } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
@@ -19,6 +21,11 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
   const dispatch = (id: string, verb: "pause" | "resume") =>
     api.send("POST", `${api.queues}/${id}/${verb}_dispatch`);
   const fanOut = (id: string) => fanOutDispatchPause(api.world.services, id);
+  const takeFrom = async (queueId: string) => {
+    const { services } = api.world;
+    const take = await openTaker(api.world, api.acme.cluster, queueId);
+    return take({ services, handOut: openHandOut(services) });
+  };
 
   /** Creates builds with one step on each new queue. */
   async function waiting(queues: number, builds: number) {
@@ -47,13 +54,13 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     const pausedAt = new Map(queues.map((queue) => [queue.id, queue.dispatchPausedAt?.getTime()]));
     const unlike = jobs.filter(({ state, queueId, dispatchPausedAt }) =>
       state === "scheduled"
-        ? dispatchPausedAt?.getTime() !== pausedAt.get(queueId)
+        ? dispatchPausedAt?.getTime() !== pausedAt.get(queueId ?? "")
         : dispatchPausedAt !== null,
     );
     const wrong = builds.filter(({ id, pausedQueueId }) => {
       const holding = jobs
-        .filter((job) => job.buildId === id && job.state === "scheduled" && pausedAt.get(job.queueId))
-        .map(({ queueId }) => queueId);
+        .filter((job) => job.buildId === id && job.state === "scheduled" && pausedAt.get(job.queueId ?? ""))
+        .map(({ queueId }) => queueId as string);
       return pausedQueueId === null ? holding.length > 0 : !holding.includes(pausedQueueId);
     });
     return [
@@ -111,7 +118,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     await dispatch(id, "pause");
     await fanOut(id);
     await dispatch(id, "resume");
-    const job = await assignNextJob(api.world.services, id); // before the fan-out of the resume
+    const job = await takeFrom(id); // before the fan-out of the resume
 
     await fanOut(id);
     await sweep();
@@ -189,15 +196,31 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
         dispatch(two, second).then(() => (round % 4 ? fanOut(two) : undefined)),
         round % 2 ? fanOut(two) : fanOut(one),
         api.build(of.pipelineId, 2),
-        assignNextJob(api.world.services, round % 2 ? one : two),
+        takeFrom(round % 2 ? one : two),
       ]);
       await sweep();
       assert.deepEqual(await differences(of), [], `round ${round}`);
     }
   });
 
-  it("is changed in batches of 200 jobs", async () => {
-    const of = await waiting(1, 450);
+  it("is left alone by the sweep while it carries the pause of its queue", async () => {
+    const of = await waiting(2, 2);
+    const [one = "", two = ""] = of.ids;
+    await dispatch(one, "pause");
+    await dispatch(two, "pause");
+    await fanOut(one);
+    const { services } = api.world;
+    const sent: unknown[] = [];
+    const send: Services["jobs"]["send"] = async (_, data) => sent.push(data) > 0;
+
+    await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send } });
+
+    assert.deepEqual(sent, [{ queueId: two }]);
+    await fanOut(two);
+  });
+
+  it("is changed in batches of 50 jobs", async () => {
+    const of = await waiting(1, 120);
     const [id = ""] = of.ids;
     const { services } = api.world;
     const { jobs } = services.db.tables;
@@ -224,7 +247,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
 
     assert.deepEqual(
       marked.map((total) => total - others),
-      [200, 400, 450, 250, 50, 0],
+      [50, 100, 120, 70, 20, 0],
     );
     assert.deepEqual(await differences(of), []);
   });

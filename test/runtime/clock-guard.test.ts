@@ -14,7 +14,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 describeOnBothDatabases("a worker that deletes by age", (database) => {
   let world: World;
   let monotonicMs = 0;
-  /** How far the servers' clocks are behind this machine's. */
+  /** The servers' clocks are this far behind this machine's. */
   let behindMs = 0;
 
   before(async () => {
@@ -61,6 +61,17 @@ describeOnBothDatabases("a worker that deletes by age", (database) => {
       assert.deepEqual([status, body.status, body.parts.clock], [200, "degraded", "doubted"]);
       assert.match(body.message, new RegExp(`jumped ${direction} by 120 s`));
     });
+
+  it("calls a clock right after a jump that is over, and wrong while it differs", async () => {
+    const guard = open();
+    world.clock.advance(2 * minuteMs);
+    const afterJump = [await guard.isTrusted(), await guard.isRight()];
+    behindMs = 2 * minuteMs;
+    const whileAhead = await guard.isRight();
+    behindMs = 0;
+
+    assert.deepEqual([...afterJump, whileAhead], [false, true, false]);
+  });
 
   it("doubts a clock that was days ahead when it started, until an operator accepts it", async () => {
     await open().isTrusted();

@@ -80,6 +80,20 @@ describe("turns", () => {
     assert.equal(await run("a", "a4", gone.signal), "AbortError");
   });
 
+  it("are for others while an owner rests", async ({ mock }) => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const { run, end, started } = open({ maxRunning: 1, maxRunningPerOwner: 1, restFactor: 1 });
+    for (const name of ["a1", "a2", "b1"]) void run(name[0] as string, name);
+
+    await end("a1");
+    await end("b1");
+    assert.deepEqual(started, ["a1", "b1"]);
+
+    mock.timers.tick(60_000);
+    await nextTurn();
+    assert.deepEqual(started, ["a1", "b1", "a2"]);
+  });
+
   it("go on after a task failed", async () => {
     const turns = openTurns({ maxRunning: 1 });
     const failing = turns.take("a", () => Promise.reject(new Error("broken")));

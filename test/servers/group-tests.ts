@@ -2,9 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Cost of a file, a browser or processes, in bytes of test code. */
+/** Cost of a file, of what it imports and of long runs, in bytes of test code. */
 const bytesOfAFile = 3000;
-const bytesOf: [helper: string, bytes: number][] = [
+const bytesOf: [text: string, bytes: number][] = [
+  ["scripts/prove/main.ts", 300_000],
+  ["./fuzz.ts", 120_000],
+  ["testPlans(postgres", 100_000],
+  ["findPayloadProblem", 60_000],
   ["/helpers/browser.ts", 30_000],
   ["/helpers/processes.ts", 30_000],
 ];

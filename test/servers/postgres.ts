@@ -69,6 +69,37 @@ async function startInContainer(
 }
 
 async function startPrivate(opened: AsyncDisposableStack): Promise<Acquired> {
+  try {
+    const dir = makeScratchFolder("postgres", opened);
+    const prepared = await preparePostgres(dir, opened);
+    if ("missing" in prepared) return prepared;
+    const { bin, options } = prepared;
+
+    const port = await onFreePort(async (free) => {
+      await startServer({ ...server(bin, dir, free), options }, ready, opened);
+      return free;
+    });
+    return { url: `postgres://${superuser}@127.0.0.1:${port}/postgres`, from: "private" };
+  } catch (error) {
+    return { missing: reasonOf(error) };
+  }
+}
+
+export interface PreparedPostgres {
+  /** Folder of the programs. */
+  bin: string;
+  /** Of the server's process. */
+  options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
+}
+
+/**
+ * Makes an empty folder that of a Postgres server with the superuser `postgres` and without passwords.
+ * @throws Error with the last output of initdb
+ */
+export async function preparePostgres(
+  dir: string,
+  opened: AsyncDisposableStack,
+): Promise<PreparedPostgres | { missing: string }> {
   const initdb = findProgram(
     ["initdb"],
     folders
@@ -77,21 +108,10 @@ async function startPrivate(opened: AsyncDisposableStack): Promise<Acquired> {
       .reverse(),
   );
   if (!initdb) return { missing: "there is no postgres on the PATH or in /usr/lib/postgresql" };
-  try {
-    const dir = makeScratchFolder("postgres", opened);
-    const options = { cwd: dir, env: { ...process.env, LC_ALL: "C" }, ...userToRunAs(dir) };
-
-    const setUp = ["--username", superuser, "--auth", "trust", "--encoding", "UTF8", "--no-sync"];
-    await runProgram({ command: initdb, args: ["--pgdata", dir, ...setUp], options }, opened);
-
-    const port = await onFreePort(async (free) => {
-      await startServer({ ...server(dirname(initdb), dir, free), options }, ready, opened);
-      return free;
-    });
-    return { url: `postgres://${superuser}@127.0.0.1:${port}/postgres`, from: "private" };
-  } catch (error) {
-    return { missing: reasonOf(error) };
-  }
+  const options = { cwd: dir, env: { ...process.env, LC_ALL: "C" }, ...userToRunAs(dir) };
+  const setUp = ["--username", superuser, "--auth", "trust", "--encoding", "UTF8", "--no-sync"];
+  await runProgram({ command: initdb, args: ["--pgdata", dir, ...setUp], options }, opened);
+  return { bin: dirname(initdb), options };
 }
 
 function server(bin: string, dir: string, port: number): Program {

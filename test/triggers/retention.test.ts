@@ -124,10 +124,10 @@ describeOnBothDatabases("retention", (database) => {
     });
     const before = await countBuilds(world);
     world.clock.advance(59 * dayMs);
-    assert.equal(await purgeBuilds(world.services), 0);
+    assert.equal(await purgeBuilds(world.services, async () => {}), 0);
     world.clock.advance(2 * dayMs);
 
-    assert.equal(await purgeBuilds(world.services), 1);
+    assert.equal(await purgeBuilds(world.services, async () => {}), 1);
 
     assert.equal(await countBuilds(world), before - 1);
     assert.deepEqual(await db.select().from(jobs).where(eq(jobs.buildId, finished.id)), []);

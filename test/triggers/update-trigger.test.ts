@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
-import { openEnvironment } from "../../shared/builds/environment.ts";
+import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";

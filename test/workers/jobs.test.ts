@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
+import { dayMs } from "../../shared/durations.ts";
 import * as contracts from "../../shared/jobs/contracts.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { openWorkerJobs } from "../../workers/jobs.ts";
+import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
+import { setUpClient, startDevice } from "../helpers/device.ts";
 import { eventually } from "../helpers/http.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
@@ -50,5 +53,26 @@ describe("workers after an upgrade", () => {
     assert.equal(failed?.attemptsMade, 1);
     assert.match(failed?.failedReason ?? "", /no worker knows the job sweep-retention/);
     assert.ok(!world.logged.some((line) => line.includes("sweep-retention")));
+  });
+});
+
+describeOnBothDatabases("a worker whose clock jumps ahead by days", (database) => {
+  it("neither expires nor purges device codes", async () => {
+    const world = await startWorld(database);
+    await startDevice(world, await setUpClient(world));
+    const { jobs, close } = openWorkerJobs(world.services);
+    const expiry = jobs.find(({ contract }) => contract.name === contracts.expireDeviceCodes.name);
+    world.clock.advance(2 * dayMs);
+
+    await expiry?.run({});
+
+    const { db } = world.services;
+    const codes = await db.select().from(db.tables.deviceCodes);
+    assert.deepEqual(
+      codes.map(({ state }) => state),
+      ["pending"],
+    );
+    await close();
+    await world.close();
   });
 });

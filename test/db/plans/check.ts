@@ -26,6 +26,15 @@ const scanOfGrowing = new RegExp(
   "m",
 );
 
+/** Rows that the statement does not return, such as those of the same queue, must not slow it down. */
+const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
+  "an outdated mark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
+  "an outdated mark of a resumed queue": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
+  "jobs to mark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
+  "jobs to unmark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
+  "old payloads": { postgres: /deliveries_pkey on deliveries .*\n *Index Cond/ },
+};
+
 /** Declares a test for each statement: it reads no growing table from its beginning to its end. */
 export function testPlans(database: TestDatabase, amount: number, { isAnalysed = true } = {}): void {
   let recorder: Recorder;
@@ -49,8 +58,11 @@ export function testPlans(database: TestDatabase, amount: number, { isAnalysed =
 
       assert.ok(plans.length > 0);
       // A list of no ids reads nothing.
-      for (const { statement, plan } of plans.filter((each) => !each.statement.includes("where false")))
+      const expected = expectedPlans[name]?.[database.dialect] ?? /^/;
+      for (const { statement, plan } of plans.filter((each) => !each.statement.includes("where false"))) {
         assert.doesNotMatch(plan, scanOfGrowing, `${statement}\n${plan}`);
+        assert.match(plan, expected, `${statement}\n${plan}`);
+      }
     });
   }
 }

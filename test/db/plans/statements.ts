@@ -5,7 +5,16 @@ import {
   recordUseIfLater,
 } from "../../../shared/accounts/access-token-store.ts";
 import { deleteAuditEventsBefore, listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { addToTotals, findTotal } from "../../../shared/accounts/byte-totals-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
+import {
+  findConnectedAgentId,
+  listAgentsById,
+  listAgentsPage,
+  listJobsOfQueue,
+  listPlacedJobs,
+} from "../../../shared/agents/list-store.ts";
+import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listBuilds } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
@@ -13,13 +22,13 @@ import {
   findJobOfToken,
   listMetaData,
 } from "../../../shared/builds/meta-data-store.ts";
+import { refreshIsPaused } from "../../../shared/builds/pause-store.ts";
+import { cancelJobsIfUnfinished, finishBuildIfUnfinished } from "../../../shared/builds/progress-store.ts";
 import {
-  cancelBuildIfUnfinished,
-  cancelUnfinishedJobs,
-  deleteBuildsFinishedBefore,
-  deleteBuildsOfPipelines,
   findBuild,
+  listBuildsFinishedBefore,
   listBuildsOfDeliveries,
+  listBuildsOfPipelines,
   listJobs,
   listLastBuilds,
 } from "../../../shared/builds/store.ts";
@@ -28,19 +37,17 @@ import type { Db, Tx } from "../../../shared/db/database.ts";
 import {
   countSealedUnderOthers,
   countSealedUnderUnknown,
-  resealBatch,
+  rewriteBatch,
   sealedColumns,
 } from "../../../shared/db/sealed-store.ts";
 import { findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, findPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import {
-  assignIfWaiting,
   countJobsOfQueues,
-  findOldestWaitingJob,
-  listOutdatedJobs,
+  findOutdatedMark,
+  listJobsByMark,
   listPausedBuilds,
   listQueuesToFanOut,
-  refreshIsPaused,
   setPauseIfWaiting,
 } from "../../../shared/dispatch/store.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -83,10 +90,8 @@ import {
   listOldestPayloads,
 } from "../../../shared/triggers/payloads/store.ts";
 import {
-  addToTotals,
   deleteEmptyTotals,
   findPayloadId,
-  findTotal,
   subtractFromTotals,
   sumPayloadBytes,
 } from "../../../shared/triggers/payloads/totals-store.ts";
@@ -96,6 +101,7 @@ import {
   listEnabledVersions,
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
+import { agentStatements } from "./agent-statements.ts";
 import { shared } from "./fill.ts";
 
 const time = new Date(Date.UTC(2026, 0, 1, 1));
@@ -155,12 +161,13 @@ const keyName = ":5c0ffee5";
 
 async function resealAll(tx: Tx): Promise<void> {
   for (const column of sealedColumns) {
-    await resealBatch(tx, { column, keyName, side: "below", skipped: 0 }, () => undefined);
-    await resealBatch(tx, { column, keyName, side: "above", skipped: 0 }, () => undefined);
+    await rewriteBatch(tx, { column, keyName, side: "below", skipped: 0 }, () => undefined);
+    await rewriteBatch(tx, { column, keyName, side: "above", skipped: 0 }, () => undefined);
   }
 }
 
 export const statements: Record<string, Statement> = {
+  ...agentStatements,
   "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
   "the number of values sealed under unknown keys": (db) =>
     countSealedUnderUnknown(db, [keyName, ":0"], 1000),
@@ -169,6 +176,16 @@ export const statements: Record<string, Statement> = {
   pipelines: (db) => listPipelinesPage(db, organizationId, next),
   "pipelines by name": (db) => listPipelinesPage(db, organizationId, next, "web"),
   clusters: (db) => listClustersPage(db, organizationId, next),
+  "registration tokens of a cluster": (db) => listAgentTokensPage(db, pipelineId, next),
+  "a registration token": (db) => findAgentTokenById(db, id),
+  "agents of an organization": (db) => listAgentsPage(db, { organizationId }, next),
+  "agents of an organization by name": (db) => listAgentsPage(db, { organizationId, name: "a" }, next),
+  "agents of a cluster": (db) => listAgentsPage(db, { organizationId, clusterId: pipelineId }, next),
+  "agents of a queue": (db) => listAgentsPage(db, { organizationId, queueId: pipelineId }, next),
+  "agents by id": (db) => listAgentsById(db, ids),
+  "a connected agent of a queue": (db) => findConnectedAgentId(db, pipelineId),
+  "jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, { states: ["running", "canceling"], limit: 20 }),
+  "jobs with their builds": (db) => listPlacedJobs(db, ids),
   queues: (db) => listQueuesPage(db, pipelineId, next),
   triggers: (db) => listTriggersPage(db, pipelineId, { limit: 30, olderThan: id }),
   "deliveries, first page": (db) => listDeliveriesPage(db, pipelineId, { limit: 30 }),
@@ -198,9 +215,9 @@ export const statements: Record<string, Statement> = {
     listOldestPayloads(db, { organizationId, after: range.from, below: range.below }, 200),
   "the next payload to count": (db) => findPayloadId(db, range, 0),
   "sums of payloads": (db) => sumPayloadBytes(db, range),
-  "added bytes": (db) => addToTotals(db, time, [{ organizationId, bytes: 1 }]),
+  "added bytes": (db) => addToTotals(db, db.tables.payloadTotals, time, [{ organizationId, bytes: 1 }]),
   "subtracted bytes": (db) => subtractFromTotals(db, [{ deliveryId: id, organizationId, size: 1 }]),
-  "a total": (db) => findTotal(db, id),
+  "a total": (db) => findTotal(db, db.tables.payloadTotals, id),
   "empty totals": (db) => deleteEmptyTotals(withTotals(db), id),
   "evicted payloads": (db) => deletePayloads(withTotals(db), ids),
   "old deliveries": (db) => listDecidedBelow(db, id, 200),
@@ -217,15 +234,17 @@ export const statements: Record<string, Statement> = {
   "meta-data of builds": (db) => listMetaData(db, ids),
   "the job of a token": (db) => findJobOfToken(db, "hash", time),
   "old job tokens": (db) => deleteJobTokensExpiredBefore(db, time, 200),
-  "a canceled build": (db) => cancelBuildIfUnfinished(db, id, time),
-  "canceled jobs": (db) => cancelUnfinishedJobs(db, id, time),
-  "old builds": (db) => deleteBuildsFinishedBefore(db, time, 200),
-  "builds of deleted pipelines": (db) => deleteBuildsOfPipelines(db, [pipelineId], 200),
+  "a finished build": (db) => finishBuildIfUnfinished(db, id, { state: "passed", now: time }),
+  "canceled jobs": (db) => cancelJobsIfUnfinished(db, { buildId: id }, time),
+  "old builds": (db) => listBuildsFinishedBefore(db, time, 200),
+  "builds of deleted pipelines": (db) => listBuildsOfPipelines(db, [pipelineId], 200),
   "deleted pipelines": (db) => listDeletedPipelineIds(db),
   "a pipeline": (db) => findPipeline(db, organizationId, "slug"),
-  "the oldest waiting job": (db) => findOldestWaitingJob(db, pipelineId),
-  "an assigned job": (db) => assignIfWaiting(db, id, time),
-  "jobs to mark": (db) => listOutdatedJobs(db, queue, id, 200),
+  "an outdated mark": (db) => findOutdatedMark(db, queue),
+  "an outdated mark of a resumed queue": (db) =>
+    findOutdatedMark(db, { id: pipelineId, dispatchPausedAt: null }),
+  "jobs to mark": (db) => listJobsByMark(db, { queueId: pipelineId, mark: null, afterId: id }, 200),
+  "jobs to unmark": (db) => listJobsByMark(db, { queueId: pipelineId, mark: time, afterId: id }, 200),
   "marked jobs": (db) => setPauseIfWaiting(db, ids, time),
   "paused builds": (db) => refreshIsPaused(db, ids),
   "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),

@@ -1,12 +1,20 @@
 import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
+import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
 import { post } from "../../helpers/http.ts";
 
 type Parameters = Partial<Api["present"]>;
 
 /** The table covers these groups completely. */
-export const tags = ["Clusters", "Queues", "Pipelines", "Builds", "Pipeline triggers (public preview)"];
+export const tags = [
+  "Clusters",
+  "Queues",
+  "Pipelines",
+  "Builds",
+  "Agents",
+  "Pipeline triggers (public preview)",
+];
 
 export interface Example {
   /** `ByPatch` is added where PUT and PATCH mean the same. */
@@ -30,6 +38,12 @@ const triggers = `${pipeline}/triggers`;
 const trigger = `${triggers}/:trigger`;
 const delivery = `${trigger}/deliveries/:delivery`;
 
+const token = `${cluster}/tokens/:token`;
+
+export const freshToken = async ({ send, present }: Api) => {
+  const made = await send("POST", `/clusters/${present.cluster}/tokens`, { body: { description: "Fresh" } });
+  return { token: made.body.id as string };
+};
 const freshQueue = async ({ newQueue }: Api) => ({ queue: (await newQueue()).id });
 const freshPipeline = async ({ newPipeline }: Api) => ({ slug: (await newPipeline()).slug });
 
@@ -59,6 +73,26 @@ const freshBuild = async (api: Api) => {
   await api.build(id);
   return { slug, number: "1" };
 };
+const job = `${pipeline}/builds/:number/jobs/:job`;
+export const freshJob = async (api: Api) => {
+  const at = await freshBuild(api);
+  const { body } = await api.send("GET", `/pipelines/${at.slug}/builds/1`);
+  return { ...at, job: body.jobs[0].id as string };
+};
+const canceledJob = async (api: Api) => {
+  const at = await freshJob(api);
+  await api.send("PUT", `/pipelines/${at.slug}/builds/1/jobs/${at.job}/cancel`);
+  return at;
+};
+export const freshAgent = async ({ world, acme }: Api) => {
+  const registrationToken = await agentTokenOf(world, acme.cluster);
+  return { agent: (await startAgent(world.url, registrationToken)).id };
+};
+const pausedAgent = async (api: Api) => {
+  const fresh = await freshAgent(api);
+  await api.send("PUT", `/agents/${fresh.agent}/pause`);
+  return fresh;
+};
 const described = { body: () => ({ description: "Changed" }) };
 const branched = { body: () => ({ default_branch: "changed" }) };
 
@@ -83,6 +117,13 @@ const rows: Row[] = [
   ["pauseDispatch", "POST", `${queue}/pause_dispatch`, "write_clusters", "admin", 200, { body: () => ({ dispatch_paused_note: "n" }), takesNoBodyToo: true, prepare: freshQueue }],
   ["resumeDispatch", "POST", `${queue}/resume_dispatch`, "write_clusters", "admin", 200, { prepare: pausedQueue }],
 
+  ["listClusterTokens", "GET", `${cluster}/tokens`, "read_clusters", "member", 200],
+  ["createClusterToken", "POST", `${cluster}/tokens`, "write_clusters", "admin", 201, { body: () => ({ description: "New" }) }],
+  ["getClusterToken", "GET", token, "read_clusters", "member", 200],
+  ["updateClusterToken", "PUT", token, "write_clusters", "admin", 200, described],
+  ["updateClusterTokenByPatch", "PATCH", token, "write_clusters", "admin", 200, described],
+  ["revokeClusterToken", "DELETE", token, "write_clusters", "admin", 204, { prepare: freshToken }],
+
   ["listPipelines", "GET", "/pipelines", "read_pipelines", "member", 200],
   ["createPipeline", "POST", "/pipelines", "write_pipelines", "member", 201, { body: ({ acme }) => pipelineBody(acme.cluster.id) }],
   ["getPipeline", "GET", pipeline, "read_pipelines", "member", 200],
@@ -92,8 +133,25 @@ const rows: Row[] = [
 
   ["listBuilds", "GET", "/builds", "read_builds", "member", 200],
   ["listBuildsOfPipeline", "GET", `${pipeline}/builds`, "read_builds", "member", 200],
+  ["createBuild", "POST", `${pipeline}/builds`, "write_builds", "member", 201, { body: () => ({ message: "By hand" }), takesNoBodyToo: true, prepare: freshPipeline }],
   ["getBuild", "GET", `${pipeline}/builds/:number`, "read_builds", "member", 200],
+  ["rebuildBuild", "PUT", `${pipeline}/builds/:number/rebuild`, "write_builds", "member", 200, { prepare: freshBuild }],
   ["cancelBuild", "PUT", `${pipeline}/builds/:number/cancel`, "write_builds", "member", 200, { prepare: freshBuild }],
+
+  ["cancelJob", "PUT", `${job}/cancel`, "write_builds", "member", 200, { prepare: freshJob }],
+  ["retryJob", "PUT", `${job}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
+  ["getJobEnvironment", "GET", `${job}/env`, "read_job_env", "member", 200, { prepare: freshJob }],
+
+  ["getJobLog", "GET", `${job}/log`, "read_build_logs", "member", 200, { prepare: freshJob }],
+  ["getJobLogText", "GET", `${job}/log.txt`, "read_build_logs", "member", 200, { prepare: freshJob }],
+  ["getJobLogHtml", "GET", `${job}/log.html`, "read_build_logs", "member", 200, { prepare: freshJob }],
+  ["deleteJobLog", "DELETE", `${job}/log`, "write_build_logs", "member", 204, { prepare: canceledJob }],
+
+  ["listAgents", "GET", "/agents", "read_agents", "member", 200],
+  ["getAgent", "GET", "/agents/:agent", "read_agents", "member", 200],
+  ["stopAgent", "PUT", "/agents/:agent/stop", "write_agents", "member", 200, { body: () => ({ force: true }), takesNoBodyToo: true, prepare: freshAgent }],
+  ["pauseAgent", "PUT", "/agents/:agent/pause", "write_agents", "member", 200, { body: () => ({ note: "n" }), takesNoBodyToo: true, prepare: freshAgent }],
+  ["resumeAgent", "PUT", "/agents/:agent/resume", "write_agents", "member", 200, { prepare: pausedAgent }],
 
   ["listTriggers", "GET", triggers, "read_pipelines", "member", 200],
   ["createTrigger", "POST", triggers, "write_pipelines", "member", 201, { body: () => ({ type: "webhook", label: "New" }), prepare: freshPipeline }],
@@ -124,12 +182,26 @@ export const allowed: Record<string, string> = {
   [queue]: "GET, HEAD, PUT, PATCH, DELETE",
   [`${queue}/pause_dispatch`]: "POST",
   [`${queue}/resume_dispatch`]: "POST",
+  [`${cluster}/tokens`]: "GET, HEAD, POST",
+  [token]: "GET, HEAD, PUT, PATCH, DELETE",
   "/pipelines": "GET, HEAD, POST",
   [pipeline]: "GET, HEAD, PUT, PATCH, DELETE",
   "/builds": "GET, HEAD",
-  [`${pipeline}/builds`]: "GET, HEAD",
+  [`${pipeline}/builds`]: "GET, HEAD, POST",
   [`${pipeline}/builds/:number`]: "GET, HEAD",
   [`${pipeline}/builds/:number/cancel`]: "PUT",
+  [`${pipeline}/builds/:number/rebuild`]: "PUT",
+  [`${job}/cancel`]: "PUT",
+  [`${job}/retry`]: "PUT",
+  [`${job}/env`]: "GET, HEAD",
+  [`${job}/log`]: "GET, HEAD, DELETE",
+  [`${job}/log.txt`]: "GET, HEAD",
+  [`${job}/log.html`]: "GET, HEAD",
+  "/agents": "GET, HEAD",
+  "/agents/:agent": "GET, HEAD",
+  "/agents/:agent/stop": "PUT",
+  "/agents/:agent/pause": "PUT",
+  "/agents/:agent/resume": "PUT",
   [triggers]: "GET, HEAD, POST",
   [trigger]: "GET, HEAD, PATCH, DELETE",
   [`${trigger}/filter/test`]: "POST",

@@ -78,7 +78,7 @@ export class Recorder {
       summary,
       ...{ path, query, headers },
       body: form ?? json,
-      answer: { status, body: answer.body },
+      answer: { status, body: answer.body ?? (answer.text || undefined) },
     });
     return answer;
   }

@@ -34,7 +34,7 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
   });
   after(() => world.close());
 
-  const newAddress = () => ({ "X-Forwarded-For": `192.0.2.${++addresses}` });
+  const newAddress = () => ({ "X-Forwarded-For": `192.0.${++addresses}.1` });
   const inTurns = (index: number) => (index % 2 ? world : second);
   const newClient = () => setUpClient(world);
 

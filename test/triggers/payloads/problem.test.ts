@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { describe, it } from "node:test";
+import { randomNumbers } from "../../../scripts/prove/random.ts";
 import { JsonScan, type PayloadProblem } from "../../../shared/triggers/payloads/json-scan.ts";
 import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
 import { repeat } from "../../helpers/run-mode.ts";
@@ -53,17 +54,6 @@ function scanInSlices(body: Buffer, sliceBytes: number): PayloadProblem | undefi
   return scan.isComplete ? undefined : "invalid_json";
 }
 
-/** mulberry32: one seed repeats one sequence. */
-function randomNumbers(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
-
 const telling = Buffer.from('{}[]:,"\\/ \n\t0123456789-+.eEtrufalsn\u00e9\u0000\u001f\u007fG', "latin1");
 
 function mutate(body: Buffer, other: Buffer, random: (limit: number) => number): Buffer {
@@ -94,7 +84,7 @@ describe("findPayloadProblem", () => {
     const pick = () => bodies[random(bodies.length)] as Buffer;
     let valid = 0;
 
-    for (let left = repeat(20_000, 1_000_000); left > 0; left--) {
+    for (let left = repeat(20_000, 200_000); left > 0; left--) {
       let body = random(2) === 0 ? webhook : pick();
       for (let changes = 1 + random(3); changes > 0; changes--) body = mutate(body, pick(), random);
       await assertJudgedRight(body);

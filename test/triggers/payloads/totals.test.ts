@@ -117,7 +117,7 @@ describeOnBothDatabases("totals of payloads", (database) => {
   it("count and evict as before once a clock is right that was days ahead", async () => {
     await store(1, () => ({ ageMs: -8 * dayMs }));
     world.clock.advance(9 * dayMs);
-    await evictPayloads(world.services, false);
+    await evictPayloads(world.services, { isClockTrusted: false });
     world.clock.advance(-9 * dayMs);
 
     await store(110);
@@ -244,6 +244,14 @@ describeOnBothDatabases("totals of payloads", (database) => {
     const kept = (await readPayloads()).map(({ deliveryId }) => deliveryId);
     assert.deepEqual(kept.sort(), [...theirs, ...waiting, ...mine.slice(230)].sort());
     assert.equal(await evictPayloads(world.services), 0);
+  });
+
+  it("leave the rest of many payloads to the next run", async () => {
+    await store(500, () => ({ ageMs: 8 * dayMs }));
+    const evicted: number[] = [];
+    for (let run = 0; run < 3; run++) evicted.push(await evictPayloads(world.services, { maxPayloads: 250 }));
+
+    assert.deepEqual(evicted, [400, 100, 0]);
   });
 
   it("spare waiting deliveries, also when they alone are over the limit", async () => {

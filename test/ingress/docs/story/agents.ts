@@ -1,9 +1,122 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { closeLog } from "../../../../shared/agents/logs/evict.ts";
 import { hashToken, issueToken } from "../../../../shared/crypto/tokens.ts";
 import { hourMs } from "../../../../shared/durations.ts";
-import type { Story } from "./chapter.ts";
+import { leaseJob } from "../../../agents/logs/jobs-with-logs.ts";
+import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
+import type { Sent } from "../recorder.ts";
+import { openSender, type Story } from "./chapter.ts";
 
-export async function agents({ api: { world }, recorder }: Story) {
+export async function agents(story: Story) {
+  await dataOfBuilds(story);
+  await connectedAgents(story);
+  await jobs(story);
+  await lifeOfAnAgent(story);
+}
+
+async function connectedAgents(story: Story) {
+  const { world, acme } = story.api;
+  const send = openSender(story, story.org);
+  const registrationToken = await agentTokenOf(world, acme.cluster);
+  const { id } = await startAgent(world.url, registrationToken, {
+    name: "basement-1",
+    meta_data: ["gpu=yes"],
+  });
+  const agent = { agent: id };
+
+  await send("listAgents", "Agents of a name", { query: { name: "basement-1" } });
+  await send("getAgent", "An agent", { path: agent });
+  await send("pauseAgent", "A pause of an hour", {
+    path: agent,
+    json: { note: "New disks", timeout_in_minutes: 60 },
+  });
+  await send("pauseAgent", "The agent is paused already", { path: agent, json: {}, status: 422 });
+  await send("resumeAgent", "The agent again", { path: agent });
+  await send("stopAgent", "Together with its job", { path: agent, json: { force: true } });
+}
+
+async function jobs(story: Story) {
+  const send = openSender(story, { ...story.org, slug: "site" });
+  const { body } = await send("getBuild", "A build", { path: { number: "1" } });
+  const job = { number: "1", job: body.jobs[0].id };
+
+  await send("getJobEnvironment", "The variables of a job", { path: job });
+  await logOfJob(story, body.jobs[0].id);
+  await send("getJobLog", "A log", { path: job });
+  await send("getJobLogText", "A log", { path: job });
+  await send("getJobLogHtml", "A log", { path: job });
+  await send("cancelJob", "A canceled job", { path: job });
+  await send("cancelJob", "It has finished", { path: job, status: 422 });
+  await send("deleteJobLog", "No answer but the status", { path: job, status: 204 });
+  await send("getJobLog", "It was deleted", { path: job, status: 404 });
+  const retry = await send("retryJob", "The new job", { path: job });
+  await send("retryJob", "It was retried", { path: job, status: 422 });
+  await uploads(story, retry.body.id);
+}
+
+/** Leases the job, writes, and gives it back. */
+async function logOfJob({ api: { world, acme } }: Story, id: string) {
+  const { db } = world.services;
+  const logged = await leaseJob(world.services, { id, organizationId: acme.id });
+  await logged.log("+++ Tests\r\n\u001b[32mpassed\u001b[0m\r\n");
+  await logged.setState("scheduled");
+  await db.transaction((tx) => closeLog(tx, logged.lease));
+}
+
+async function lifeOfAnAgent({ api, recorder }: Story) {
+  const { world, acme } = api;
+  const registrationToken = await agentTokenOf(world, acme.cluster);
+  const queue = await api.newQueue({ key: "linux" });
+  const pipeline = await api.newPipeline({
+    name: "Nightly",
+    steps: [1, 2].map(() => ({ command: "make", agents: { queue: "linux" } })),
+  });
+  await api.build(pipeline.id);
+  const tag = `queue=${queue.key}`;
+
+  const { body: agent } = await recorder.send("registerAgent", "An agent of a queue", {
+    token: registrationToken,
+    json: { name: "builder-%pid", hostname: "rack-4", pid: 4711, version: "3.137.0", meta_data: [tag] },
+    status: 200,
+  });
+  await recorder.send("registerAgent", "No such queue", {
+    token: registrationToken,
+    json: { name: "builder", meta_data: ["queue=none"] },
+    status: 422,
+  });
+  await recorder.send("getAgentTokenIdentity", "The token", { token: registrationToken, status: 200 });
+  const send = (id: string, summary: string, sent: Partial<Sent> = {}) =>
+    recorder.send(id, summary, { token: agent.access_token, status: 200, ...sent });
+  await send("connectAgent", "A session begins");
+  await send("heartbeatAgent", "A sign of life", { json: { sent_at: "2026-01-31T12:00:00.5Z" } });
+  const { body: offer } = await send("pingAgent", "A job");
+  const path = { id: offer.job.id };
+  const { body: job } = await send("acceptJob", "The job", { path });
+  const ofJob = { path, token: job.token };
+  await send("startJob", "Its command starts", { ...ofJob, json: { started_at: "2026-01-31T12:00:01.5Z" } });
+  await send("getJobState", "It goes on", ofJob);
+  await send("sendJobLog", "The beginning", {
+    ...ofJob,
+    query: { sequence: "1", offset: "0", size: "20" },
+    json: "~~~ Running commands",
+  });
+  await send("sendHeaderTimes", "Times", ofJob);
+  await send("pauseOwnAgent", "No job after this one", { ...ofJob, json: { note: "New disks" } });
+  await send("resumeOwnAgent", "The next job", ofJob);
+  await send("finishJob", "Its command failed", { ...ofJob, json: { exit_status: "1" } });
+  await send("getJobState", "An attempt that is over", ofJob);
+
+  const { body: build } = await api.send("GET", `/pipelines/${pipeline.slug}/builds/1`);
+  const next = build.jobs.find(({ state }: { state: string }) => state === "scheduled");
+  await send("acquireJob", "The job", { path: { id: next.id } });
+  await send("acquireJob", "It has finished", { path, status: 422 });
+  await send("stopOwnAgent", "Together with its job", { json: { force: true } });
+  await send("disconnectAgent", "The session ends");
+  await send("pingAgent", "The session has ended", { status: 401 });
+}
+
+async function dataOfBuilds({ api: { world }, recorder }: Story) {
   const { db } = world.services;
   const [job] = (await db.select().from(db.tables.jobs)).toSorted((a, b) => a.id.localeCompare(b.id));
   assert.ok(job);
@@ -25,10 +138,42 @@ export async function agents({ api: { world }, recorder }: Story) {
     const send = (verb: string, summary: string, json?: object, status = 200) =>
       recorder.send(`${verb}DataOf${owner}`, summary, { token, path: { id }, json, status });
     await send("set", "A value", { key: "release", value: "1.4.0" });
+    await send("setBatch", "Two values", {
+      items: [
+        { key: "release", value: "1.4.0" },
+        { key: "channel", value: "beta" },
+      ],
+    });
     await send("get", "A value", { key: "release" });
     await send("get", "The webhook's payload", { key: `${world.config.serviceName}:webhook` });
     await send("get", "No such key", { key: "nothing" }, 404);
     await send("exists", "A known key", { key: "release" });
     await send("keys", "The keys");
   }
+}
+
+async function uploads({ api: { world, acme }, recorder }: Story, id: string) {
+  const agent = await startAgent(world.url, await agentTokenOf(world, acme.cluster));
+  const acquired = await agent.send("PUT", `/jobs/${id}/acquire`);
+  const { token } = acquired.body;
+  await agent.send("PUT", `/jobs/${id}/start`, {}, token);
+
+  const uuid = randomUUID();
+  await recorder.send("uploadPipeline", "A step behind a wait", {
+    token,
+    path: { id },
+    json: { uuid, pipeline: { env: { STAGE: "beta" }, steps: ["wait", { command: "./deploy.sh" }] } },
+    status: 200,
+  });
+  await recorder.send("uploadPipeline", "A step that cannot run as it says", {
+    token,
+    path: { id },
+    json: { uuid: randomUUID(), pipeline: { steps: [{ command: "make", depends_on: "test" }] } },
+    status: 422,
+  });
+  await recorder.send("getPipelineUpload", "It is applied", {
+    token,
+    path: { id, upload: uuid },
+    status: 200,
+  });
 }

@@ -49,6 +49,25 @@ export async function clustersAndQueues(story: Story) {
   await send("pauseDispatch", "The queue is paused already", { path: queue, json: {}, status: 422 });
   await send("resumeDispatch", "The queue again", { path: queue });
   await send("deleteQueue", "No answer but the status", { path: mac, status: 204 });
+  const tokens = await send("createClusterToken", "A token, shown this once", {
+    path: cluster,
+    json: { description: "Machines in the basement" },
+    status: 201,
+  });
+  await send("createClusterToken", "An address", {
+    path: cluster,
+    json: { allowed_ip_addresses: "10.0.0.0/8" },
+    status: 422,
+  });
+  const token = { ...cluster, token: tokens.body.id };
+  await send("listClusterTokens", "A page of tokens", { path: cluster });
+  await send("getClusterToken", "A token", { path: token });
+  await send("updateClusterToken", "Another description", { path: token, json: { description: "Cellar" } });
+  await send("updateClusterTokenByPatch", "Another description", {
+    path: token,
+    json: { description: "Attic" },
+  });
+  await send("revokeClusterToken", "No answer but the status", { path: token, status: 204 });
   const empty = await send("createCluster", "A cluster without a description", {
     json: { name: "Laboratory" },
     status: 201,

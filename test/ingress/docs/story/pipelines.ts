@@ -5,12 +5,31 @@ export async function pipelines(story: Story) {
   const send = openSender(story, story.org);
 
   const steps = [
-    { label: "Test", command: "npm ci && npm test" },
+    {
+      label: "Test",
+      command: "npm ci && npm test",
+      env: { NODE_ENV: "test" },
+      timeout_in_minutes: 30,
+      retry: { automatic: { exit_status: -1, limit: 2 } },
+      parallelism: 2,
+    },
+    "wait",
     { label: "Deploy", command: "./deploy.sh", agents: { queue: "default" } },
   ];
-  await send("createPipeline", "Two steps", {
-    json: { name: "Site", cluster_id: clusterId, default_branch: "main", steps },
+  await send("createPipeline", "Steps with a wait between them", {
+    json: {
+      name: "Site",
+      cluster_id: clusterId,
+      default_branch: "main",
+      repository: "https://git.example.com/site.git",
+      env: { CI_CACHE: "on" },
+      steps,
+    },
     status: 201,
+  });
+  await send("createPipeline", "A step that cannot run as it says", {
+    json: { name: "Skipped", cluster_id: clusterId, steps: [{ command: "make", if: "false" }] },
+    status: 422,
   });
   await send("createPipeline", "No steps", {
     json: { name: "Empty", cluster_id: clusterId, steps: [] },

@@ -45,6 +45,11 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
       "write_pipelines",
       "read_builds",
       "write_builds",
+      "read_agents",
+      "write_agents",
+      "read_job_env",
+      "read_build_logs",
+      "write_build_logs",
     ] as Scope[],
     description: "Release script",
   };

@@ -75,5 +75,21 @@ export async function triggersAndBuilds(story: Story) {
   await agents(story);
   await send("cancelBuild", "A canceled build", { path: { number: "2" } });
   await send("cancelBuild", "It has finished", { path: { number: "2" }, status: 422 });
+  await send("createBuild", "A commit of a branch", {
+    json: {
+      commit: "6113728f27ae82c7b1a177c8d03f9e96e0adf246",
+      branch: "topic",
+      message: "Try the new cache",
+      env: { CACHE: "on" },
+      meta_data: { release: "1.1" },
+      author: { name: "Ada", email: "ada@example.com" },
+    },
+    status: 201,
+  });
+  await send("createBuild", "A name that every build sets itself", {
+    json: { env: { SIGNALBOX_COMMIT: "HEAD" } },
+    status: 422,
+  });
+  await send("rebuildBuild", "A new build", { path: { number: "2" } });
   await send("deleteTrigger", "No answer but the status", { path: trigger, status: 204 });
 }

@@ -76,7 +76,7 @@ describeInBrowser("a member of an organization", () => {
     assert.equal(await heading(page), "Build #1 scheduled");
     const text = await mainText(page);
     assert.match(text, /From a webhook Commit HEAD Branch main Created just now by a webhook/);
-    assert.match(text, /make scheduled default make install scheduled default/);
+    assert.match(text, /make scheduled default waits .* make install scheduled default waits /);
     await page.locator("#environment > summary").click();
     assert.match(await mainText(page), /COLOUR, .*SIGNALBOX_PIPELINE_SLUG, /);
     await click(page, "Show values");

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import type { Actor } from "../../../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { cancelBuild } from "../../../../shared/builds/builds.ts";
+import { cancelBuild } from "../../../../shared/builds/cancel.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../../shared/clusters/store.ts";
 import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
@@ -13,9 +13,11 @@ import { createPipeline, defaultStep } from "../../../../shared/pipelines/pipeli
 import type { Pipeline } from "../../../../shared/pipelines/store.ts";
 import { createQueue, type NewQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
+import { plainTrigger } from "../../../../shared/triggers/input.ts";
 import { press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
+import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
@@ -70,6 +72,23 @@ const deletionRefused = async (page: Page, { cluster }: Exhibits) => {
   await page.goto(`${cluster}/delete`);
   await press(page, "Delete");
 };
+const wrongBuild = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines/site");
+  await page.locator("#new-build summary").click();
+  await page.getByLabel("Environment variables").fill("no equals sign");
+  await press(page, "Create build");
+};
+const fillToken = async (page: Page, cluster: string, description: string) => {
+  await page.goto(cluster);
+  await page.locator("#new-token summary").click();
+  const field = page.getByRole("textbox", { name: "Description" });
+  await field.evaluate((input) => input.removeAttribute("maxlength"));
+  await field.fill(description);
+  await press(page, "Create token");
+};
+const wrongToken = (page: Page, { cluster }: Exhibits) => fillToken(page, cluster, "x".repeat(256));
+const newRegistrationToken = (page: Page, { emptyCluster }: Exhibits) =>
+  fillToken(page, emptyCluster, "Machines in the laboratory");
 const hostedShape = async (page: Page, { cluster }: Exhibits) => {
   await page.goto(`${cluster}/queues/new`);
   await page.getByLabel("Key").fill("big machines");
@@ -162,6 +181,14 @@ export const everyPage: Look[] = [
   { name: "a queue", as: "ada", visit: (page, { queues }) => page.goto(queues.deploy) },
   { name: "a queue, paused", as: "ada", visit: (page, { queues }) => page.goto(queues.default) },
   { name: "a queue, hosted", as: "ada", visit: (page, { queues }) => page.goto(queues.hosted) },
+  { name: "a queue, with agents and jobs", as: "ada", visit: (page, { agents }) => page.goto(agents.queue) },
+  { name: "an agent", as: "ada", visit: (page, { agents }) => page.goto(agents.running) },
+  { name: "an agent, paused", as: "ada", visit: (page, { agents }) => page.goto(agents.paused) },
+  { name: "a build, jobs retried", as: "ada", visit: (page, { agents }) => page.goto(agents.build) },
+  { name: "a new build, refused", as: "ada", visit: wrongBuild },
+  { name: "a registration token, refused", as: "ada", visit: wrongToken },
+  { name: "a registration token, created", as: "ada", visit: newRegistrationToken },
+  { name: "revoking a registration token", as: "ada", visit: (page, { agents }) => page.goto(agents.revoke) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
   ...triggerLooks,
@@ -173,6 +200,7 @@ export async function exhibit(pages: Pages) {
     ...(await requests(pages)),
     ...(await furnish(pages)),
     triggers: await exhibitTriggers(pages),
+    agents: await exhibitAgents(pages),
     app: await connectedApp(pages),
     token: await ownToken(pages),
   };
@@ -291,15 +319,12 @@ async function buildsOf(
   { pipeline, branch = "main" }: { pipeline: Pipeline; branch?: string },
 ): Promise<void> {
   const created = await createTrigger(pages.services, actor, pipeline, {
-    type: "webhook",
+    ...plainTrigger,
     label: "Site",
-    enabled: true,
     message: "Publish what the editors changed: prices, opening hours and the map of all branches",
     commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
     branch,
     environment: { SITE_REGION: "eu-central" },
-    filter: null,
-    secret: null,
   });
   const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;
   for (let made = 0; made < 3; made++) await buildWebhook(pages, `/deliver/${created.token}`, payload);

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { createPipeline, defaultStep, requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
-import type { NewTrigger } from "../../../../shared/triggers/input.ts";
+import { type NewTrigger, plainTrigger } from "../../../../shared/triggers/input.ts";
 import { follow, press } from "../../../helpers/browser.ts";
 import { post } from "../../../helpers/http.ts";
 import type { Pages } from "../../../helpers/pages.ts";
@@ -89,19 +89,7 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
   const actor = { organization, userId: ada.id };
   const add = async (slug: string, input: Partial<NewTrigger>) => {
     const pipeline = await requirePipeline(services.db, organization.id, slug);
-    const made = await createTrigger(services, actor, pipeline, {
-      type: "webhook",
-      label: "Nightly",
-      enabled: true,
-      message: null,
-      commit: null,
-      branch: null,
-      environment: {},
-      filter: null,
-      secret: null,
-      ...input,
-    });
-    return made;
+    return createTrigger(services, actor, pipeline, { ...plainTrigger, label: "Nightly", ...input });
   };
   const { clusterId } = await requirePipeline(services.db, organization.id, "site");
   for (const name of ["Quiet", "Crowded"])

@@ -24,6 +24,17 @@ describeWithDatabase("a trigger", (database) => {
   after(() => pages.close());
 
   describe("editing", () => {
+    it("takes the 64 KB of variables that a trigger may have", async () => {
+      const { id } = await pages.acme.trigger();
+      const value = "é=".repeat((64 * 1024) / 3 - 1);
+      const fields = { ...form, environment_choice: "replace", environment: `TEXT=${value}` };
+
+      const answer = await pages.member.post(`${triggersPath}/${id}/edit`, fields);
+
+      assert.equal(answer.status, 303, answer.text);
+      assert.deepEqual(environmentOf(pages.services.cipher, await pages.find(id)), { TEXT: value });
+    });
+
     it("shows the names of variables and the end of the secret, and keeps both unless told", async () => {
       const secret = "the hook's secret 42";
       const environment = { REGION: "eu-value", TOKEN: "hidden-value" };

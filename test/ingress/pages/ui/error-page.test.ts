@@ -81,8 +81,8 @@ describeWithDatabase("an error page", (database) => {
   });
 
   it("keeps the error when the session cannot be read", async (t) => {
-    t.mock.method(pages.services.db, "select", () => {
-      throw new Error("the database is away");
+    t.mock.method(pages.services.clock, "now", () => {
+      throw new Error("the look-up fails");
     });
 
     const { status, text } = await bob.get("/nowhere");

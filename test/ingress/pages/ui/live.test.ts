@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cancelBuild } from "../../../../shared/builds/builds.ts";
+import { cancelBuild } from "../../../../shared/builds/cancel.ts";
 import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";

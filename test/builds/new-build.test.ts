@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { issueReadingToken } from "../../shared/builds/meta-data.ts";
+import { openEnvironment } from "../../shared/pipelines/environment.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { allBuilds, buildWebhook } from "../helpers/builds.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { request } from "../helpers/http.ts";
+
+describeOnBothDatabases("builds made by hand", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const create = (slug: string, body?: unknown) => api.send("POST", `/pipelines/${slug}/builds`, { body });
+  const rebuild = (slug: string, number: number) =>
+    api.send("PUT", `/pipelines/${slug}/builds/${number}/rebuild`);
+  const lastAudit = async () => {
+    const { db } = api.world.services;
+    const rows = await db.select().from(db.tables.auditEvents);
+    const last = rows.sort((a, b) => (a.id < b.id ? -1 : 1)).at(-1);
+    return [last?.action, last?.subjectType, last?.subject];
+  };
+
+  it("POST takes what the public Go client sends", async () => {
+    const { slug } = await api.newPipeline({ steps: [{ command: "a" }, "wait", { command: "b" }] });
+    const sent = {
+      commit: "abc",
+      branch: "topic",
+      message: "Hello",
+      author: { name: "Ada", email: "ada@example.com", username: "ada" },
+      clean_checkout: false,
+      env: { COLOUR: "red" },
+      meta_data: { release: "1.0" },
+      pull_request_id: 1,
+    };
+
+    const { status, body } = await create(slug, sent);
+
+    assert.equal(status, 201);
+    assert.deepEqual(
+      [body.number, body.commit, body.branch, body.message, body.source, body.state],
+      [1, "abc", "topic", "Hello", "api", "scheduled"],
+    );
+    assert.deepEqual(body.author, { name: "Ada", email: "ada@example.com" });
+    assert.equal(body.creator.id, api.admin.id);
+    assert.equal(body.env.COLOUR, "red");
+    assert.deepEqual(body.meta_data, { release: "1.0" });
+    assert.equal(body.rebuilt_from, null);
+    assert.deepEqual(
+      body.jobs.map((job: { state: string }) => job.state),
+      ["scheduled", "waiting", "waiting"],
+    );
+    assert.deepEqual((await api.send("GET", `/pipelines/${slug}/builds/1`)).body, body);
+    assert.deepEqual(await lastAudit(), ["created", "build", `${slug} #1`]);
+    const row = (await allBuilds(api.world)).at(-1);
+    assert.ok(!JSON.stringify(row).includes("red"));
+  });
+
+  it("POST has a default for every member", async () => {
+    const { slug } = await api.newPipeline({ default_branch: "trunk" });
+    const none = { commit: "", branch: null, message: " ", env: null, meta_data: null, author: null };
+    for (const body of [undefined, {}, none]) {
+      const answer = await create(slug, body);
+      assert.equal(answer.status, 201);
+      const { commit, branch, message, author, meta_data } = answer.body;
+      const expected = ["HEAD", "trunk", "Built by hand", null, {}];
+      assert.deepEqual([commit, branch, message, author, meta_data], expected);
+    }
+  });
+
+  it("POST reports all wrong members at once", async () => {
+    const refused = async (body: object, ...reasons: string[]) => {
+      const answer = await create("web", body);
+      const message = `Validation failed: ${reasons.join(", ")}`;
+      assert.deepEqual([answer.status, answer.body], [422, { message }]);
+    };
+    await refused(
+      { commit: 1, branch: [], message: {}, meta_data: { "service:webhook": "x", "": "y" } },
+      "Commit must be text",
+      "Branch must be text",
+      "Message must be text",
+      "The key service:webhook is reserved",
+      "Key can't be blank",
+    );
+    await refused(
+      { env: { SIGNALBOX_COMMIT: "x" } },
+      "Env names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself",
+    );
+    await refused({ env: { A: 1 } }, "Env variable A must be text, not a number");
+    await refused({ meta_data: { "service:webhook": "x" } }, "The key service:webhook is reserved");
+    await refused({ meta_data: { a: "x".repeat(102_401) } }, "Value is larger than 100 KB");
+    await refused({ meta_data: { a: 1 } }, "Meta-data values must be text");
+    await refused({ meta_data: "a" }, "Meta-data must be an object of names and text");
+    await refused({ author: "Ada" }, "Author must be an object");
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, "v"]));
+    await refused({ meta_data: many }, "Meta-data has more than 100 keys");
+  });
+
+  it("PUT …/rebuild makes a build like another, with the present steps", async () => {
+    const { slug } = await api.newPipeline({ steps: [{ command: "before" }] });
+    const sent = { commit: "abc", branch: "topic", message: "Hello", env: { COLOUR: "red" } };
+    const original = (await create(slug, { ...sent, author: { name: "Ada" }, meta_data: { a: "b" } })).body;
+    await api.send("PATCH", `/pipelines/${slug}`, { body: { steps: [{ command: "after" }] } });
+
+    const { status, body } = await rebuild(slug, 1);
+
+    assert.equal(status, 200);
+    const { number, commit, branch, message, author, meta_data } = body;
+    assert.deepEqual(
+      [number, commit, branch, message, author, meta_data],
+      [2, "abc", "topic", "Hello", { name: "Ada" }, {}],
+    );
+    assert.deepEqual(body.rebuilt_from, { id: original.id, number: 1, url: original.url });
+    assert.equal(body.env.COLOUR, "red");
+    assert.equal(body.env.SIGNALBOX_BUILD_NUMBER, "2");
+    assert.deepEqual(
+      body.jobs.map((job: { command: string }) => job.command),
+      ["after"],
+    );
+    assert.deepEqual(await lastAudit(), ["created", "build", `${slug} #2`]);
+    assert.equal((await rebuild(slug, 9)).status, 404);
+  });
+
+  it("PUT …/rebuild keeps variables of builds from before they were sealed", async () => {
+    const { slug } = await api.newPipeline();
+    const { id } = (await create(slug, { env: { A: "sealed", B: "sealed" } })).body;
+    const { db, cipher } = api.world.services;
+    const { builds } = db.tables;
+    await db.transaction(async (tx) => {
+      await tx
+        .update(builds)
+        .set({ environment: { A: "clear", C: "clear" } })
+        .where(eq(builds.id, id));
+    });
+
+    const { body } = await rebuild(slug, 1);
+
+    const [row] = await db.select().from(builds).where(eq(builds.id, body.id));
+    assert.deepEqual(row?.environment, {});
+    const all = { A: "sealed", B: "sealed", C: "clear" };
+    assert.deepEqual(openEnvironment(cipher, row?.environmentSealed ?? null), all);
+  });
+
+  it("PUT …/rebuild of a webhook's build keeps the payload readable, with numbers of their own", async () => {
+    const { slug } = await api.newPipeline();
+    const trigger = await api.acme.trigger({ environment: { COLOUR: "red" } }, slug);
+    const { services, url } = api.world;
+    const { number, deliveryId } = await buildWebhook(api.world, trigger.path, '{"a":1}');
+    const delivery = `/pipelines/${slug}/triggers/${trigger.id}/deliveries/${deliveryId}`;
+
+    const answers = await Promise.all([
+      rebuild(slug, number),
+      api.send("POST", `${delivery}/rebuild`),
+      rebuild(slug, number),
+      api.send("POST", `${delivery}/rebuild`),
+    ]);
+
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 201, 200, 201],
+    );
+    const made = (await allBuilds(api.world)).filter((each) => each.deliveryId === deliveryId);
+    assert.deepEqual(made.map((each) => each.rebuild).sort(), [0, 1, 2, 3, 4]);
+    const { id, env, jobs } = answers[0]?.body ?? assert.fail();
+    assert.equal(env.COLOUR, "red");
+    const token = await issueReadingToken(services, jobs[0]);
+    const payload = await request(`${url}/v3/builds/${id}/data/get`, {
+      method: "POST",
+      headers: { Authorization: `Token ${token}`, "Content-Type": "application/json" },
+      body: '{"key":"service:webhook"}',
+    });
+    assert.equal(payload.body.value, '{"a":1}');
+  });
+
+  it("are refused while a step has no queue", async () => {
+    const { key, id } = await api.newQueue();
+    const { slug } = await api.newPipeline({ steps: [{ command: "a", agents: { queue: key } }] });
+    await create(slug);
+    const { db } = api.world.services;
+    await db.transaction(async (tx) => {
+      const { queues } = tx.tables;
+      await tx.update(queues).set({ deletedAt: tx.now }).where(eq(queues.id, id));
+    });
+
+    const message = "The pipeline cannot build: a step has no queue to run on";
+    for (const answer of [await create(slug), await rebuild(slug, 1)])
+      assert.deepEqual([answer.status, answer.body], [422, { message }]);
+  });
+});

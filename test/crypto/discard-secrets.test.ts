@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
+import { openServices } from "../../shared/runtime/services.ts";
+import { buildWebhook } from "../helpers/builds.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+const newKey = "the next key, of at least 32 characters";
+
+async function discard(world: World, ...options: string[]) {
+  let [stdout, stderr] = ["", ""];
+  const { databaseUrl, redisUrl } = world.config;
+  await runAdmin(["secrets", "discard", ...options], {
+    env: { SECRET_KEY: newKey, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+    stdin: Readable.from([""]),
+    write: (text) => (stdout += text),
+    writeError: (text) => (stderr += text),
+  });
+  assert.equal(stderr, "");
+  return JSON.parse(stdout);
+}
+
+describeOnBothDatabases("secrets of a lost key", (database) => {
+  it("are counted, then deleted as the Operator, and the installation starts with another key", async () => {
+    const world = await startWorld(database);
+    const { db, log, clock } = world.services;
+    await checkSecretKey(world.services);
+    const acme = await setUpOrganization(world);
+    const plain = await acme.trigger({ environment: { COLOUR: "red" } });
+    const signed = await acme.trigger({ type: "github", secret: "signing secret" });
+    await buildWebhook(world, plain.path, "{}");
+    const services = openServices({ config: { ...world.config, secretKey: newKey }, log, clock });
+    const counts = {
+      variables_of_pipelines: 0,
+      variables_of_triggers: 1,
+      secrets_of_triggers: 1,
+      variables_of_builds: 1,
+    };
+
+    assert.deepEqual(await discard(world), { discarded: false, ...counts });
+    await assert.rejects(checkSecretKey(services), WrongSecretKey);
+    const before = (await db.select().from(db.tables.auditEvents)).length;
+    assert.deepEqual(await discard(world, "--key-is-lost"), { discarded: true, ...counts });
+
+    assert.ok(await checkSecretKey(services));
+    const triggers = await db.select().from(db.tables.triggers);
+    const rows = triggers.map(({ id, enabled, secretSealed, environmentSealed }) => [
+      [id, enabled],
+      [secretSealed, environmentSealed],
+    ]);
+    assert.deepEqual(
+      new Map(rows.map(([row]) => row as [string, boolean])),
+      new Map([
+        [plain.id, true],
+        [signed.id, false],
+      ]),
+    );
+    assert.deepEqual(rows.flatMap(([, sealed]) => sealed).filter(Boolean), []);
+    const events = (await db.select().from(db.tables.auditEvents)).slice(before);
+    const users = await db.select().from(db.tables.users);
+    assert.deepEqual(events.map(({ subjectType }) => subjectType).sort(), ["build", "trigger", "trigger"]);
+    for (const { actorId } of events) assert.equal(users.find(({ id }) => id === actorId)?.name, "Operator");
+    assert.deepEqual(await discard(world), {
+      discarded: false,
+      variables_of_pipelines: 0,
+      variables_of_triggers: 0,
+      secrets_of_triggers: 0,
+      variables_of_builds: 0,
+    });
+    await services.close();
+    await world.close();
+  });
+});

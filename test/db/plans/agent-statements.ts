@@ -1,0 +1,69 @@
+import * as leases from "../../../shared/agents/lease-store.ts";
+import * as agents from "../../../shared/agents/store.ts";
+import * as agentTokens from "../../../shared/agents/token-store.ts";
+import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
+import * as progress from "../../../shared/builds/progress-store.ts";
+import type { Db, Tx } from "../../../shared/db/database.ts";
+import { lockQueueIfDispatching } from "../../../shared/dispatch/store.ts";
+import { newId } from "../../../shared/ids.ts";
+import { shared } from "./fill.ts";
+
+const now = new Date(Date.UTC(2026, 0, 1, 1));
+/** Few rows are older. */
+const before = new Date(Date.UTC(2026, 0, 1, 0, 1));
+const ids = Array.from({ length: 20 }, (_, index) => newId(new Date(now.getTime() + index)));
+const [id = ""] = ids;
+const [queueId = ""] = shared.few;
+const lease = { jobId: id, agentId: id, attempt: 1 };
+const waiting = { buildId: id, from: 0, to: 5 };
+
+/** Of pings, accepts, starts, finishes and sweeps. */
+export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
+  "agents that ping": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
+  "the jobs of agents that ping": (db) => leases.listJobsById(db, { ids }),
+  "queues with work": (db) => leases.listQueuesWithWork(db, { ids: shared.few }),
+  "a dispatching queue": (db) => lockQueueIfDispatching(db, queueId),
+  "waiting jobs": (db) => leases.listWaitingJobs(db, queueId, 50),
+  "builds of waiting jobs": (db) => progress.lockBuilds(db, ids),
+  "agents that may take jobs": (db) => agents.listReadyAgents(db, queueId, now, 100),
+  "agents that had jobs": (db) => leases.listAgentsOfJobs(db, ids),
+  "an agent that gets a job": (db) => agents.reserveIfFree(db, { id, jobId: null }, id, now),
+  "an agent that gets another job": (db) => agents.reserveIfFree(db, { id, jobId: id }, id, now),
+  "an assigned job": (db) => leases.assignIfScheduled(db, id, id, now),
+  "an agent": (db) => agents.findAgent(db, id),
+  "an agent that connects": (db) => agents.connectIfNot(db, id, now),
+  "an agent that disconnects": (db) => agents.disconnectIfPresent(db, { id, jobId: id }, now),
+  "heartbeats of agents": (db) => agents.markSeen(db, ids, now),
+  "a changed agent": (db) => agents.updateAgentIfPresent(db, id, { pausedNote: "" }),
+  "the registrar of a token": (db) => agentTokens.findByTokenHash(db, "hash", now),
+  "a used registration token": (db) => agentTokens.updateAgentTokenIfActive(db, id, { lastUsedAt: now }),
+  "a job with its build": (db) => leases.findJobWithBuild(db, id),
+  "an accepted job": (db) => leases.acceptIfAssigned(db, lease, now),
+  "old tokens of an attempt": (db) => deleteOldJobTokens(db, { jobId: id, attempt: 1, kept: 0 }),
+  "a started job": (db) => leases.startIfAccepted(db, lease, { now, timesOutAt: null }),
+  "a started job that is canceled": (db) => leases.setStartedIfCanceling(db, lease, now),
+  "a started build": (db) => progress.startBuildIfScheduled(db, id, now),
+  "a finished job": (db) =>
+    leases.endIfLeased(db, lease, { from: "running", ending: { state: "passed", softFailed: false }, now }),
+  "an agent whose job has finished": (db) =>
+    agents.freeIfFinished(db, { agentId: id, jobId: id }, { isLast: false, now }),
+  "active jobs of a build": (db) => progress.hasActiveJobs(db, id),
+  "failed jobs of a build": (db) => progress.hasFailedJobs(db, id),
+  "waits of a build": (db) => progress.listWaiters(db, id),
+  "a reached wait": (db) => progress.passWaiterIfWaiting(db, id, now),
+  "jobs behind a reached wait": (db) => progress.scheduleIfWaiting(db, waiting, now),
+  "jobs behind a failed wait": (db) => progress.failIfWaiting(db, waiting, now),
+  "a retried job": (db) => progress.markRetriedIfNot(db, id, id),
+  "agents that were not seen": (db) =>
+    agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200 }),
+  "agents that a clock ahead saw": (db) => agents.listAgentsSeenAfter(db, now, 200),
+  "a lost agent": (db) => agents.loseIfUnseen(db, { id, jobId: id }, { seenBefore: before, now }),
+  "the job of a lost agent": (db) => leases.requeueIfLeased(db, lease),
+  "agents past their retention": (db) => agents.deleteAgentsDisconnectedBefore(db, before, 200),
+  "jobs past their time-out": (db) => leases.listJobsPastTimeout(db, now, 100),
+  "a job past its time-out": (db) => leases.timeOutIfRunning(db, id, now),
+  "the next queue with waiting jobs": (db) => leases.findQueueWithWaitingJobs(db, queueId),
+  "jobs that wait for long": (db) =>
+    leases.listJobsWaitingSince(db, queueId, { before, lowestId: id, limit: 100 }),
+  "an expired job": (db) => leases.expireIfScheduled(db, id, { before, now, reason: "" }),
+};

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { findRegistrar } from "../../../../shared/agents/tokens.ts";
+import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
+import { build } from "../../../helpers/api.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+describeWithDatabase("the pages of agents", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+  let bob: Visitor;
+  let registrationToken: string;
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+    bob = await pages.visitor(pages.bob);
+    registrationToken = await agentTokenOf(pages, pages.acme.cluster);
+  });
+  after(() => pages.close());
+
+  const start = (given = {}) => startAgent(pages.url, registrationToken, given);
+  const agentPath = ({ id }: { id: string }) => `/organizations/acme/agents/${id}`;
+
+  it("says that jobs wait and no agent is connected, until one is", async () => {
+    await build(pages, pages.acme.pipeline.id, 22);
+
+    const waiting = (await ada.get(pages.paths.queue)).text;
+
+    assert.match(waiting, /no agent of this queue is connected/);
+    assert.match(waiting, /and 2 more/);
+    const agent = await start({ name: "builder-7", hostname: "basement", meta_data: ["gpu=yes"] });
+    const { token } = await agent.begin((await agent.offered()) ?? "");
+    const running = (await ada.get(pages.paths.queue)).text;
+    assert.doesNotMatch(running, /no agent of this queue is connected/);
+    for (const text of ["builder-7", "basement", "gpu=yes", "Running jobs", "Waiting jobs", "and 1 more"])
+      assert.ok(running.includes(text), text);
+    assert.match((await ada.get(pages.paths.cluster)).text, /builder-7/);
+    assert.match((await ada.get(agentPath(agent))).text, /Web #1/);
+    await agent.finish((await agent.offered()) ?? "", 0, token);
+  });
+
+  it("pauses, resumes and stops an agent, by any member", async () => {
+    const agent = await start({ name: "paused" });
+    const at = agentPath(agent);
+
+    const paused = await bob.post(`${at}/pause`, { note: "New <disks>", minutes: "5" });
+
+    assert.equal(paused.headers.get("location"), `${at}?notice=agent_paused`);
+    assert.match((await bob.get(at)).text, /Paused by Bob.*New &lt;disks>|New &lt;disks&gt;/s);
+    assert.equal((await agent.ping()).action, "pause");
+    assert.equal((await bob.post(`${at}/pause`, {})).status, 422);
+    await bob.post(`${at}/resume`, {});
+    assert.equal((await agent.ping()).action, "run");
+    for (const minutes of ["0", "x", "99999"]) {
+      const refused = await bob.post(`${at}/pause`, { note: "kept", minutes });
+      assert.equal(refused.status, 422);
+      assert.match(refused.text, /Minutes must be a whole number/);
+      assert.match(refused.text, /kept/);
+    }
+    const stopped = await bob.post(`${at}/stop`, {});
+    assert.equal(stopped.headers.get("location"), `${at}?notice=agent_stopped`);
+    assert.equal((await agent.ping()).action, "disconnect");
+  });
+
+  it("answers 404 for agents of other organizations, and 403 without the form's token", async () => {
+    const agent = await start();
+    const path = `/organizations/globex/agents/${agent.id}`;
+
+    assert.equal((await ada.get(path)).status, 404);
+    assert.equal((await ada.get("/organizations/acme/agents/x")).status, 404);
+    assert.equal((await ada.post(`${path}/stop`, {})).status, 404);
+    const foreign = await ada.post(`${agentPath(agent)}/stop`, { csrf_token: "wrong" });
+    assert.equal(foreign.status, 403);
+    assert.equal((await agent.ping()).action, "run");
+  });
+
+  it("creates a registration token, shows it once, and revokes it", async () => {
+    const at = `${pages.paths.cluster}/tokens`;
+    const created = await ada.post(at, { description: "Basement", queue: pages.acme.queue.id, days: "30" });
+
+    const token = /sbct_[0-9A-Za-z]{49}/.exec(created.text)?.[0] ?? "";
+    const registrar = await findRegistrar(pages.services, token);
+    assert.equal(registrar?.queue?.id, pages.acme.queue.id);
+    const cluster = (await ada.get(pages.paths.cluster)).text;
+    assert.match(cluster, /Basement/);
+    assert.doesNotMatch(cluster, /sbct_/);
+    const revoke = `${at}/${registrar?.token.id}/revoke`;
+    assert.equal((await bob.get(revoke)).status, 403);
+    assert.match((await ada.get(revoke)).text, /Revoke this token/);
+    const revoked = await ada.post(revoke, {});
+    assert.equal(revoked.headers.get("location"), `${pages.paths.cluster}?notice=agent_token_revoked`);
+    assert.equal(await findRegistrar(pages.services, token), undefined);
+    assert.equal((await ada.get(revoke)).status, 404);
+  });
+
+  it("lets only admins create tokens, and says what is wrong with one", async () => {
+    const at = `${pages.paths.cluster}/tokens`;
+
+    assert.equal((await bob.post(at, { description: "Mine" })).status, 403);
+    assert.doesNotMatch((await bob.get(pages.paths.cluster)).text, /New token/);
+    const long = await ada.post(at, { description: "x".repeat(256) });
+    assert.equal(long.status, 422);
+    assert.match(long.text, /Description is too long/);
+    const queue = await ada.post(at, { description: "x", queue: pages.acme.cluster.id });
+    assert.match(queue.text, /Queue must be a queue of the cluster/);
+  });
+
+  it("cancels and retries a job, and folds the retried one", async () => {
+    const created = await bob.post(`${pages.paths.pipeline}/builds`, {
+      message: "By hand",
+      branch: "topic",
+      commit: "",
+      environment: "REGION=eu",
+    });
+    const path = (created.headers.get("location") ?? "").replace("?notice=build_created", "");
+    const jobOf = async () => /jobs\/([\w-]{36})\/(cancel|retry)/.exec((await bob.get(path)).text)?.[1];
+    const job = await jobOf();
+
+    const canceled = await bob.post(`${path}/jobs/${job}/cancel`, {});
+    assert.equal(canceled.headers.get("location"), `${path}?notice=job_canceled`);
+    assert.equal((await bob.post(`${path}/jobs/${job}/cancel`, {})).status, 422);
+    const retried = await bob.post(`${path}/jobs/${job}/retry`, {});
+    assert.equal(retried.headers.get("location"), `${path}?notice=job_retried`);
+
+    const shown = (await bob.get(path)).text;
+    for (const text of ["By hand", "topic", "1 earlier attempt", "REGION"])
+      assert.ok(shown.includes(text), text);
+    assert.notEqual(await jobOf(), job);
+    assert.equal((await bob.post(`${path}/jobs/x/cancel`, {})).status, 404);
+    const again = await bob.post(`${path}/rebuild`, {});
+    assert.match(again.headers.get("location") ?? "", /builds\/\d+\?notice=build_created$/);
+    assert.notEqual(again.headers.get("location")?.split("?")[0], path);
+  });
+
+  it("says what is wrong with a new build", async () => {
+    const refused = await ada.post(`${pages.paths.pipeline}/builds`, {
+      message: "Kept message",
+      environment: "no equals sign",
+    });
+
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /Line 1 of the environment variables has no = after a name/);
+    assert.match(refused.text, /Kept message/);
+  });
+});

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, it } from "node:test";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { leaseJob, newJob } from "../../../agents/logs/jobs-with-logs.ts";
+import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
+import { sqlite } from "../../../helpers/databases.ts";
+import { type Pages, startPages } from "../../../helpers/pages.ts";
+
+const mark = (second: number) => `\x1b_bk;t=${Date.UTC(2026, 10, 21, 16, 12, second)}\x07`;
+const log = [
+  `${mark(1)}~~~ Preparing working directory`,
+  `${mark(1)}# Creating a folder`,
+  `${mark(2)}--- Installing packages`,
+  ...Array.from({ length: 12 }, (_, index) => `${mark(3)}added package ${index}`),
+  `${mark(4)}+++ Running the tests`,
+  `${mark(5)}\x1b[90m$\x1b[0m npm test`,
+  `${mark(6)}\x1b[32m✔\x1b[0m passes \x1b[1mbold\x1b[22m \x1b[2mdim\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4munderlined\x1b[0m`,
+  `${mark(7)}${[1, 2, 3, 4, 5, 6, 7].map((color) => `\x1b[3${color}mcolor ${color}\x1b[0m \x1b[4${color}mon ${color}\x1b[0m`).join(" ")}`,
+  `${mark(8)}<script>document.title = "hacked"</script> & <img src=x onerror=alert(1)>`,
+  `${mark(9)}\x1b]8;;https://example.com/\x07a link\x1b]8;;\x07 and \x1b]8;;javascript:alert(1)\x07none\x1b]8;;\x07`,
+  `${mark(9)}10%\r50%\r100%`,
+  `${mark(10)}${"a very long line that wraps ".repeat(20)}`,
+  "",
+].join("\r\n");
+
+describeInBrowser("the log of a job", () => {
+  let pages: Pages;
+  let page: Page;
+
+  before(async () => {
+    pages = await startPages(sqlite);
+    page = await openWindow(pages.url, {
+      cookie: await pages.cookieOf(pages.ada),
+      viewport: { width: 1100, height: 800 },
+    });
+  });
+  after(() => pages.close());
+
+  const newLog = async (text: string) => {
+    const made = await newJob(pages.services, pages.acme);
+    const job = await leaseJob(pages.services, made);
+    await job.log(text);
+    return { ...made, ...job };
+  };
+  const shown = () => page.locator(".lines").innerText();
+
+  it("looks right in light, in dark and on a phone", async () => {
+    const { page: path } = await newLog(log);
+    const folder = process.env.TEST_SCREENSHOTS || mkdtempSync(join(tmpdir(), "signalbox-screenshots-"));
+    mkdirSync(folder, { recursive: true });
+    const faults = async (options: axe.RunOptions) => {
+      if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+      const { violations } = await page.evaluate(
+        (given) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, given),
+        options,
+      );
+      const isGrave = ({ impact }: axe.Result) => impact === "serious" || impact === "critical";
+      return violations.filter(isGrave).flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+    };
+
+    await page.goto(`${path}#L5`);
+    await page.getByLabel("Show times").check();
+    for (const [look, media, width] of [
+      ["light", "light", 1100],
+      ["dark", "dark", 1100],
+      ["phone", "light", 375],
+    ] as const) {
+      await page.emulateMedia({ colorScheme: media });
+      await page.setViewportSize({ width, height: 800 });
+      await page.screenshot({ path: join(folder, `log-of-a-job-${look}.png`), fullPage: true });
+      assert.deepEqual(await faults({}), [], look);
+    }
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 375, `scrolls sideways: ${width} pixels wide`);
+    await page.setViewportSize({ width: 1100, height: 800 });
+  });
+
+  it("folds groups, hides times and runs nothing of the job", async () => {
+    const { page: path } = await newLog(log);
+    await page.goto(path);
+
+    assert.deepEqual(
+      await page.locator(".lines details").evaluateAll((all) => all.map((each) => each.hasAttribute("open"))),
+      [false, false, true],
+    );
+    await page.locator("summary", { hasText: "Installing packages" }).click();
+    assert.match(await shown(), /added package 11/);
+    assert.doesNotMatch(await shown(), /16:12:05/);
+    await page.getByLabel("Show times").check();
+    assert.match(await shown(), /16:12:05/);
+    assert.match(await shown(), /<script>document.title/);
+    assert.match(await shown(), /100%/);
+    assert.doesNotMatch(await shown(), /50%/);
+    assert.equal(await page.locator(".lines script, .lines img").count(), 0);
+    assert.deepEqual(
+      await page.locator(".lines a[rel]").evaluateAll((all) => all.map((each) => each.getAttribute("href"))),
+      ["https://example.com/"],
+    );
+  });
+
+  it("opens the group that a link leads into", async () => {
+    const { page: path } = await newLog(log);
+    await page.goto(`${path}#L8`);
+    await page.locator("#L8").waitFor({ state: "visible" });
+    assert.match(await page.locator("#L8").innerText(), /added package 4/);
+  });
+
+  it("grows as the job writes, and completes lines", async () => {
+    const job = await newLog("+++ Tests\nfirst\nsec");
+    await page.goto(job.page);
+    const group = page.locator(".lines details");
+    assert.match(await shown(), /first\s+3\s*sec$/);
+
+    await job.send(2, 19, "ond\nthird\n");
+    await page.locator("#L4").waitFor();
+    await page.locator("#L2").evaluate((line) => line.setAttribute("data-same", ""));
+    await job.send(3, 29, "--- More\nfourth\n");
+    await page.locator("#L6").waitFor({ state: "attached" });
+
+    assert.equal(await page.locator("[data-same]").count(), 1, "the page kept its lines");
+    assert.deepEqual(await group.locator("p").allTextContents(), ["2first", "3second", "4third", "6fourth"]);
+    assert.equal(await group.count(), 2);
+    await job.finish();
+    pages.services.events.publish([`build:${job.buildId}`]);
+    await page.locator("h1 .state.passed").waitFor();
+    assert.equal(await page.locator("[data-same]").count(), 1);
+  });
+});
