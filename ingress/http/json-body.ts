@@ -58,20 +58,28 @@ export async function readJson<T>(
   const isLarge = body.bytes.length > maxBytesAtOnce;
   const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());
   if (parsed.success) return parsed.data;
-  const problems = await alsoCheck?.(soundMembers(given, parsed.error));
+  const problems = await alsoCheck?.(soundMembers(schema, given, parsed.error));
   throw refuse(...toProblems(parsed.error), ...(problems ?? []));
 }
 
 /** Names the required members. */
 function missingBody(schema: z.ZodType): string {
-  const { required = [] } = toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const { required = [] } = inputOf(schema);
   const members = required.length > 0 ? required.join(", ") : "the members to change";
   return `Body is missing: it must be a JSON object with ${members}`;
 }
 
-function soundMembers(given: object, { issues }: z.ZodError): Record<string, unknown> {
+/** Without members that the schema does not name: nothing has checked their types. */
+function soundMembers(schema: z.ZodType, given: object, { issues }: z.ZodError): Record<string, unknown> {
   const unsound = new Set(issues.map(({ path }) => path[0]));
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !unsound.has(name)));
+  const { properties = {} } = inputOf(schema);
+  return Object.fromEntries(
+    Object.entries(given).filter(([name]) => Object.hasOwn(properties, name) && !unsound.has(name)),
+  );
+}
+
+function inputOf(schema: z.ZodType) {
+  return toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 }
 
 async function parseObject(bytes: Buffer, isOptional: boolean): Promise<object> {

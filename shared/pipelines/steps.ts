@@ -112,7 +112,9 @@ const stepObject = members
 const stepText = z
   .enum(waitTypes, {
     error: ({ input }) =>
-      unsupported.includes(String(input)) ? `Step ${input} is not supported` : "Steps must be objects",
+      typeof input === "string" && unsupported.includes(input)
+        ? `Step ${input} is not supported`
+        : "Steps must be objects",
   })
   .transform((): Step => ({ type: "wait" }));
 

@@ -156,6 +156,7 @@ describeOnBothDatabases("pipelines", (database) => {
       await invalid(create(body), reason);
       await invalid(update(slug, body), reason);
     }
+    await invalid(update(slug, { name: null, slug: [] }), "Name can't be blank");
   });
 
   it("GET …/pipelines?name= finds a part of the names, in any case", async () => {

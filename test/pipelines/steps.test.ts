@@ -237,6 +237,7 @@ describe("a wait", () => {
 
   it("is no other text", () => {
     for (const text of ["make", "", "WAIT"]) assert.equal(parsed(text), "Steps must be objects");
+    assert.equal(parsed({ toString: null }), "Step command can't be blank"); // cannot become a string
     for (const text of ["block", "input"]) assert.equal(parsed(text), `Step ${text} is not supported`);
   });
 });

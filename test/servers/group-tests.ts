@@ -7,7 +7,7 @@ const bytesOfAFile = 3000;
 const bytesOf: [text: string, bytes: number][] = [
   ["scripts/prove/main.ts", 300_000],
   ["./fuzz.ts", 120_000],
-  ["testPlans(postgres", 100_000],
+  ["testPlans(postgres", 60_000],
   ["findPayloadProblem", 60_000],
   ["/helpers/browser.ts", 30_000],
   ["/helpers/processes.ts", 30_000],
