@@ -36,7 +36,7 @@ function finish(exitCode: number): Promise<never> {
 }
 
 /** More of them end closer together, but each loads the program. */
-const processes = { quick: 8, all: 12 };
+const processes = { quick: 6, all: 12 };
 const compileCache = "node_modules/.cache/compile";
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

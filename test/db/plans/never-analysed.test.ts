@@ -1,0 +1,6 @@
+import { describe } from "node:test";
+import { sqlite } from "../../helpers/databases.ts";
+import { testPlans } from "./check.ts";
+
+// Nothing analyses a database by itself. Without statistics, the plans do not depend on the rows.
+describe("SQLite, never analysed", () => testPlans(sqlite, 1000, { isAnalysed: false }));
