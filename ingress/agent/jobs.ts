@@ -17,7 +17,8 @@ import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { toStorable } from "../../shared/validation.ts";
-import { isLeased, type JobCall, requireAgentSession, requireJobCall, requireLease } from "../auth/agent.ts";
+import { isLeased, type JobCall, requireAgentSession, requireJobCall } from "../auth/agent.ts";
+import type { Attempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
@@ -42,36 +43,43 @@ export const finishBody = z.object({
 });
 
 /** Handlers of the life of a job: `/v3/jobs/:id`, `accept`, `acquire`, `start`, `finish`. */
-export function jobHandlers(services: Services, bodies: Bodies, group: LeaseGroup) {
+export function jobHandlers(
+  services: Services,
+  { bodies, leases: group, attempts }: { bodies: Bodies; leases: LeaseGroup; attempts: Attempts },
+) {
   const idOf = (event: H3Event) => pathParameter(event, "id") ?? "";
+  const present = async (agent: Agent, accepted: Accepted) => {
+    attempts.remember(accepted);
+    return presentJob(services, agent, accepted);
+  };
 
   return {
     accept: defineHandler(async (event) => {
       const agent = await requireAgentSession(services, event);
       const job = await requireJobOfCluster(services, agent, idOf(event));
-      return presentJob(services, agent, await acceptJob(services, group, agent, job));
+      return present(agent, await acceptJob(services, group, agent, job));
     }),
 
     acquire: defineHandler(async (event) => {
       const agent = await requireAgentSession(services, event);
       const job = await requireJobOfCluster(services, agent, idOf(event));
-      return presentJob(services, agent, await acquireJob(services, group, agent, job));
+      return present(agent, await acquireJob(services, group, agent, job));
     }),
 
     start: defineHandler(async (event) => {
-      const { build, lease } = await requireLease(services, event);
+      const { organizationId, buildId, lease } = await attempts.require(event);
       await readJson(
-        { event, bodies, organizationId: build.organizationId },
+        { event, bodies, organizationId },
         { schema: startBody, isOptional: true, refuse: unprocessable },
       );
-      await startJob(services, group, build.id, lease);
+      await startJob(services, group, buildId, lease);
       return {};
     }),
 
     finish: defineHandler(async (event) => {
-      const { build, lease } = await requireJobCall(services, event);
+      const { organizationId, buildId, lease } = await attempts.require(event);
       const given = await readJson(
-        { event, bodies, organizationId: build.organizationId },
+        { event, bodies, organizationId },
         { schema: finishBody, refuse: unprocessable },
       );
       const result = {
@@ -80,7 +88,7 @@ export function jobHandlers(services: Services, bodies: Bodies, group: LeaseGrou
         signalReason: given.signal_reason ?? null,
         isLast: given.ignore_agent_in_dispatches ?? false,
       };
-      await finishJob(services, group, build.id, { lease, result });
+      await finishJob(services, group, buildId, { lease, result });
       return {};
     }),
 

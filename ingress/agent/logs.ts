@@ -3,7 +3,8 @@ import { openLogIntake } from "../../shared/agents/logs/append.ts";
 import { chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { requireJobCall, requireLease } from "../auth/agent.ts";
+import { requireJobCall } from "../auth/agent.ts";
+import type { Attempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 
@@ -12,18 +13,20 @@ const maxBodyBytes = maxChunkBytes + 4096;
 const maxSequence = 2 ** 31 - 1;
 
 /** Handlers of a job's log. Agents drop for good what is answered 4xx, and send again after a 503. */
-export function logHandlers(services: Services, bodies: Bodies) {
+export function logHandlers(
+  services: Services,
+  { bodies, attempts }: { bodies: Bodies; attempts: Attempts },
+) {
   const intake = openLogIntake(services);
 
   return {
     /** POST /v3/jobs/:id/chunks?sequence&offset&size: a piece of the log, as gzip or plain. */
     chunks: defineHandler(async (event) => {
-      const { lease, build } = await requireLease(services, event);
+      const { lease, organizationId } = await attempts.require(event);
       keepOutOfLog(event);
       const sequence = requireNumber(event, "sequence", maxSequence);
       const start = requireNumber(event, "offset", Number.MAX_SAFE_INTEGER);
       const isGzip = requireEncoding(event) === "gzip";
-      const { organizationId } = build;
       using body = await bodies.read(event, maxBodyBytes, chunkTooLarge, { organizationId });
       const chunk = { sequence, start, body: body.bytes, isGzip };
       await intake.append({ ...lease, organizationId }, chunk);

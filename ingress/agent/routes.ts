@@ -5,6 +5,7 @@ import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { openAttempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Route } from "../http/routing.ts";
 import { jobHandlers } from "./jobs.ts";
@@ -28,8 +29,9 @@ export function agentRoutes(
   { handOut, leases, presence }: AgentParts,
 ): Route[] {
   const session = sessionHandlers(services, { bodies, handOut, presence });
-  const jobs = jobHandlers(services, bodies, leases);
-  const logs = logHandlers(services, bodies);
+  const attempts = openAttempts(services);
+  const jobs = jobHandlers(services, { bodies, leases, attempts });
+  const logs = logHandlers(services, { bodies, attempts });
   const data = { bodies, payloadReads: new PayloadReads(services) };
   const pipelines = pipelineHandlers(services, bodies);
   return [

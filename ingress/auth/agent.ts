@@ -137,7 +137,7 @@ async function findSession({ db }: Services, token: string): Promise<Agent | und
   return agent?.state === "disconnected" ? undefined : agent;
 }
 
-function agentToken(event: H3Event): string | undefined {
+export function agentToken(event: H3Event): string | undefined {
   return /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
 }
 

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, lt, lte, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
+import { prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { maxChunkBytes } from "./codec.ts";
 
@@ -75,14 +76,22 @@ export async function putLogs(tx: Tx, logs: JobLog[]): Promise<void> {
     });
 }
 
-/** Undefined if it is counted already, or does not exist. */
-export async function countLogIfOpen(tx: Tx, key: LogKey): Promise<JobLog | undefined> {
+const countLog = prepared<LogKey, JobLog, Tx>((tx) => {
   const { jobLogs } = tx.tables;
-  const [log] = await tx
+  const isOfAttempt = and(
+    eq(jobLogs.jobId, sql.placeholder("jobId")),
+    eq(jobLogs.attempt, sql.placeholder("attempt")),
+  );
+  return tx
     .update(jobLogs)
     .set({ isCounted: true })
-    .where(and(isLog(jobLogs, key), eq(jobLogs.isCounted, false)))
+    .where(and(isOfAttempt, eq(jobLogs.isCounted, false)))
     .returning();
+});
+
+/** Undefined if it is counted already, or does not exist. */
+export async function countLogIfOpen(tx: Tx, key: LogKey): Promise<JobLog | undefined> {
+  const [log] = await countLog(tx, { jobId: key.jobId, attempt: key.attempt });
   return log;
 }
 
