@@ -10,7 +10,7 @@ import { listJobsById } from "../../shared/agents/lease-store.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
-import type { Job } from "../../shared/builds/store.ts";
+import { type Job, listBuildNumbers } from "../../shared/builds/store.ts";
 import { isId } from "../../shared/ids.ts";
 import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
@@ -126,10 +126,12 @@ async function presentJob(services: Services, agent: Agent, { job, build, token 
   const creator = build.creatorId
     ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
     : undefined;
+  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
+  const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
   return {
     id: job.id,
     state: job.state,
-    env: jobEnvironment({ config, cipher, organization, pipeline, build, job, agent, creator }),
+    env: jobEnvironment(context),
     chunks_max_size_bytes: maxChunkBytes,
     chunks_interval_seconds: chunkSeconds,
     log_max_size_bytes: config.jobLogBytes,

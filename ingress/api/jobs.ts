@@ -82,7 +82,7 @@ export function jobOperations(services: Services): Operation[] {
       run: async (call) => {
         const { organization } = call.caller;
         const { details, found, agents } = await jobOf(call);
-        const { build, pipeline } = details;
+        const { build, pipeline, rebuiltFrom } = details;
         const agent = agents.get(found.job.agentId ?? "");
         if (!agent) {
           const address = { org: organization.slug, slug: pipeline.slug };
@@ -97,9 +97,8 @@ export function jobOperations(services: Services): Operation[] {
         const creators = await listUsersById(db, build.creatorId === null ? [] : [build.creatorId]);
         const creator = creators.get(build.creatorId ?? "");
         const { job } = found;
-        return {
-          env: jobEnvironment({ config, cipher, organization, pipeline, build, job, agent, creator }),
-        };
+        const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
+        return { env: jobEnvironment(context) };
       },
     }),
   ];

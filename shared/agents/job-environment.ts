@@ -25,6 +25,7 @@ export interface JobContext {
   job: Job;
   agent: Agent;
   creator: User | undefined;
+  rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
 }
 
 /**
@@ -77,7 +78,7 @@ function withPrefix(prefix: string, facts: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${prefix}_${name}`, value]));
 }
 
-function buildFacts({ config, organization, pipeline, build, creator }: JobContext) {
+function buildFacts({ config, organization, pipeline, build, creator, rebuiltFrom }: JobContext) {
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
     ORGANIZATION_ID: organization.id,
@@ -94,7 +95,8 @@ function buildFacts({ config, organization, pipeline, build, creator }: JobConte
     BUILD_CREATOR_EMAIL: creator?.email,
     BUILD_AUTHOR: build.author?.name,
     BUILD_AUTHOR_EMAIL: build.author?.email,
-    REBUILT_FROM_BUILD_ID: build.rebuiltFromId ?? undefined,
+    REBUILT_FROM_BUILD_ID: rebuiltFrom?.id,
+    REBUILT_FROM_BUILD_NUMBER: rebuiltFrom && String(rebuiltFrom.number),
     BRANCH: build.branch,
     COMMIT: build.commit,
     MESSAGE: build.message,
@@ -125,7 +127,12 @@ function agentFacts({ agent }: JobContext) {
     const [, key = tag, value = ""] = /^([^=]*)=(.*)$/s.exec(tag) ?? [];
     return [`AGENT_META_DATA_${key.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`, value] as const;
   });
-  return { AGENT_ID: agent.id, AGENT_NAME: agent.name || agent.id, ...Object.fromEntries(tags) };
+  return {
+    AGENT_ID: agent.id,
+    AGENT_NAME: agent.name || agent.id,
+    COMPUTE_TYPE: "self-hosted",
+    ...Object.fromEntries(tags),
+  };
 }
 
 /** Without a repository, variables that a caller gave decide nothing about the checkout. */

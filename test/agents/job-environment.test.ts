@@ -19,10 +19,11 @@ interface Given {
   job?: Partial<Job>;
   agent?: Partial<JobContext["agent"]>;
   creator?: JobContext["creator"];
+  rebuiltFrom?: JobContext["rebuiltFrom"];
   settings?: Record<string, string>;
 }
 
-function contextOf({ pipeline, build, job, agent, creator, settings }: Given = {}): JobContext {
+function contextOf({ pipeline, build, job, agent, creator, rebuiltFrom, settings }: Given = {}): JobContext {
   return {
     config: readConfig({ SECRET_KEY: secretKey, PUBLIC_URL: "https://ci.example.com", ...settings }),
     cipher,
@@ -46,12 +47,12 @@ function contextOf({ pipeline, build, job, agent, creator, settings }: Given = {
       environment: {},
       environmentSealed: null,
       author: null,
-      rebuiltFromId: null,
       ...build,
     } as Build,
     job: { ...newScriptJob({ id: "job", buildId: "build", createdAt }), command: "make", ...job },
     agent: { id: "agent", name: "one", version: "3.137.0", metaData: [], ...agent } as JobContext["agent"],
     creator,
+    rebuiltFrom,
   };
 }
 
@@ -76,7 +77,8 @@ describe("the variables of a job", () => {
 
   it("tell of the build, the pipeline, the step and the agent", () => {
     const { SIGNALBOX, ...env } = envOf({
-      build: { author: { name: "Ada", email: "ada@example.com" }, rebuiltFromId: "earlier" },
+      build: { author: { name: "Ada", email: "ada@example.com" } },
+      rebuiltFrom: { id: "earlier", number: 6 },
       job: {
         label: "Test",
         options: { key: "test", timeout_in_minutes: 5 },
@@ -114,6 +116,7 @@ describe("the variables of a job", () => {
       BUILDKITE_BUILD_AUTHOR: "Ada",
       BUILDKITE_BUILD_AUTHOR_EMAIL: "ada@example.com",
       BUILDKITE_REBUILT_FROM_BUILD_ID: "earlier",
+      BUILDKITE_REBUILT_FROM_BUILD_NUMBER: "6",
       BUILDKITE_BRANCH: "topic",
       BUILDKITE_COMMIT: "HEAD",
       BUILDKITE_MESSAGE: "Hello",
@@ -128,6 +131,7 @@ describe("the variables of a job", () => {
       BUILDKITE_RETRY_TYPE: "manual",
       BUILDKITE_TIMEOUT: "5",
       BUILDKITE_AGENT_ID: "agent",
+      BUILDKITE_COMPUTE_TYPE: "self-hosted",
       BUILDKITE_AGENT_NAME: "one",
       BUILDKITE_REPO: "none",
       BUILDKITE_SKIP_CHECKOUT: "true",
