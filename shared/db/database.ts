@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Dialect } from "./columns.ts";
@@ -53,6 +54,34 @@ export class DatabaseUnavailable extends Error {
 
 /** The connection broke during COMMIT: the transaction may have happened. */
 export class CommitUnknown extends DatabaseUnavailable {}
+
+/** The connections to a database that restarts are back within a second or two. */
+const lookUps = 4;
+const lookUpAfterMs = 200;
+
+/**
+ * Runs a transaction. If its COMMIT is not answered, it asks `wasCommitted` for a row that only this transaction writes.
+ * @throws CommitUnknown if there is no such row
+ */
+export async function commitOrLookUp<T>(
+  db: Db,
+  work: (tx: Tx) => Promise<T>,
+  wasCommitted: (result: T) => Promise<boolean>,
+): Promise<T> {
+  let result: T | undefined;
+  const committing = db.transaction(async (tx) => {
+    result = await work(tx);
+    return result;
+  });
+  return committing.catch(async (error) => {
+    if (!(error instanceof CommitUnknown)) throw error;
+    for (let tries = 0; tries < lookUps; tries++) {
+      await sleep(lookUpAfterMs * tries);
+      if (await wasCommitted(result as T).catch(() => false)) return result as T;
+    }
+    throw error;
+  });
+}
 
 const unavailableCodes = [
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/,

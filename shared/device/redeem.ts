@@ -1,6 +1,8 @@
+import { findTokenHolder } from "../accounts/access-token-store.ts";
 import { lockActiveRoles } from "../accounts/member-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
-import type { Tx } from "../db/database.ts";
+import { hashToken } from "../crypto/tokens.ts";
+import { commitOrLookUp, type Db, type Tx } from "../db/database.ts";
 import { type Application, findApplication } from "../oauth/application-store.ts";
 import { type Approval, createGrants, type IssuedTokens } from "../oauth/grants.ts";
 import type { OAuthReason } from "../oauth/refusals.ts";
@@ -30,12 +32,20 @@ export async function commitRedemptions(
   const ids = [...new Set(redemptions.map(({ id }) => id))];
   const applications = new Map(redemptions.map(({ id, application }) => [id, application]));
 
-  return db.transaction(async (tx) => {
+  const redeem = async (tx: Tx) => {
     const codes = await redeemIfApproved(tx, ids, expiredBefore);
     const approvals = codes.map((code) => approvalOf(code, applications.get(code.id) as Application));
     const outcomes = await grantAllowed(tx, codes, approvals, now);
     return answerEach(tx, redemptions, outcomes);
-  });
+  };
+  return commitOrLookUp(db, redeem, (redeemed) => wereCommitted(db, redeemed, now));
+}
+
+/** One token tells: they share the transaction. Without it the codes would be used up, and their tokens lost. */
+async function wereCommitted(db: Db, redeemed: Redeemed[], now: Date): Promise<boolean> {
+  const issued = redeemed.find((each) => typeof each !== "string");
+  if (!issued) return false;
+  return (await findTokenHolder(db, hashToken(issued.accessToken), now)) !== undefined;
 }
 
 function approvalOf(code: RedeemedCode, application: Application): Approval {

@@ -8,8 +8,7 @@
 //
 // While the database, Redis or a worker fails, it waits: `requeue.ts` sends its job again.
 
-import { setTimeout as sleep } from "node:timers/promises";
-import { CommitUnknown, type Db, type Tx } from "../../db/database.ts";
+import { commitOrLookUp, type Db, type Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 import { dayMs } from "../../durations.ts";
 import { newIds } from "../../ids.ts";
@@ -38,9 +37,6 @@ export type Acceptance =
   | { outcome: "stale" };
 
 const idempotencyMs = dayMs;
-/** The connections to a database that restarts are back within a second or two. */
-const lookUps = 4;
-const lookUpAfterMs = 200;
 
 /** Does not await the job: `requeueStranded` finds lost ones. */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
@@ -57,32 +53,21 @@ export async function storeArrivals(
   const { db, clock, metrics } = services;
   const now = clock.now();
   const ids = newIds(now, arrivals.length);
-  let written: Acceptance[] = [];
-  const acceptances = await db
-    .transaction(async (tx) => {
-      written = await writeArrivals(tx, arrivals, ids, now);
-      return written;
-    })
-    .catch(async (error) => {
-      if (error instanceof CommitUnknown && (await wereCommitted(db, written))) return written;
-      throw error;
-    });
+  const acceptances = await commitOrLookUp(
+    db,
+    (tx) => writeArrivals(tx, arrivals, ids, now),
+    (written) => wereCommitted(db, written),
+  );
 
   const deliveryIds = acceptances.flatMap((each) => (each.outcome === "accepted" ? each.id : []));
   metrics.deliveriesAccepted.inc(deliveryIds.length);
   return { acceptances, enqueued: sendCreateBuilds(services, deliveryIds) };
 }
 
-/** One row tells: they share the transaction. Never rejects. */
+/** One row tells: they share the transaction. */
 async function wereCommitted(db: Db, acceptances: Acceptance[]): Promise<boolean> {
   const accepted = acceptances.find(({ outcome }) => outcome === "accepted");
-  if (accepted?.outcome !== "accepted") return false;
-  for (let tries = 0; tries < lookUps; tries++) {
-    await sleep(lookUpAfterMs * tries);
-    const found = await hasPayload(db, accepted.id).catch(() => false);
-    if (found) return true;
-  }
-  return false;
+  return accepted?.outcome === "accepted" && hasPayload(db, accepted.id);
 }
 
 async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
