@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Stands between a client and a server, and does to their connections what networks do. */
 export interface TcpProxy {
@@ -13,7 +14,7 @@ export interface TcpProxy {
   /** New connections are reset until `accept`. */
   refuse(): void;
   accept(): void;
-  /** Each chunk waits this long, in each direction. 0 ends it. */
+  /** Each chunk waits this long, in each direction, and those behind it too. 0 ends it. */
   delay(ms: number): void;
   close(): Promise<void>;
 }
@@ -31,10 +32,11 @@ export async function openTcpProxy(target: { host: string; port: number }): Prom
     pairs.add(pair);
     for (const [from, to] of [pair, [upstream, client]] as const) {
       from.setNoDelay(true);
+      let sent = Promise.resolve();
       from.on("data", (chunk) => {
-        if (!pairs.has(pair)) return;
-        if (delayMs === 0) to.write(chunk);
-        else setTimeout(() => pairs.has(pair) && to.write(chunk), delayMs);
+        const due = delayMs === 0 ? undefined : sleep(delayMs);
+        // One after the other: a chunk must not overtake those of a longer delay.
+        sent = sent.then(() => due).then(() => void (pairs.has(pair) && to.write(chunk)));
       });
       from.on("error", () => {}); // close follows
       from.on("close", () => {
