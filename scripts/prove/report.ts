@@ -10,6 +10,8 @@ const maxAttempts = 15;
 /** Faults this long before a request are part of its story. */
 const beforeMs = 2000;
 const maxFaults = 20;
+/** Deaths, freezes and restarts. */
+const stopping = /kill|terminate$|freeze|restart|loss/;
 
 /** The result of a run, for a person. */
 export function formatReport(proved: Proved, options: ProveOptions): string {
@@ -36,8 +38,10 @@ export function formatReport(proved: Proved, options: ProveOptions): string {
 
 function faultLines({ timeline, missing }: Proved): string[] {
   const counts = [...timeline.countByKind()].sort(([a], [b]) => (a < b ? -1 : 1));
+  const stops = timeline.faults.filter(({ kind }) => stopping.test(kind));
   return [
     `${timeline.faults.length} faults: ${counts.map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+    `${stops.length} of them stopped a process: ${stops.filter(({ target }) => target.startsWith("agent")).length} one of agents`,
     ...[...Map.groupBy(missing, ({ reason }) => reason)].map(
       ([reason, own]) => `Not injected: ${own.map(({ kind }) => kind).join(", ")}, because ${reason}`,
     ),
@@ -59,6 +63,7 @@ function countLines({ observed, counts, wholeBy }: Proved): string[] {
     `Dispatch    ${pauses.length} certain pauses, ${assignments.length} jobs assigned`,
     `Jobs        ${counts.jobs}: ${counts.jobStates}`,
     `Attempts    ${counts.attempts}, ${counts.runs} of them ran a command; ${counts.staleWrites} late writes sent`,
+    `Leases      ${observed.leaseLooks} looks at who has which job`,
     `Agents      ${counts.agents} sessions; ${counts.deadAgents} processes died that had run commands`,
     `Cancels     ${cancels.filter(({ answer }) => answer.startsWith("200")).length} answered 200`,
     `Structure   checked by ${wholeBy}`,

@@ -1,7 +1,7 @@
 import type { Installation } from "../installation/installation.ts";
 import type { Run } from "../installation/marks.ts";
 import type { Outliving } from "../outliving.ts";
-import type { Observed } from "../traffic/observed.ts";
+import type { DoubleLease, Observed } from "../traffic/observed.ts";
 import { checkBuilds } from "./builds.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import { checkSignIns } from "./devices.ts";
@@ -19,9 +19,19 @@ export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Di
     ...checkBuilds(ledger),
     ...checkSignIns(observed.signIns, ledger),
     ...checkAssignments(observed.assignments, observed.dispatchChanges),
+    ...checkLeases(observed.doubleLeases),
     ...checkJobs(ledger, runs),
     ...checkFanOut(ledger),
   ];
+}
+
+/** A job has one agent at a time. */
+function checkLeases(doubled: DoubleLease[]): Discrepancy[] {
+  return doubled.map(({ jobId, agentIds, atMs }) =>
+    discrepancy("leases", `job ${jobId} had two agents, or one without a lease`, [
+      { fromMs: atMs, untilMs: atMs, request: "a look at agents and jobs", answer: agentIds.join(", ") },
+    ]),
+  );
 }
 
 /** Nobody ended these processes. */

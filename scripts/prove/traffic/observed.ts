@@ -7,6 +7,10 @@ export interface Observed {
   signIns: SignIn[];
   dispatchChanges: DispatchChange[];
   assignments: Assignment[];
+  /** Looks at who has which job. */
+  leaseLooks: number;
+  /** Jobs that two agents had at one moment. */
+  doubleLeases: DoubleLease[];
   /** Requests to cancel a build. */
   cancels: Attempt[];
   /** Jobs without an agent, at the last look. */
@@ -50,4 +54,11 @@ export interface Assignment {
   jobId: string;
   fromMs: number;
   untilMs: number;
+}
+
+/** An agent's row names a job that is leased by another agent, or by none. */
+export interface DoubleLease {
+  jobId: string;
+  agentIds: [string, string | null];
+  atMs: number;
 }

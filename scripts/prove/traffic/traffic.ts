@@ -24,8 +24,8 @@ const resumeWithinMs = 60_000;
 export function startTraffic(installation: Installation, timeline: Timeline, seed: number): Traffic {
   const isOver = new AbortController();
   const observed: Observed = {
-    ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], cancels: [] },
-    waitingJobs: 0,
+    ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },
+    ...{ leaseLooks: 0, waitingJobs: 0 },
   };
   let lanes = 0;
   const openLane = (signal = isOver.signal): Lane => {
