@@ -145,13 +145,16 @@ function registerAgent(options: SessionOptions): Promise<Registration | undefine
     pid: process.pid,
     features: [],
   };
+  let fault: string | undefined; // said once: a server that starts takes several attempts
   return untilStopped(stop, () =>
     retry(() => register({ endpoint, token }, body, stop.afterJob), {
       waitsMs: waits.register,
       isRetryable: whenRetryable,
       signal: stop.afterJob,
-      onRetry: (error, waitMs) =>
-        print(`Registering again in ${waitMs / secondMs} seconds: ${describe(error)}`),
+      onRetry: (error) => {
+        if (describe(error) !== fault) print(`Registering again until it succeeds: ${describe(error)}`);
+        fault = describe(error);
+      },
     }),
   );
 }
