@@ -43,33 +43,41 @@ export async function countJobsOfBuild(tx: Tx, buildId: string): Promise<number>
   return row?.total ?? 0;
 }
 
-/** Returns true if a job of the build runs or waits for an agent. */
-export async function hasActiveJobs(tx: Tx, buildId: string): Promise<boolean> {
-  return (await activeJob(tx, { buildId })).length > 0;
-}
-
-/** Returns true if a job ended otherwise than the build needs. */
-export async function hasFailedJobs(tx: Tx, buildId: string): Promise<boolean> {
-  return (await failedJob(tx, { buildId })).length > 0;
-}
-
-const activeJob = preparedJobs(({ state }) => inArray(state, activeJobStates));
-
 const failedStates: JobState[] = ["failed", "timed_out", "expired", "canceled"];
-const failedJob = preparedJobs(({ state, softFailed, retriedInJobId }) =>
-  and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId)),
-);
 
-/** Finds one job of a build. */
-function preparedJobs(condition: (jobs: Tx["tables"]["jobs"]) => SQL | undefined) {
-  return prepared<{ buildId: string }, { id: string }, Tx>((tx) => {
-    const { jobs } = tx.tables;
-    return tx
+interface Standing {
+  /** A job runs or waits for an agent. */
+  hasActive: boolean;
+  /** A job ended otherwise than the build needs. */
+  hasFailed: boolean;
+  /** A wait was not reached. */
+  hasWaiter: boolean;
+}
+
+const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
+  const { builds, jobs } = tx.tables;
+  const has = (condition: SQL | undefined) => {
+    const found = tx
       .select({ id: jobs.id })
       .from(jobs)
-      .where(and(eq(jobs.buildId, sql.placeholder("buildId")), condition(jobs)))
-      .limit(1);
-  });
+      .where(and(eq(jobs.buildId, builds.id), condition));
+    return sql<boolean>`exists ${found}`.mapWith(Boolean);
+  };
+  const { state, type, softFailed, retriedInJobId } = jobs;
+  return tx
+    .select({
+      hasActive: has(inArray(state, activeJobStates)),
+      hasFailed: has(and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId))),
+      hasWaiter: has(and(eq(state, "waiting"), eq(type, "waiter"))),
+    })
+    .from(builds)
+    .where(eq(builds.id, sql.placeholder("buildId")));
+});
+
+/** How the jobs of a build stand together. */
+export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
+  const [found] = await standing(tx, { buildId });
+  return found ?? { hasActive: false, hasFailed: false, hasWaiter: false };
 }
 
 const waiters = prepared<{ buildId: string }, Pick<Job, "id" | "position" | "options">, Tx>((tx) => {

@@ -3,9 +3,8 @@ import { clearPausedQueue, refreshIsPaused } from "./pause-store.ts";
 import {
   changeIfIn,
   failIfWaiting,
+  findStanding,
   finishBuildIfUnfinished,
-  hasActiveJobs,
-  hasFailedJobs,
   listWaiters,
   passWaiterIfWaiting,
   scheduleIfWaiting,
@@ -34,9 +33,9 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<Job[
     await clearPausedQueue(tx, [build.id], build.pausedQueueId);
     await refreshIsPaused(tx, [build.id]);
   }
-  const hasFailed = await hasFailedJobs(tx, build.id);
-  if (!(await hasActiveJobs(tx, build.id))) {
-    const scheduled = await reachWaiters(tx, build.id, { hasFailed, now });
+  const { hasActive, hasFailed, hasWaiter } = await findStanding(tx, build.id);
+  if (!hasActive) {
+    const scheduled = hasWaiter ? await reachWaiters(tx, build.id, { hasFailed, now }) : [];
     if (scheduled.length === 0) {
       await finishBuildIfUnfinished(tx, build.id, { state: finalState(build, hasFailed), now });
       return [];

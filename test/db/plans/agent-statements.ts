@@ -47,8 +47,7 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
     leases.endIfLeased(db, lease, { from: "running", ending: { state: "passed", softFailed: false }, now }),
   "an agent whose job has finished": (db) =>
     agents.freeIfFinished(db, { agentId: id, jobId: id }, { isLast: false, now }),
-  "active jobs of a build": (db) => progress.hasActiveJobs(db, id),
-  "failed jobs of a build": (db) => progress.hasFailedJobs(db, id),
+  "the standing of a build": (db) => progress.findStanding(db, id),
   "waits of a build": (db) => progress.listWaiters(db, id),
   "a reached wait": (db) => progress.passWaiterIfWaiting(db, id, now),
   "jobs behind a reached wait": (db) => progress.scheduleIfWaiting(db, waiting, now),
