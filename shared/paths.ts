@@ -51,6 +51,7 @@ export const patterns = {
   cancelBuildPage: "/organizations/:org/pipelines/:slug/builds/:number/cancel",
   newBuildPage: "/organizations/:org/pipelines/:slug/builds",
   rebuildBuildPage: "/organizations/:org/pipelines/:slug/builds/:number/rebuild",
+  retryFailedJobsPage: "/organizations/:org/pipelines/:slug/builds/:number/retry",
   cancelJobPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/cancel",
   retryJobPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/retry",
   triggersPage: "/organizations/:org/pipelines/:slug/triggers",

@@ -1,5 +1,20 @@
-import { and, asc, count, eq, gt, gte, inArray, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
-import type { Tx } from "../db/database.ts";
+import {
+  aliasedTable,
+  and,
+  asc,
+  count,
+  eq,
+  exists,
+  gt,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  ne,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { Reader, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import {
   activeJobStates,
@@ -43,7 +58,31 @@ export async function countJobsOfBuild(tx: Tx, buildId: string): Promise<number>
   return row?.total ?? 0;
 }
 
+/** The jobs that let the build fail, in the order of its steps. */
+export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  return tx
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), isFailed(jobs)))
+    .orderBy(asc(jobs.position));
+}
+
+/** Counts them. */
+export async function countFailedJobs(db: Reader, buildId: string): Promise<number> {
+  const { jobs } = db.tables;
+  const [row] = await db
+    .select({ total: count() })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), isFailed(jobs)));
+  return row?.total ?? 0;
+}
+
 const failedStates: JobState[] = ["failed", "timed_out", "expired", "canceled"];
+
+function isFailed({ state, softFailed, retriedInJobId }: Tx["tables"]["jobs"]): SQL | undefined {
+  return and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId));
+}
 
 interface Standing {
   /** A job runs or waits for an agent. */
@@ -63,11 +102,11 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
       .where(and(eq(jobs.buildId, builds.id), condition));
     return sql<boolean>`exists ${found}`.mapWith(Boolean);
   };
-  const { state, type, softFailed, retriedInJobId } = jobs;
+  const { state, type } = jobs;
   return tx
     .select({
       hasActive: has(inArray(state, activeJobStates)),
-      hasFailed: has(and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId))),
+      hasFailed: has(isFailed(jobs)),
       hasWaiter: has(and(eq(state, "waiting"), eq(type, "waiter"))),
     })
     .from(builds)
@@ -248,13 +287,33 @@ export async function cancelJobsIfUnfinished(
   return [...stopping, ...ended];
 }
 
-/** finished → retried. Of simultaneous retries, exactly one gets the row. */
-export async function markRetriedIfNot(tx: Tx, id: string, retriedInJobId: string): Promise<boolean> {
+/**
+ * finished → retried, of jobs whose retries were inserted. Of simultaneous retries, exactly one gets the row.
+ * @returns how many
+ */
+export async function markRetriedIfNot(
+  tx: Tx,
+  retried: Pick<Job, "id" | "buildId" | "state">[],
+): Promise<number> {
   const { jobs } = tx.tables;
+  const retry = aliasedTable(jobs, "retry");
+  const isRetry = and(
+    eq(retry.buildId, jobs.buildId),
+    eq(retry.state, "scheduled"),
+    eq(retry.position, jobs.position), // the index has it
+    eq(retry.retryOfJobId, jobs.id),
+  );
+  const retries = tx.select({ id: retry.id }).from(retry).where(isRetry);
+  const isRetried = and(
+    inArray(jobs.buildId, [...new Set(retried.map(({ buildId }) => buildId))]),
+    inArray(jobs.state, [...new Set(retried.map(({ state }) => state))]),
+    isNull(jobs.retriedInJobId),
+    exists(retries),
+  );
   const marked = await tx
     .update(jobs)
-    .set({ retriedInJobId })
-    .where(and(eq(jobs.id, id), isNull(jobs.retriedInJobId)))
+    .set({ retriedInJobId: sql`${retries}` })
+    .where(isRetried)
     .returning({ id: jobs.id });
-  return marked.length > 0;
+  return marked.length;
 }

@@ -1,9 +1,9 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
-import { newId } from "../ids.ts";
+import { newIds } from "../ids.ts";
 import { maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { Pipeline } from "../pipelines/store.ts";
-import { findQueueById } from "../queues/store.ts";
+import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
@@ -14,6 +14,7 @@ import { settleBuild } from "./progress.ts";
 import {
   countJobsOfBuild,
   findJob,
+  listFailedJobs,
   lockBuilds,
   markRetriedIfNot,
   reopenIfFinished,
@@ -26,6 +27,11 @@ const maxJobsWithRetries = 2 * maxJobsOfBuild;
 
 const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
 
+interface BuildPlace {
+  build: Build;
+  pipeline: Pipeline;
+}
+
 /**
  * Makes a new job in the place of one that ended. The build goes on, and jobs that its failure stopped wait again.
  * @returns the new job
@@ -34,25 +40,73 @@ const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
 export async function retryJob(
   services: Services,
   actor: Actor,
-  { build, pipeline }: { build: Build; pipeline: Pipeline },
+  place: BuildPlace,
   jobId: string,
 ): Promise<Job> {
-  const now = services.clock.now();
-  const retry = await services.db.transaction(async (tx) => {
-    const [present] = await lockBuilds(tx, [build.id]);
+  const [retry] = await retryJobs(services, actor, place, async (tx, build) => {
     const job = await findJob(tx, jobId);
-    if (!present || job?.buildId !== build.id || job.type !== "script") throw notFound("job");
-    const refusal = await findRefusal(tx, present, job);
+    if (job?.buildId !== build.id || job.type !== "script") throw notFound("job");
+    const refusal = await findRefusal(tx, build, job);
     if (refusal) throw new Refusal(422, `Job cannot be retried: ${refusal}`);
-    const made = await insertRetry(tx, job, "manual", now);
-    await waitIfWaitingFailed(tx, build.id, job.position);
+    return [job];
+  });
+  return retry as Job;
+}
+
+/**
+ * Retries all jobs that let the build fail, as far as their steps allow it.
+ * @throws Refusal 404, 422
+ */
+export async function retryFailedJobs(services: Services, actor: Actor, place: BuildPlace): Promise<void> {
+  await retryJobs(services, actor, place, async (tx, build) => {
+    if (build.state === "canceling")
+      throw new Refusal(422, "Jobs cannot be retried: their build is being canceled");
+    const failed = await listFailedJobs(tx, build.id);
+    if (failed.length === 0) throw new Refusal(422, "No failed job can be retried: there is none");
+    const queues = await listQueuesById(
+      tx,
+      failed.flatMap(({ queueId }) => queueId ?? []),
+    );
+    const jobs = failed.filter(
+      (job) => mayBeRetried(job) && queues.get(job.queueId ?? "")?.deletedAt === null,
+    );
+    if (jobs.length === 0)
+      throw new Refusal(
+        422,
+        "No failed job can be retried: their steps do not allow it, or their queues were deleted",
+      );
+    if ((await countJobsOfBuild(tx, build.id)) + jobs.length > maxJobsWithRetries)
+      throw new Refusal(422, "Jobs cannot be retried: their build has too many jobs");
+    return jobs;
+  });
+}
+
+/** @param choose the jobs, with the build locked */
+async function retryJobs(
+  { db, clock, events }: Services,
+  actor: Actor,
+  { build, pipeline }: BuildPlace,
+  choose: (tx: Tx, build: Build) => Promise<Job[]>,
+): Promise<Job[]> {
+  const now = clock.now();
+  const retries = await db.transaction(async (tx) => {
+    const [present] = await lockBuilds(tx, [build.id]);
+    if (!present) throw notFound("job");
+    const chosen = await choose(tx, present);
+    const made = await insertRetries(tx, chosen, "manual", now);
+    await waitIfWaitingFailed(tx, build.id, Math.min(...chosen.map(({ position }) => position)));
     await reopenIfFinished(tx, build.id);
     await settleBuild(tx, present, now);
-    await audit(tx, actor, "retried a job of", auditSubject(build, pipeline));
+    await audit(
+      tx,
+      actor,
+      chosen.length === 1 ? "retried a job of" : "retried jobs of",
+      auditSubject(build, pipeline),
+    );
     return made;
   });
-  services.events.publish(buildTopics(build, [retry]));
-  return retry;
+  events.publish(buildTopics(build, retries));
+  return retries;
 }
 
 /** Returns true if a person may retry the job, as far as the job tells. */
@@ -83,19 +137,25 @@ export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | u
     ({ exit_status }) => exit_status === "*" || exit_status.includes(job.exitStatus ?? -1),
   );
   if (!rule || job.state !== "failed" || job.retriesCount >= rule.limit) return undefined;
-  return insertRetry(tx, job, "automatic", now);
+  const [retry] = await insertRetries(tx, [job], "automatic", now);
+  return retry;
 }
 
-async function insertRetry(tx: Tx, job: Job, retryType: RetryType, now: Date): Promise<Job> {
-  const { buildId, queueId, stepId, position, label, command, options } = job;
-  const retry: Job = {
-    ...newScriptJob({ id: newId(now), buildId, createdAt: now }),
-    ...{ queueId, stepId, position, label, command, options },
-    retryOfJobId: job.id,
-    retryType,
-    retriesCount: job.retriesCount + 1,
-  };
-  if (!(await markRetriedIfNot(tx, job.id, retry.id))) throw new Refusal(422, "Job was retried already");
-  await tx.insertMany(tx.tables.jobs, [retry]);
-  return retry;
+/** Call with the build locked. */
+async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Date): Promise<Job[]> {
+  const ids = newIds(now, jobs.length);
+  const retries = jobs.map((job, index): Job => {
+    const { buildId, queueId, stepId, position, label, command, options } = job;
+    return {
+      ...newScriptJob({ id: ids[index] as string, buildId, createdAt: now }),
+      ...{ queueId, stepId, position, label, command, options },
+      retryOfJobId: job.id,
+      retryType,
+      retriesCount: job.retriesCount + 1,
+    };
+  });
+  await tx.insertMany(tx.tables.jobs, retries);
+  const marked = await markRetriedIfNot(tx, jobs);
+  if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
+  return retries;
 }

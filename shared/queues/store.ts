@@ -18,7 +18,7 @@ export async function findQueue(db: Db | Tx, clusterId: string, id: string): Pro
 }
 
 /** Includes deleted queues. */
-export async function listQueuesById(db: Db, ids: string[]): Promise<Map<string, Queue>> {
+export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<string, Queue>> {
   if (ids.length === 0) return new Map();
   const { queues } = db.tables;
   const found = await db

@@ -52,7 +52,7 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "a reached wait": (db) => progress.passWaiterIfWaiting(db, id, now),
   "jobs behind a reached wait": (db) => progress.scheduleIfWaiting(db, waiting, now),
   "jobs behind a failed wait": (db) => progress.failIfWaiting(db, waiting, now),
-  "a retried job": (db) => progress.markRetriedIfNot(db, id, id),
+  "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }]),
   "agents that were not seen": (db) =>
     agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200 }),
   "agents that a clock ahead saw": (db) => agents.listAgentsSeenAfter(db, now, 200),

@@ -15,6 +15,11 @@ import {
   listPlacedJobs,
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
+import {
+  listJobsPage,
+  listQueueIdsOfScheduled,
+  listRetriedJobs,
+} from "../../../shared/builds/job-list-store.ts";
 import { listBuilds } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
@@ -23,7 +28,12 @@ import {
   listMetaData,
 } from "../../../shared/builds/meta-data-store.ts";
 import { refreshIsPaused } from "../../../shared/builds/pause-store.ts";
-import { cancelJobsIfUnfinished, finishBuildIfUnfinished } from "../../../shared/builds/progress-store.ts";
+import {
+  cancelJobsIfUnfinished,
+  countFailedJobs,
+  finishBuildIfUnfinished,
+  listFailedJobs,
+} from "../../../shared/builds/progress-store.ts";
 import {
   findBuild,
   listBuildsFinishedBefore,
@@ -231,6 +241,11 @@ export const statements: Record<string, Statement> = {
       shared.few.map((each) => ({ id: each, lastBuildNumber: 7 })),
     ),
   "jobs of builds": (db) => listJobs(db, ids),
+  "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
+  "retried jobs of a build": (db) => listRetriedJobs(db, id, [1, 2], 100),
+  "queues of scheduled jobs of a build": (db) => listQueueIdsOfScheduled(db, id),
+  "failed jobs to retry": (db) => listFailedJobs(db, id),
+  "how many jobs of a build failed": (db) => countFailedJobs(db, id),
   "meta-data of builds": (db) => listMetaData(db, ids),
   "the job of a token": (db) => findJobOfToken(db, "hash", time),
   "old job tokens": (db) => deleteJobTokensExpiredBefore(db, time, 200),

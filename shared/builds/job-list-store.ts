@@ -1,0 +1,62 @@
+import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import type { Db } from "../db/database.ts";
+import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
+import type { Job } from "./store.ts";
+
+/** Commands have up to 64 KB. */
+const maxCommandCharacters = 400;
+
+export interface ListedJob {
+  /** With the beginning of its command. */
+  job: Job;
+  queue: { id: string; key: string } | null;
+}
+
+export type RetriedJob = Awaited<ReturnType<typeof listRetriedJobs>>[number];
+
+/** A page of a build's jobs in the order of its steps, without those that were retried. */
+export async function listJobsPage(
+  db: Db,
+  buildId: string,
+  page: ListPage,
+): Promise<ListedRows<ListedJob> & { total: number }> {
+  const { jobs, queues } = db.tables;
+  const isPresent = and(eq(jobs.buildId, buildId), isNull(jobs.retriedInJobId));
+  const [counted] = await db.select({ total: count() }).from(jobs).where(isPresent);
+  const total = counted?.total ?? 0;
+  const command = sql<string | null>`substr(${jobs.command}, 1, ${sql.raw(`${maxCommandCharacters}`)})`;
+  const rows = await db
+    .select({ job: { ...getTableColumns(jobs), command }, queue: { id: queues.id, key: queues.key } })
+    .from(jobs)
+    .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
+    .where(isPresent)
+    .orderBy(asc(jobs.position), asc(jobs.id))
+    .limit(page.limit + 1)
+    .offset(page.offset);
+  const positionOf = ({ job }: ListedJob) => ({ number: job.position, id: job.id });
+  return { ...listedRows(rows, page, { total, positionOf }), total };
+}
+
+/** The retried jobs of these positions, the latest first. */
+export async function listRetriedJobs(db: Db, buildId: string, positions: number[], limit: number) {
+  const { jobs } = db.tables;
+  if (positions.length === 0) return [];
+  const { id, position, state, exitStatus, softFailed, failureReason, retryOfJobId, retriesCount } = jobs;
+  return db
+    .select({ id, position, state, exitStatus, softFailed, failureReason, retryOfJobId, retriesCount })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), isNotNull(jobs.retriedInJobId), inArray(position, positions)))
+    .orderBy(desc(id))
+    .limit(limit);
+}
+
+/** The queues that have scheduled jobs of the build. */
+export async function listQueueIdsOfScheduled(db: Db, buildId: string): Promise<string[]> {
+  const { jobs } = db.tables;
+  const rows = await db
+    .select({ id: jobs.queueId })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "scheduled")))
+    .groupBy(jobs.queueId);
+  return rows.flatMap(({ id }) => id ?? []);
+}
