@@ -20,14 +20,14 @@ import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from 
 import { agentPage } from "./agents/show.tsx";
 import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
 import {
-  buildPage,
   cancelBuildForm,
   cancelJobForm,
-  payloadFile,
   rebuildForm,
   redirectToBuild,
+  retryFailedJobsForm,
   retryJobForm,
-} from "./builds/show.tsx";
+} from "./builds/act.ts";
+import { buildPage, payloadFile } from "./builds/show.tsx";
 import { deleteClusterPage, removeCluster } from "./clusters/delete.tsx";
 import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
@@ -103,6 +103,7 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.jobLogPage]: { GET: jobLogFile },
     [patterns.newBuildPage]: { GET: redirectToPipeline, POST: addBuildToPipeline },
     [patterns.rebuildBuildPage]: { GET: redirectToBuild, POST: rebuildForm },
+    [patterns.retryFailedJobsPage]: { GET: redirectToBuild, POST: retryFailedJobsForm },
     [patterns.cancelJobPage]: { GET: redirectToBuild, POST: cancelJobForm },
     [patterns.retryJobPage]: { GET: redirectToBuild, POST: retryJobForm },
     [patterns.triggerPage]: { GET: triggerPage },

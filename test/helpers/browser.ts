@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { after, describe } from "node:test";
 import {
   type Browser,
@@ -9,6 +10,7 @@ import {
 import { findChromium } from "../servers/chromium.ts";
 
 const patienceMs = 60_000;
+const maxTabs = 60;
 const found = findChromium(process.env);
 const program = "program" in found ? found.program : undefined;
 
@@ -77,4 +79,18 @@ export function heading(page: Page): Promise<string> {
 /** Returns the text without header and menu. */
 export async function mainText(page: Page): Promise<string> {
   return (await page.getByRole("main").innerText()).replace(/\s+/g, " ");
+}
+
+/** Tabs to the element of this name. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let pressed = 0; pressed < maxTabs; pressed++) {
+    await page.keyboard.press("Tab");
+    if ((await page.evaluate(nameOfFocused)) === name) return;
+  }
+  assert.fail(`Tab never got to ${name}`);
+}
+
+function nameOfFocused(): string {
+  const element = document.activeElement as HTMLInputElement;
+  return (element.labels?.[0] ?? element).innerText.replace(/\s+/g, " ").trim();
 }

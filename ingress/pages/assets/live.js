@@ -36,6 +36,7 @@ async function refresh() {
   if (response.status === 429 || response.status >= 500) return false;
   if (response.redirected || !response.ok) return location.reload();
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  dispatchEvent(new CustomEvent("parsed", { detail: next }));
   if (log) takeLines(log, next);
   return update(next);
 }
@@ -96,12 +97,14 @@ function keep(block, blocks) {
   blocks.splice(blocks.indexOf(before) + 1, 0, block);
 }
 
-/** Focuses the same link or button, or else the heading. */
+/** Focuses the same summary, link or button, or else the heading. */
 function moveFocus(main, removed) {
   const address = removed.getAttribute("href");
   const action = removed.form?.getAttribute("action");
+  const fold = removed.matches("summary") && removed.parentElement.id;
   const again =
-    (address && main.querySelector(`a[href="${CSS.escape(address)}"]`)) ??
+    (fold && main.querySelector(`#${CSS.escape(fold)} > summary`)) ||
+    (address && main.querySelector(`a[href="${CSS.escape(address)}"]`)) ||
     (action && main.querySelector(`form[action="${CSS.escape(action)}"] button`));
   const heading = main.querySelector("h1");
   if (!again) heading.tabIndex = -1;

@@ -1,106 +1,108 @@
-import type { Agent } from "../../../shared/agents/store.ts";
-import type { BuildDetails } from "../../../shared/builds/builds.ts";
+import type { ListedJob, RetriedJob } from "../../../shared/builds/job-list-store.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import type { Job } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Queue } from "../../../shared/queues/store.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { agentPath } from "../agents/load.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { State, Table } from "../ui/tables.tsx";
-import { durationInWords } from "../ui/times.tsx";
+import { State } from "../ui/tables.tsx";
+import { ExactTime, Unfolding } from "../ui/times.tsx";
+import { TimesOfJob } from "./headline.tsx";
+import type { LoadedBuild } from "./load.ts";
 import { QueueLink } from "./sections.tsx";
+import { Axis, Bar, type Timeline, timelineOf } from "./timeline.tsx";
 
 interface JobsProps {
-  details: BuildDetails;
-  queues: Map<string, Queue>;
-  agents: Map<string, Agent>;
+  data: LoadedBuild;
   request: MemberRequest;
   now: Date;
 }
 
-type BuildJob = BuildDetails["jobs"][number];
+const maxCommandLines = 3;
 
-const columns = ["Step", "State", "Queue", "Agent", "Time", "Actions"];
-
-/** The jobs of a build in the order of its steps. A retried job is folded under its successor. */
+/** The jobs of a build in the order of its steps, with bars that share a timeline. */
 export function Jobs(props: JobsProps) {
-  const { jobs } = props.details;
-  const byId = new Map(jobs.map(({ job }) => [job.id, job]));
-  const shown = jobs.filter(({ job }) => job.retriedInJobId === null || !byId.has(job.retriedInJobId));
+  const { list, build } = props.data;
+  const timeline = timelineOf(
+    list.rows.map(({ job }) => job),
+    build.createdAt,
+    props.now,
+  );
   return (
-    <Table caption="Jobs" columns={columns}>
-      {shown.map((each) =>
+    <ol class="jobs" aria-labelledby="jobs">
+      {timeline && (
+        <li class="scale" aria-hidden="true">
+          <Axis timeline={timeline} />
+        </li>
+      )}
+      {list.rows.map((each) =>
         each.job.type === "waiter" ? (
           <Wait key={each.job.id} job={each.job} />
         ) : (
-          <Row key={each.job.id} each={each} earlier={predecessors(each.job, byId)} {...props} />
+          <Row key={each.job.id} each={each} timeline={timeline} {...props} />
         ),
       )}
-    </Table>
+    </ol>
   );
-}
-
-/** The jobs that a job retries, the latest first. */
-function predecessors({ retryOfJobId }: Job, byId: Map<string, Job>): Job[] {
-  const former = byId.get(retryOfJobId ?? "");
-  return former ? [former, ...predecessors(former, byId)] : [];
 }
 
 function Wait({ job: { id, state } }: { job: Job }) {
   const text = { passed: "Waited", waiting_failed: "Not reached: an earlier job failed" }[state as string];
   return (
-    <tr class="separator" id={id}>
-      <td colSpan={columns.length}>{text ?? "Wait until the jobs above have passed"}</td>
-    </tr>
+    <li class="separator" id={id}>
+      {text ?? "Wait until the jobs above have passed"}
+    </li>
   );
 }
 
 function Row({
   each: { job, queue },
-  earlier,
-  queues,
-  agents,
+  timeline,
+  data: { queues, agents, earlier },
   request,
   now,
-}: JobsProps & { each: BuildJob; earlier: Job[] }) {
+}: JobsProps & { each: ListedJob; timeline: Timeline | undefined }) {
   const org = request.organization.slug;
   const currentQueue = queue ? queues.get(queue.id) : undefined;
   const isPaused = job.state === "scheduled" && Boolean(currentQueue?.dispatchPausedAt);
   const agent = agents.get(job.agentId ?? "");
   return (
-    <tr id={job.id}>
-      <th scope="row" class="step">
-        <a href={jobPath(request, job.id)}>{job.label ?? firstLine(job)}</a>
+    <li id={job.id}>
+      <div class="step">
+        <a href={jobPath(request, job.id)}>{titleOf(job)}</a>
         <Parallel job={job} />
-        {(job.label !== null || firstLine(job) !== job.command) && <code>{job.command}</code>}
-        <Earlier jobs={earlier} request={request} />
-      </th>
-      <td>
+        <Command job={job} />
+        <Earlier jobs={earlier.get(job.position) ?? []} job={job} request={request} />
+      </div>
+      <div class="result">
         <State state={job.state} isPaused={isPaused} />
         <Failure job={job} />
-      </td>
-      <td>
-        <span class="long">{currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue?.key}</span>
-      </td>
-      <td>
+      </div>
+      <p class="place">
+        {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue?.key}
         {agent && (
-          <a class="long" href={agentPath(org, agent)}>
-            {agent.name}
-          </a>
+          <>
+            {" · "}
+            <a href={agentPath(org, agent)}>{agent.name}</a>
+          </>
         )}
-      </td>
-      <td class="duration">{timeOf(job, now)}</td>
-      <td>
-        <Buttons job={job} request={request} />
-      </td>
-    </tr>
+      </p>
+      <div class="time">
+        {timeline && <Bar job={job} timeline={timeline} />}
+        {job.scheduledAt && (
+          <Unfolding id={`times-${job.id}`} text={<TimesOfJob job={job} now={now} />}>
+            <ExactTimes job={job} />
+          </Unfolding>
+        )}
+      </div>
+      <Buttons job={job} request={request} />
+    </li>
   );
 }
 
-function firstLine({ command }: Job): string {
-  return command?.split("\n")[0] || "Job";
+function titleOf({ label, command }: Job): string {
+  return label ?? (command?.split("\n")[0] || "Job");
 }
 
 function Parallel({ job: { options } }: { job: Job }) {
@@ -115,7 +117,18 @@ function Parallel({ job: { options } }: { job: Job }) {
   );
 }
 
-function Failure({ job: { exitStatus, softFailed, failureReason } }: { job: Job }) {
+/** The first lines. The job's page has all of them. */
+function Command({ job }: { job: Job }) {
+  const { command } = job;
+  if (!command || command === titleOf(job)) return null;
+  return <code>{command.split("\n").slice(0, maxCommandLines).join("\n")}</code>;
+}
+
+function Failure({
+  job: { exitStatus, softFailed, failureReason },
+}: {
+  job: Pick<Job, "exitStatus" | "softFailed" | "failureReason">;
+}) {
   return (
     <>
       {exitStatus !== null && exitStatus !== 0 && <span class="quiet"> exit status {exitStatus}</span>}
@@ -125,20 +138,42 @@ function Failure({ job: { exitStatus, softFailed, failureReason } }: { job: Job 
   );
 }
 
-function Earlier({ jobs, request }: { jobs: Job[]; request: MemberRequest }) {
-  const [latest] = jobs;
-  if (!latest) return null;
+function ExactTimes({ job: { scheduledAt, startedAt, finishedAt } }: { job: Job }) {
+  const times = { Scheduled: scheduledAt, Started: startedAt, Finished: finishedAt };
   return (
-    <details class="earlier" id={`earlier-${latest.id}`}>
+    <dl class="exact-times">
+      {Object.entries(times).map(
+        ([name, at]) =>
+          at && (
+            <>
+              <dt>{name}</dt>
+              <dd>
+                <ExactTime at={at} />
+              </dd>
+            </>
+          ),
+      )}
+    </dl>
+  );
+}
+
+/** The jobs that a job retries, the latest first. */
+function Earlier({ jobs, job, request }: { jobs: RetriedJob[]; job: Job; request: MemberRequest }) {
+  const { retriesCount } = job;
+  if (retriesCount === 0) return null;
+  return (
+    <details class="earlier" id={`earlier-${job.id}`}>
       <summary>
-        {jobs.length} earlier {jobs.length === 1 ? "attempt" : "attempts"}
+        {retriesCount} earlier {retriesCount === 1 ? "attempt" : "attempts"}
       </summary>
       <ul>
-        {jobs.map((job) => (
-          <li key={job.id} id={job.id}>
-            <a href={jobPath(request, job.id)}>{job.retryOfJobId ? `Retry ${job.retriesCount}` : "First"}</a>{" "}
-            <State state={job.state} />
-            <Failure job={job} />
+        {jobs.map((each) => (
+          <li key={each.id} id={each.id}>
+            <a href={jobPath(request, each.id)}>
+              {each.retryOfJobId ? `Retry ${each.retriesCount}` : "First"}
+            </a>{" "}
+            <State state={each.state} />
+            <Failure job={each} />
           </li>
         ))}
       </ul>
@@ -146,16 +181,10 @@ function Earlier({ jobs, request }: { jobs: Job[]; request: MemberRequest }) {
   );
 }
 
-/** How long it waits, runs or ran. */
-function timeOf({ state, scheduledAt, startedAt, finishedAt }: Job, now: Date): string {
-  if (startedAt) return durationInWords(startedAt, finishedAt ?? now);
-  return state === "scheduled" && scheduledAt ? `waits ${durationInWords(scheduledAt, now)}` : "";
-}
-
 /** Cancel or retry, as far as the job's state allows. */
 export function Buttons({ job, request }: { job: Job; request: MemberRequest }) {
   const { visitor } = request;
-  const name = <span class="hidden"> {job.label ?? firstLine(job)}</span>;
+  const name = <span class="hidden"> {titleOf(job)}</span>;
   const isCancelable = unfinishedJobStates.includes(job.state) && job.state !== "canceling";
   return (
     <div class="actions">

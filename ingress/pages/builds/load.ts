@@ -1,53 +1,80 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentsById } from "../../../shared/agents/list-store.ts";
-import { type BuildDetails, findCanceler, requireBuild } from "../../../shared/builds/builds.ts";
+import { findCanceler } from "../../../shared/builds/builds.ts";
+import {
+  listJobsPage,
+  listQueueIdsOfScheduled,
+  listRetriedJobs,
+} from "../../../shared/builds/job-list-store.ts";
+import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
+import { type Build, findBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { listQueuesById, type Queue } from "../../../shared/queues/store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { listQueuesById } from "../../../shared/queues/store.ts";
+import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { findPayloadSize, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
 import { admitDownload } from "../../http/downloads.ts";
+import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { maxShownBytes } from "./payload.tsx";
 
+const jobsPerPage = 100;
+/** Of all jobs of a page. Their job's page leads to the others. */
+const maxEarlierAttempts = 100;
+
 /** @throws Refusal 404 */
-export async function loadBuild(services: Services, request: MemberRequest): Promise<BuildDetails> {
+export async function loadBuild(
+  services: Services,
+  request: MemberRequest,
+): Promise<{ build: Build; pipeline: Pipeline }> {
   const pipeline = await loadPipeline(services, request);
-  return requireBuild(services.db, pipeline, parseBuildNumber(request.parameter("number")));
+  const build = await findBuild(services.db, pipeline.id, parseBuildNumber(request.parameter("number")));
+  if (!build) throw notFound("build");
+  return { build, pipeline };
 }
 
 export type LoadedBuild = Awaited<ReturnType<typeof loadBuildDetails>>;
 
-/** @throws Refusal 404 */
+/** The build with one page of its jobs. @throws Refusal 404 */
 export async function loadBuildDetails(services: Services, request: MemberRequest) {
   const { db } = services;
-  const details = await loadBuild(services, request);
-  const { build, jobs } = details;
-  const queues = await listQueuesById(
-    db,
-    jobs.flatMap(({ queue }) => queue?.id ?? []),
+  const { build, pipeline } = await loadBuild(services, request);
+  const { deliveryId, rebuiltFromId } = build;
+  const list = await readWithin(readPageOf(request.event, jobsPerPage), (page) =>
+    listJobsPage(db, build.id, page),
   );
-  const pausedQueues = findPausedQueues(details, queues);
+  const jobs = list.rows.map(({ job }) => job);
+  const waitedFor = await listQueueIdsOfScheduled(db, build.id);
+  const queues = await listQueuesById(db, [...waitedFor, ...jobs.flatMap(({ queueId }) => queueId ?? [])]);
+  const pausedQueues = [...queues.values()].filter(
+    ({ id, dispatchPausedAt }) => dispatchPausedAt && waitedFor.includes(id),
+  );
   const userIds = [build.creatorId, ...pausedQueues.map(({ dispatchPausedById }) => dispatchPausedById)];
+  const retried = jobs.filter(({ retryOfJobId }) => retryOfJobId).map(({ position }) => position);
+  const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
   return {
-    details,
-    queues,
-    pausedQueues,
+    ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom },
+    earlier: Map.groupBy(
+      await listRetriedJobs(db, build.id, retried, maxEarlierAttempts),
+      ({ position }) => position,
+    ),
+    failedJobs: await countFailedJobs(db, build.id),
     agents: await listAgentsById(
       db,
-      jobs.map(({ job }) => job.agentId),
+      jobs.map(({ agentId }) => agentId),
     ),
     users: await listUsersById(
       db,
       userIds.filter((id) => id !== null),
     ),
     canceler: await findCanceler(db, build),
-    trigger: build.deliveryId === null ? undefined : await findTriggerOfDelivery(db, build.deliveryId),
-    payload:
-      build.deliveryId === null ? undefined : await findPayloadStart(db, build.deliveryId, maxShownBytes),
+    trigger: deliveryId === null ? undefined : await findTriggerOfDelivery(db, deliveryId),
+    payload: deliveryId === null ? undefined : await findPayloadStart(db, deliveryId, maxShownBytes),
   };
 }
 
@@ -60,12 +87,6 @@ export async function admitPayload(
   const bytes = deliveryId === null ? 0 : ((await findPayloadSize(db, deliveryId)) ?? 0);
   const holder = `session ${hashToken(visitor.token)}`;
   admitDownload(event, { holder, organizationId: organization.id, bytes });
-}
-
-/** The paused queues that have scheduled jobs of the build. */
-function findPausedQueues({ jobs }: BuildDetails, queues: Map<string, Queue>): Queue[] {
-  const waiting = new Set(jobs.filter(({ job }) => job.state === "scheduled").map(({ job }) => job.queueId));
-  return [...queues.values()].filter(({ id, dispatchPausedAt }) => dispatchPausedAt && waiting.has(id));
 }
 
 /** The build's page, or one below it. */

@@ -1,26 +1,18 @@
-import type { BuildDetails } from "../../../shared/builds/builds.ts";
-import { cancelBuild, cancelJob } from "../../../shared/builds/cancel.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
-import { rebuild } from "../../../shared/builds/rebuild.ts";
-import { retryJob } from "../../../shared/builds/retry.ts";
-import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import type { Bodies } from "../../http/body.ts";
-import { seeOther } from "../../http/respond.ts";
-import { parseBuildNumber } from "../../http/routing.ts";
-import { loadPipeline } from "../pipelines/load.ts";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
-import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
-import { type Notice, withNotice } from "../ui/notices.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { NumberPager } from "../ui/pager.tsx";
+import type { FormProblems } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
+import { UnfoldingTime } from "../ui/times.tsx";
+import { Headline } from "./headline.tsx";
 import { Jobs } from "./jobs.tsx";
 import { admitPayload, buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
 import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
@@ -28,64 +20,7 @@ import { Environment, isEnvironmentShown, PausedQueues } from "./sections.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
 export function buildPage(services: Services) {
-  return memberPage(services, (request) => show(services, request));
-}
-
-/** POST …/cancel */
-export function cancelBuildForm(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request) => {
-    const pipeline = await loadPipeline(services, request);
-    const number = parseBuildNumber(request.parameter("number"));
-    const outcome = await tryForm(() => cancelBuild(services, request.actor, pipeline, number));
-    if ("problems" in outcome) return show(services, request, outcome.problems);
-    return withNotice(buildPath(request), "build_canceled");
-  });
-}
-
-/** POST …/rebuild */
-export function rebuildForm(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request) => {
-    const pipeline = await loadPipeline(services, request);
-    const number = parseBuildNumber(request.parameter("number"));
-    const outcome = await tryForm(() => rebuild(services, request.actor, pipeline, number, "ui"));
-    if ("problems" in outcome) return show(services, request, outcome.problems);
-    const path = pathTo(patterns.buildPage, {
-      org: request.organization.slug,
-      slug: pipeline.slug,
-      number: String(outcome.done.build.number),
-    });
-    return withNotice(path, "build_created");
-  });
-}
-
-/** POST …/jobs/:job/cancel */
-export function cancelJobForm(services: Services, bodies: Bodies) {
-  return jobAction(services, bodies, { act: cancelJob, notice: "job_canceled" });
-}
-
-/** POST …/jobs/:job/retry */
-export function retryJobForm(services: Services, bodies: Bodies) {
-  return jobAction(services, bodies, { act: retryJob, notice: "job_retried" });
-}
-
-function jobAction(
-  services: Services,
-  bodies: Bodies,
-  { act, notice }: { act: typeof cancelJob | typeof retryJob; notice: Notice },
-) {
-  return memberAction(services, bodies, async (request) => {
-    const details = await loadBuild(services, request);
-    const id = request.parameter("job");
-    if (!isId(id)) throw notFound("job");
-    const outcome = await tryForm<unknown>(() => act(services, request.actor, details, id));
-    if ("problems" in outcome) return show(services, request, outcome.problems);
-    return withNotice(buildPath(request), notice);
-  });
-}
-
-/** GET …/cancel: signing in after the session ended leads here. */
-export function redirectToBuild(services: Services) {
-  return memberPage(services, async (request) => seeOther(buildPath(request)));
+  return memberPage(services, (request) => showBuild(services, request));
 }
 
 /** GET …/payload: downloads the webhook's bytes unchanged. */
@@ -99,15 +34,15 @@ export function payloadFile(services: Services) {
   });
 }
 
-async function show(
+/** @param problems of a form that was refused */
+export async function showBuild(
   services: Services,
   request: MemberRequest,
   problems?: FormProblems,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
   const data = await loadBuildDetails(services, request);
-  const { details, queues, pausedQueues, users, payload } = data;
-  const { build, pipeline } = details;
+  const { build, pipeline, list, queues, pausedQueues, users, payload } = data;
   const org = organization.slug;
   const now = services.clock.now();
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
@@ -126,31 +61,16 @@ async function show(
           <h1>
             Build #{build.number} <State state={build.state} isPaused={pausedQueues.length > 0} />
           </h1>
-          <div class="actions">
-            {!build.finishedAt && build.state !== "canceling" && (
-              <PostButton
-                visitor={visitor}
-                path={buildPath(request, patterns.cancelBuildPage)}
-                class="danger"
-              >
-                Cancel build
-              </PostButton>
-            )}
-            <PostButton
-              visitor={visitor}
-              path={buildPath(request, patterns.rebuildBuildPage)}
-              class="secondary"
-            >
-              Rebuild
-            </PostButton>
-          </div>
+          <Actions data={data} request={request} />
         </div>
         {problems && <FormError problems={problems} />}
+        <Headline build={build} now={now} />
         <p class="lead">{build.message}</p>
         <PausedQueues queues={pausedQueues} users={users} org={org} now={now} />
-        <Facts data={data} org={org} now={now} />
-        <h2>Jobs</h2>
-        <Jobs details={details} queues={queues} agents={data.agents} request={request} now={now} />
+        <Facts data={data} request={request} now={now} />
+        <h2 id="jobs">Jobs</h2>
+        <Jobs data={data} request={request} now={now} />
+        <NumberPager list={list} path={buildPath(request)} />
         <h2>Environment</h2>
         <Environment
           variables={buildEnvironment(services.cipher, build, { org, slug: pipeline.slug })}
@@ -166,17 +86,37 @@ async function show(
   };
 }
 
-function Facts({
-  data: { details, users, canceler, trigger },
-  org,
-  now,
-}: {
-  data: LoadedBuild;
-  org: string;
-  now: Date;
-}) {
-  const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = details.build;
+function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; request: MemberRequest }) {
+  const { visitor } = request;
+  const isCancelable = !build.finishedAt && build.state !== "canceling";
+  return (
+    <div class="actions">
+      {isCancelable && (
+        <PostButton visitor={visitor} path={buildPath(request, patterns.cancelBuildPage)} class="danger">
+          Cancel build
+        </PostButton>
+      )}
+      {failedJobs > 0 && ["failed", "failing"].includes(build.state) && (
+        <PostButton
+          visitor={visitor}
+          path={buildPath(request, patterns.retryFailedJobsPage)}
+          class={isCancelable ? "secondary" : ""}
+        >
+          {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
+        </PostButton>
+      )}
+      <PostButton visitor={visitor} path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
+        Rebuild
+      </PostButton>
+    </div>
+  );
+}
+
+function Facts({ data, request, now }: { data: LoadedBuild; request: MemberRequest; now: Date }) {
+  const { build, users, canceler, trigger, rebuiltFrom } = data;
+  const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = build;
   const creator = users.get(creatorId ?? "")?.name;
+  const original = rebuiltFrom && { ...addressOf(request), number: String(rebuiltFrom.number) };
   return (
     <dl class="facts panel">
       <dt>Commit</dt>
@@ -187,14 +127,23 @@ function Facts({
       <dd>{branch}</dd>
       <dt>Created</dt>
       <dd>
-        <Time at={createdAt} now={now} /> by {creator ?? (source === "webhook" ? "a webhook" : source)}
+        <UnfoldingTime at={createdAt} now={now} id="created-at" /> by{" "}
+        {creator ?? (source === "webhook" ? "a webhook" : source)}
       </dd>
-      {trigger && <Origin trigger={trigger} details={details} org={org} />}
+      {original && (
+        <>
+          <dt>Rebuild of</dt>
+          <dd>
+            <a href={pathTo(patterns.buildPage, original)}>#{original.number}</a>
+          </dd>
+        </>
+      )}
+      {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
       {startedAt && (
         <>
           <dt>Started</dt>
           <dd>
-            <Time at={startedAt} now={now} />
+            <UnfoldingTime at={startedAt} now={now} id="started-at" />
           </dd>
         </>
       )}
@@ -202,7 +151,7 @@ function Facts({
         <>
           <dt>{state === "canceled" ? "Canceled" : "Finished"}</dt>
           <dd>
-            <Time at={finishedAt} now={now} />
+            <UnfoldingTime at={finishedAt} now={now} id="finished-at" />
             {canceler && ` by ${canceler}`}
           </dd>
         </>
@@ -211,9 +160,16 @@ function Facts({
   );
 }
 
-function Origin({ trigger, details, org }: { trigger: Trigger; details: BuildDetails; org: string }) {
-  const parameters = { org, slug: details.pipeline.slug, trigger: trigger.id };
-  const delivery = details.build.deliveryId ?? "";
+function Origin({
+  trigger,
+  delivery,
+  request,
+}: {
+  trigger: Trigger;
+  delivery: string;
+  request: MemberRequest;
+}) {
+  const parameters = { ...addressOf(request), trigger: trigger.id };
   return (
     <>
       <dt>Trigger</dt>
@@ -229,4 +185,8 @@ function Origin({ trigger, details, org }: { trigger: Trigger; details: BuildDet
       </dd>
     </>
   );
+}
+
+function addressOf({ organization, parameter }: MemberRequest) {
+  return { org: organization.slug, slug: parameter("slug") };
 }

@@ -5,6 +5,7 @@ import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
+import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { buildPath } from "../builds/load.ts";
 import { sizeInWords } from "../builds/payload.tsx";
@@ -13,7 +14,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
+import { UnfoldingTime } from "../ui/times.tsx";
 import { logResponse } from "./document.tsx";
 import { Lines } from "./lines.tsx";
 import { type LoadedJob, loadJob, loadLines } from "./load.ts";
@@ -67,7 +68,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
 }
 
 function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: string[]; now: Date }) {
-  const { command, exitStatus, signal, failureReason, startedAt, finishedAt } = job;
+  const { command, exitStatus, signal, failureReason, scheduledAt, startedAt, finishedAt } = job;
   return (
     <dl class="facts panel">
       <dt>Command</dt>
@@ -102,11 +103,19 @@ function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: st
           <dd>{failureReason}</dd>
         </>
       )}
+      {scheduledAt && (
+        <>
+          <dt>Time</dt>
+          <dd>
+            <TimesOfJob job={job} now={now} />
+          </dd>
+        </>
+      )}
       {startedAt && (
         <>
           <dt>Started</dt>
           <dd>
-            <Time at={startedAt} now={now} />
+            <UnfoldingTime at={startedAt} now={now} id="started-at" />
           </dd>
         </>
       )}
@@ -114,7 +123,7 @@ function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: st
         <>
           <dt>Finished</dt>
           <dd>
-            <Time at={finishedAt} now={now} />
+            <UnfoldingTime at={finishedAt} now={now} id="finished-at" />
           </dd>
         </>
       )}

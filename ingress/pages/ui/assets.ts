@@ -9,6 +9,7 @@ const types = {
   "style.css": "text/css;charset=UTF-8",
   "live.js": "text/javascript;charset=UTF-8",
   "log.js": "text/javascript;charset=UTF-8",
+  "times.js": "text/javascript;charset=UTF-8",
   "copy.js": "text/javascript;charset=UTF-8",
   "once.js": "text/javascript;charset=UTF-8",
   "icon.svg": "image/svg+xml",
@@ -29,6 +30,7 @@ const styles = [
   "payloads.css",
   "logs.css",
   "triggers.css",
+  "builds.css",
 ];
 
 const files = Object.fromEntries(

@@ -40,6 +40,7 @@ function Layout({ title, content, within, role, events, script, visitor, notice 
         <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
         <link rel="stylesheet" href={assetPath("style.css")} />
         {events && <script type="module" src={assetPath("live.js")} />}
+        {events && <script type="module" src={assetPath("times.js")} />}
         {script && <script type="module" src={assetPath(script)} />}
       </head>
       <body data-events={events}>

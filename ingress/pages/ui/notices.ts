@@ -8,6 +8,7 @@ const notices = {
   build_created: "The build is created.",
   job_canceled: "You have canceled the job.",
   job_retried: "The job is retried.",
+  failed_jobs_retried: "The failed jobs are retried.",
   agent_paused: "You have paused the agent.",
   agent_resumed: "You have resumed the agent.",
   agent_stopped: "You have asked the agent to stop.",

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
 
 const units = [
@@ -13,12 +14,49 @@ const absolute = new Intl.DateTimeFormat("en-GB", {
   timeStyle: "short",
   timeZone: "UTC",
 });
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" });
 
 /** A relative time, with the exact one in its title. */
 export function Time({ at, now }: { at: Date; now: Date }) {
   return (
     <time dateTime={at.toISOString()} title={`${absolute.format(at)} UTC`}>
       {inWords(at, now)}
+    </time>
+  );
+}
+
+/** A relative time that unfolds to the exact one. @param id keeps it open when the page refreshes */
+export function UnfoldingTime({ at, now, id }: { at: Date; now: Date; id: string }) {
+  return (
+    <Unfolding id={id} text={inWords(at, now)}>
+      <ExactTime at={at} />
+    </Unfolding>
+  );
+}
+
+/** A short text that a tap unfolds. */
+export function Unfolding({
+  id,
+  text,
+  children,
+}: {
+  id: string;
+  text: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <details class="unfolding" id={id}>
+      <summary>{text}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** In UTC. `times.js` changes it to the reader's zone. */
+export function ExactTime({ at }: { at: Date }) {
+  return (
+    <time class="exact" dateTime={at.toISOString()}>
+      {exact.format(at)} UTC
     </time>
   );
 }
@@ -50,4 +88,15 @@ export function durationInWords(from: Date, to: Date): string {
     return amount > 0 ? `${amount} ${unit}` : "";
   });
   return parts.filter(Boolean).join(" ");
+}
+
+/** A duration, which `times.js` lets grow while it has no end. */
+export function Duration({ from, to, now }: { from: Date; to: Date | null; now: Date }) {
+  if (to) return <>{durationInWords(from, to)}</>;
+  const seconds = Math.max(0, Math.floor((now.getTime() - from.getTime()) / secondMs));
+  return (
+    <span class="growing" data-seconds={seconds}>
+      {durationInWords(from, now)}
+    </span>
+  );
 }

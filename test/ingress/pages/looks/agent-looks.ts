@@ -8,6 +8,15 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import { startAgent } from "../../../helpers/agent.ts";
 import type { Pages } from "../../../helpers/pages.ts";
+import {
+  failedBuild,
+  failedJobs,
+  makeTimedBuild,
+  passedBuild,
+  passedJobs,
+  runningBuild,
+  runningJobs,
+} from "../builds/timed-builds.ts";
 
 /** Creates a queue with agents in all states, and a build with jobs in many. */
 export async function exhibitAgents(pages: Pages) {
@@ -45,6 +54,10 @@ export async function exhibitAgents(pages: Pages) {
   const agent = await requireAgent(services.db, organization.id, second.id);
   await pauseAgent(services, actor, agent, { note: "New disks until noon.", minutes: 90 });
   await retryJob(services, actor, made, failed ?? "");
+  const timed = { clusterId: cluster.id };
+  await makeTimedBuild(pages, actor, { ...timed, ...passedBuild, name: "Passed", jobs: passedJobs });
+  await makeTimedBuild(pages, actor, { ...timed, ...failedBuild, name: "Failed", jobs: failedJobs });
+  await makeTimedBuild(pages, actor, { ...timed, ...runningBuild, name: "Running", jobs: runningJobs });
   const at = `/organizations/globex/clusters/${cluster.id}`;
   return {
     queue: `${at}/queues/${queue.id}`,

@@ -32,6 +32,10 @@ export interface Look<On = Exhibits> {
 }
 
 const at = (path: string) => (page: Page) => page.goto(path);
+const unfoldedTimes = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines/passed/builds/1");
+  for (const summary of await page.locator(".unfolding > summary").all()) await summary.click();
+};
 const wrongPassword = async (page: Page) => {
   await page.goto("/sign-in");
   await page.getByLabel("Email address").fill("ada@acme.example.com");
@@ -185,6 +189,10 @@ export const everyPage: Look[] = [
   { name: "an agent", as: "ada", visit: (page, { agents }) => page.goto(agents.running) },
   { name: "an agent, paused", as: "ada", visit: (page, { agents }) => page.goto(agents.paused) },
   { name: "a build, jobs retried", as: "ada", visit: (page, { agents }) => page.goto(agents.build) },
+  { name: "a build, passed", as: "ada", visit: at("/organizations/globex/pipelines/passed/builds/1") },
+  { name: "a build, failed", as: "ada", visit: at("/organizations/globex/pipelines/failed/builds/1") },
+  { name: "a build, running", as: "ada", visit: at("/organizations/globex/pipelines/running/builds/1") },
+  { name: "a build, times unfolded", as: "ada", visit: unfoldedTimes },
   { name: "a new build, refused", as: "ada", visit: wrongBuild },
   { name: "a registration token, refused", as: "ada", visit: wrongToken },
   { name: "a registration token, created", as: "ada", visit: newRegistrationToken },

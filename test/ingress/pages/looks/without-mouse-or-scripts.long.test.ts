@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import type { Page } from "playwright-core";
-import { click, describeInBrowser, follow, heading, openWindow, press } from "../../../helpers/browser.ts";
+import {
+  click,
+  describeInBrowser,
+  follow,
+  heading,
+  openWindow,
+  press,
+  tabTo,
+} from "../../../helpers/browser.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
-
-const maxTabs = 40;
 
 describeInBrowser("the pages", () => {
   let pages: Pages;
@@ -100,17 +105,3 @@ describeInBrowser("the pages", () => {
     await page.context().close();
   });
 });
-
-/** Tabs to the element of this name. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let pressed = 0; pressed < maxTabs; pressed++) {
-    await page.keyboard.press("Tab");
-    if ((await page.evaluate(nameOfFocused)) === name) return;
-  }
-  assert.fail(`Tab never got to ${name}`);
-}
-
-function nameOfFocused(): string {
-  const element = document.activeElement as HTMLInputElement;
-  return (element.labels?.[0] ?? element).innerText.trim();
-}

@@ -65,8 +65,8 @@ describeInBrowser("the layout", () => {
   it("leaves steps and branches room beside long words, and keeps a command's lines", async () => {
     for (const width of [1200, 390]) {
       await visit("/organizations/acme/pipelines/site/builds/1", width);
-      assert.ok((await box(page.locator("th.step"))).width >= 200, `step at ${width}`);
-      assert.equal(await page.locator("th.step code").innerText(), "npm ci\nnpm test");
+      assert.ok((await box(page.locator(".jobs .step"))).width >= 200, `step at ${width}`);
+      assert.equal(await page.locator(".jobs .step code").innerText(), "npm ci\nnpm test");
       await visit("/organizations/acme/pipelines/site", width);
       assert.ok((await box(page.locator(".long"))).width >= 180, `branch at ${width}`);
     }

@@ -1,0 +1,63 @@
+import type { Build, Job } from "../../../shared/builds/store.ts";
+import type { BuildState } from "../../../shared/vocabulary.ts";
+import { Duration } from "../ui/times.tsx";
+
+/** Words before the time that the build ran. */
+const ran: Record<BuildState, string> = {
+  scheduled: "Running for",
+  running: "Running for",
+  failing: "Failing, running for",
+  canceling: "Canceling, running for",
+  passed: "Passed in",
+  failed: "Failed after",
+  canceled: "Canceled after",
+};
+
+/** `Passed in 4 min 12 s · waited 35 s`. */
+export function Headline({ build, now }: { build: Build; now: Date }) {
+  const { state, createdAt, startedAt, finishedAt } = build;
+  if (!startedAt)
+    return (
+      <p class="headline">
+        {finishedAt ? "Never ran · waited" : "Waiting for"}{" "}
+        <Strong from={createdAt} to={finishedAt} now={now} />
+      </p>
+    );
+  return (
+    <p class="headline">
+      {ran[state]} <Strong from={startedAt} to={finishedAt} now={now} /> · waited{" "}
+      <Strong from={createdAt} to={startedAt} now={now} />
+    </p>
+  );
+}
+
+function Strong(times: { from: Date; to: Date | null; now: Date }) {
+  return (
+    <strong>
+      <Duration {...times} />
+    </strong>
+  );
+}
+
+/** `waited 35 s · ran 4 min 12 s`, or undefined for a job that other jobs stopped or still stop. */
+export function TimesOfJob({ job, now }: { job: Job; now: Date }) {
+  const { scheduledAt, startedAt, finishedAt, state } = job;
+  if (!scheduledAt) return null;
+  const end = startedAt ?? finishedAt;
+  const isOver = finishedAt !== null;
+  return (
+    <>
+      {end || state !== "scheduled" ? "waited " : "waits "}
+      <Duration from={scheduledAt} to={end} now={now} />
+      {startedAt && (
+        <>
+          {" · "}
+          {isOver ? "ran " : "runs "}
+          <strong>
+            <Duration from={startedAt} to={finishedAt} now={now} />
+          </strong>
+        </>
+      )}
+    </>
+  );
+}

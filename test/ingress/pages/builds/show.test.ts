@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { asc, eq } from "drizzle-orm";
+import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+import {
+  failedBuild,
+  failedJobs,
+  makeTimedBuild,
+  passedBuild,
+  passedJobs,
+  runningBuild,
+  runningJobs,
+  type TimedBuild,
+} from "./timed-builds.ts";
+
+const maxPageBytes = 300_000;
+
+describeWithDatabase("the page of a build", (database) => {
+  let pages: QueuePages;
+  let bob: Visitor;
+  let builds = 0;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    pages.clock.freeze();
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const make = async (given: Omit<TimedBuild, "name" | "clusterId">) => {
+    const name = `timed-${++builds}`;
+    const build = await makeTimedBuild(pages, pages.actor, {
+      ...{ clusterId: pages.acme.cluster.id, name },
+      ...given,
+    });
+    return { ...build, path: `${pages.paths.pipelines}/${name}/builds/1` };
+  };
+  const textOf = (html: string) =>
+    html
+      .replace(/^.*<main/s, "")
+      .replace(/<[^>]*>/g, " ")
+      .replace(/\s+/g, " ");
+  const headlineOf = async (path: string) => {
+    const [, headline = ""] = /<p class="headline">(.*?)<\/p>/.exec((await bob.get(path)).text) ?? [];
+    return headline.replace(/<[^>]*>/g, "");
+  };
+  const jobsOf = async (buildId: string) => {
+    const { db } = pages.services;
+    const { jobs } = db.tables;
+    return db.select().from(jobs).where(eq(jobs.buildId, buildId)).orderBy(asc(jobs.position), asc(jobs.id));
+  };
+
+  it("says in one line how long the build ran and waited", async () => {
+    const jobs = passedJobs;
+    const headlines = {
+      "Passed in 4 min 12 s · waited 35 s": { ...passedBuild, jobs },
+      "Failed after 3 min 15 s · waited 35 s": { ...failedBuild, jobs },
+      "Running for 1 min 30 s · waited 35 s": { ...runningBuild, jobs },
+      "Failing, running for 1 min 30 s · waited 35 s": { ...runningBuild, state: "failing", jobs },
+      "Canceling, running for 1 min 30 s · waited 35 s": { ...runningBuild, state: "canceling", jobs },
+      "Canceled after 3 min 15 s · waited 35 s": { ...failedBuild, state: "canceled", jobs },
+      "Never ran · waited 20 s": { state: "canceled", secondsAgo: 100, finishedAfter: 20, jobs },
+      "Waiting for 1 min 40 s": { state: "scheduled", secondsAgo: 100, jobs },
+    } as const;
+    for (const [headline, build] of Object.entries(headlines))
+      assert.equal(await headlineOf((await make({ ...build, jobs: [...jobs] })).path), headline);
+  });
+
+  it("has the waiting and running time of each job, and its place in the build", async () => {
+    const passed = await make({ ...passedBuild, jobs: passedJobs });
+    const running = await make({ ...runningBuild, jobs: runningJobs });
+
+    const { text } = await bob.get(passed.path);
+    assert.match(
+      textOf(text),
+      /Unit tests npm ci npm test -- --coverage passed .* waited 1 min · ran 2 min 10 s/,
+    );
+    assert.match(text, /aria-label="From 3 min 50 s to 4 min 47 s after the build began"/);
+    const now = textOf((await bob.get(running.path)).text);
+    assert.match(
+      now,
+      /Unit tests .* running .* waited 1 min · runs 1 min 5 s .* Tests in a browser .* scheduled/,
+    );
+    assert.match(now, /waits 2 min 5 s/);
+  });
+
+  it("has bars that share a scale from the first job to the last", async () => {
+    const { path } = await make({ ...passedBuild, jobs: passedJobs });
+
+    const { text } = await bob.get(path);
+
+    const bars = [...text.matchAll(/<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"/g)];
+    const ends = bars.map(([, kind, x, width]) => `${kind} ${x} ${Math.round(Number(x) + Number(width))}`);
+    assert.deepEqual(ends, [
+      ...["wait 0 12", "passed 12.2 20", "wait 0 13", "passed 12.54 28", "wait 0 21", "passed 20.91 66"],
+      ...["wait 0 29", "passed 29.27 80", "wait 80.14 83", "passed 82.93 100"],
+    ]);
+    assert.match(text, /<text [^>]*>2 min<\/text>/);
+  });
+
+  it("retries all failed jobs at once, and only them", async () => {
+    const { id, path } = await make({ ...failedBuild, jobs: failedJobs });
+    assert.match((await bob.get(path)).text, /Retry 2 failed jobs/);
+
+    const answer = await bob.post(`${path}/retry`);
+
+    assert.equal(answer.headers.get("location"), `${path}?notice=failed_jobs_retried`);
+    const jobs = await jobsOf(id);
+    assert.deepEqual(
+      jobs.map(({ state }) => state),
+      ["passed", "passed", "failed", "scheduled", "timed_out", "scheduled", "waiting", "waiting"],
+    );
+    const idOf = (place: number) => jobs[place]?.id;
+    assert.deepEqual(
+      jobs.map(({ retriedInJobId }) => retriedInJobId),
+      [null, null, idOf(3), null, idOf(5), null, null, null],
+    );
+    assert.equal(await headlineOf(path), "Running for 16 min 5 s · waited 35 s");
+    const again = await bob.post(`${path}/retry`);
+    assert.equal(again.status, 422);
+    assert.match(again.text, /No failed job can be retried: there is none/);
+    assert.equal((await jobsOf(id)).length, 8);
+  });
+
+  it("does not retry jobs whose steps forbid it", async () => {
+    const retry = { manual: { allowed: false, permit_on_passed: true } };
+    const { id, path } = await make({
+      ...failedBuild,
+      jobs: [{ ...(failedJobs[2] as (typeof failedJobs)[0]), step: { command: "make", retry } }],
+    });
+
+    const answer = await bob.post(`${path}/retry`);
+
+    assert.equal(answer.status, 422);
+    assert.match(answer.text, /their steps do not allow it/);
+    assert.equal((await jobsOf(id)).length, 1);
+  });
+
+  it("has at most 100 jobs and 300 KB, however many jobs and long commands there are", async () => {
+    const { services, actor, acme } = pages;
+    const command = `make\n${"x".repeat(5000)}`;
+    const steps = Array.from({ length: 20 }, (_, index) => ({
+      ...{ label: `Step ${index} ${"of many ".repeat(10)}`, command, parallelism: 100 },
+    }));
+    const many = await createPipeline(services, actor, { clusterId: acme.cluster.id, name: "Many", steps });
+    const { build } = await createBuildByHand(services, actor, many, { message: "Many" });
+    const path = `${pages.paths.pipelines}/many/builds/${build.number}`;
+
+    const sizes: number[] = [];
+    const seen = new Set<string>();
+    for (let page = 1; page <= 20; page++) {
+      const { text } = await bob.get(`${path}?page=${page}`);
+      sizes.push(Buffer.byteLength(text));
+      for (const [, id = ""] of text.matchAll(/<li id="([\w-]{36})"/g)) seen.add(id);
+    }
+
+    assert.ok(Math.max(...sizes) < maxPageBytes, `${Math.max(...sizes)} bytes`);
+    assert.equal(seen.size, 2000);
+    assert.match((await bob.get(path)).text, /Page 1 of (20|1,000\+ entries)/);
+    assert.equal((await bob.get(`${path}?page=99`)).status, 200);
+  });
+});
