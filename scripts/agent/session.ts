@@ -52,8 +52,8 @@ export async function runSession(options: SessionOptions): Promise<boolean> {
   try {
     await untilStopped(stop, () =>
       retry(() => connect(client, stop.afterJob), {
-        waitsMs: waits.connect,
-        isRetryable: onAnyError,
+        waitsMs: waits.patient,
+        isRetryable: whenRetryable,
         signal: stop.afterJob,
       }),
     );
@@ -148,7 +148,7 @@ function registerAgent(options: SessionOptions): Promise<Registration | undefine
   let fault: string | undefined; // said once: a server that starts takes several attempts
   return untilStopped(stop, () =>
     retry(() => register({ endpoint, token }, body, stop.afterJob), {
-      waitsMs: waits.register,
+      waitsMs: waits.patient,
       isRetryable: whenRetryable,
       signal: stop.afterJob,
       onRetry: (error) => {
@@ -164,9 +164,9 @@ async function untilStopped<T>({ afterJob }: Stop, act: () => Promise<T>): Promi
     return await act();
   } catch (error) {
     if (afterJob.aborted) return undefined;
-    if (error instanceof CallFailed)
-      throw new AgentError(`The server refuses this agent: ${describe(error)}.`);
-    throw error;
+    if (!(error instanceof CallFailed)) throw error;
+    const problem = isRetryable(error) ? "The server cannot be reached" : "The server refuses this agent";
+    throw new AgentError(`${problem}: ${describe(error)}.`);
   }
 }
 

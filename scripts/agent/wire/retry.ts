@@ -12,9 +12,8 @@ export interface Retries {
 
 /** The wire's schedules. */
 export const waits = {
-  /** A server that starts beside the agent is ready soon. */
-  register: [1, 1, 2, 3, 5, ...Array<number>(28).fill(10)].map((seconds) => seconds * secondMs),
-  connect: Array<number>(9).fill(5 * secondMs),
+  /** To register and to connect. A server that starts beside the agent is ready soon. */
+  patient: [1, 1, 2, 3, 5, ...Array<number>(28).fill(10)].map((seconds) => seconds * secondMs),
   accept: Array<number>(29).fill(5 * secondMs),
   start: doubling(7, 32),
   /** About ten minutes. */

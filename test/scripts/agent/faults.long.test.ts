@@ -54,6 +54,16 @@ describe("npm run agent -- start, faults of the server", () => {
     assert.match(agent.output(), /The server refuses this agent: Unknown token \(401\)\./);
   });
 
+  it("connects once the server answers, and exits with 1 when it refuses", async () => {
+    server.fail(/^POST connect$/, 503, 2);
+    server.fail(/^POST connect$/, 401);
+    await using agent = startAgent(server);
+
+    assert.deepEqual(await agent.ended, [1, null]);
+    assert.equal(server.calls(/^POST connect$/).length, 3);
+    assert.match(agent.output(), /The server refuses this agent: as the test wants \(401\)\./);
+  });
+
   it("pings on when accept is rejected, and drops a job whose start is refused", async () => {
     server.fail(/accept$/, 409, 1);
     server.fail(/start$/, 422, 1);

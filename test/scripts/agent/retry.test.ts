@@ -36,11 +36,11 @@ describe("the agent's retries", () => {
     });
   });
 
-  it("have the schedules of the public agent, and register sooner at first", () => {
+  it("have the schedules of the public agent, but register and connect sooner and for five minutes", () => {
     const seconds = (schedule: number[]) => schedule.map((ms) => ms / 1000);
 
     assert.deepEqual(seconds(waits.start), [1, 2, 4, 8, 16, 32]);
-    assert.deepEqual(seconds(waits.register), [1, 1, 2, 3, 5, ...Array<number>(28).fill(10)]);
+    assert.deepEqual(seconds(waits.patient), [1, 1, 2, 3, 5, ...Array<number>(28).fill(10)]);
     assert.deepEqual(seconds(waits.finish), [1, 2, 4, 8, 16, 32, 64, 120, 120, 120, 120]);
   });
 });
