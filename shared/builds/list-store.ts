@@ -28,6 +28,8 @@ export interface BuildFilter {
   states?: BuildState[] | undefined;
   branches?: string[] | undefined;
   commits?: string[] | undefined;
+  /** A part of the message, in upper or lower case. */
+  message?: string | undefined;
   /** Builds of webhooks have no creator. */
   creatorId?: string | undefined;
   /** A build must have all of these. */
@@ -72,6 +74,7 @@ export function planBuildList(db: Reader, filter: BuildFilter, hasDeletedPipelin
     state: !indexed.has("state") && states && inArray(slice.state, states),
     branch: !indexed.has("branch") && branches && inArray(slice.branch, branches),
     commit: !indexed.has("commit") && commits && inArray(slice.commit, commits),
+    message: filter.message ? hasPart(slice.message, filter.message) : undefined,
     creator: filter.creatorId ? eq(slice.creatorId, filter.creatorId) : undefined,
     finished_from: filter.finishedFrom ? gte(slice.finishedAt, filter.finishedFrom) : undefined,
     meta_data: filter.metaData && and(...filter.metaData.map((entry) => hasMetaData(db, slice.id, entry))),
@@ -120,6 +123,12 @@ function hasText(column: SQLiteColumn, text: string): SQL | undefined {
 function wasCreated(id: SQLiteColumn, from: Date | undefined, to: Date | undefined): SQL | undefined {
   const idAt = (ms: number) => lowestIdAt(new Date(Math.max(0, ms)));
   return and(from && gte(id, idAt(from.getTime())), to && lt(id, idAt(to.getTime() + 1)));
+}
+
+/** Lower case is that of the database: SQLite knows ASCII only. */
+function hasPart(column: SQLiteColumn, part: string): SQL {
+  const pattern = `%${part.replace(/[\\%_]/g, "\\$&")}%`;
+  return sql`lower(${column}) like lower(${pattern}) escape '\\'`;
 }
 
 function hasMetaData(db: Reader, buildId: SQLiteColumn, [key, value]: [key: string, value: string]): SQL {
@@ -188,8 +197,8 @@ function passing(db: Reader, plan: BuildListPlan, slice: Slice): SQL {
 /** Merges the streams: one statement for each, with its own limit, or the databases would sort them all. */
 function entriesOf(db: Reader, { streams, rest, order }: BuildListPlan, { after, size }: Slice): SQL {
   const { builds } = db.tables;
-  const { pipelineId, state, branch, commit, isPaused, createdAt, creatorId, finishedAt } = builds;
-  const filtered = { pipelineId, state, branch, commit, isPaused, createdAt, creatorId, finishedAt };
+  const { pipelineId, state, branch, commit, message, isPaused, createdAt, creatorId, finishedAt } = builds;
+  const filtered = { pipelineId, state, branch, commit, message, isPaused, createdAt, creatorId, finishedAt };
   const parts = streams.map((stream, index) => {
     const part = db
       .select({ id: builds.id, place: sql`${order}`.as("place"), ...(rest.length > 0 && filtered) })

@@ -9,6 +9,7 @@ import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { readBuildSearch, toFilter } from "./search.tsx";
 
 const perPage = 30;
 
@@ -31,15 +32,19 @@ export async function loadPipelines({ db }: Services, { organization, event }: M
 }
 
 /**
- * A pipeline with one page of its builds.
- * @throws Refusal 404
+ * A pipeline with one page of the builds that the address asks for.
+ * @throws Refusal 404, 422, 503
  */
 export async function loadPipelineDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const pipeline = await loadPipeline(services, request);
-  const filter = { organizationId: request.organization.id, pipelineId: pipeline.id, includePaused: true };
+  const search = readBuildSearch(request.event);
+  const filter = {
+    ...{ organizationId: request.organization.id, pipelineId: pipeline.id, includePaused: true },
+    ...toFilter(search),
+  };
   const list = await readWithin(readPageOf(request.event, perPage), (page) => listBuilds(db, filter, page));
-  return { pipeline, list, cluster: await findClusterById(db, pipeline.clusterId) };
+  return { pipeline, list, search, cluster: await findClusterById(db, pipeline.clusterId) };
 }
 
 /** The pipeline's page, or one below it. */

@@ -16,6 +16,7 @@ import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadPipelineDetails, pipelinePath } from "./load.ts";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
+import { BuildSearchForm, queryOf } from "./search.tsx";
 
 /** GET /organizations/:org/pipelines/:slug */
 export function pipelinePage(services: Services) {
@@ -38,7 +39,7 @@ async function showPipeline(
   refused?: RefusedBuild,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
-  const { pipeline, cluster, list } = await loadPipelineDetails(services, request);
+  const { pipeline, cluster, list, search } = await loadPipelineDetails(services, request);
   const variables = Object.keys(openEnvironmentIfPossible(services.cipher, pipeline.environmentSealed));
   const topics = list.rows.map(({ id }) => `build:${id}` as const);
   const parameters = { org: organization.slug, slug: pipeline.slug };
@@ -66,7 +67,12 @@ async function showPipeline(
         <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
         <h2>Builds</h2>
         <NewBuild pipeline={pipeline} request={request} refused={refused} />
-        {list.rows.length === 0 ? (
+        {pipeline.lastBuildNumber > 0 && <BuildSearchForm search={search} path={pipelinePath(request)} />}
+        {list.rows.length === 0 && pipeline.lastBuildNumber > 0 ? (
+          <p class="empty">
+            No build matches. <a href={pipelinePath(request)}>Show all builds</a>
+          </p>
+        ) : list.rows.length === 0 ? (
           <p class="empty">
             No build yet. One is made for every webhook that a{" "}
             <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
@@ -74,7 +80,7 @@ async function showPipeline(
         ) : (
           <Builds builds={list.rows} parameters={parameters} now={services.clock.now()} />
         )}
-        <NumberPager list={list} path={pathTo(patterns.pipelinePage, parameters)} />
+        <NumberPager list={list} path={pipelinePath(request)} query={queryOf(search)} />
       </>
     ),
   };

@@ -1,17 +1,27 @@
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 
-/** For numbered lists. */
-export function NumberPager({ list, path }: { list: NumberedList; path: string }) {
+/** For numbered lists. @param query parameters that all pages share */
+export function NumberPager({
+  list,
+  path,
+  query = new URLSearchParams(),
+}: {
+  list: NumberedList;
+  path: string;
+  query?: URLSearchParams;
+}) {
   const { prev, next, last } = neighborsOf(list);
   if (!prev && !next) return null;
+  const address = (place: Record<string, string>) =>
+    `${path}?${new URLSearchParams([...query, ...Object.entries(place)])}`;
   return (
     <nav class="pager" aria-label="Pages">
-      {prev && <a href={`${path}?page=${prev}`}>Previous</a>}
+      {prev && <a href={address({ page: String(prev) })}>Previous</a>}
       <span class="quiet">
         Page {list.page.number} of {last ?? `${maxCounted.toLocaleString("en")}+ entries`}
       </span>
-      {next && <a href={`${path}?page=${next.page}&after=${next.after}`}>Next</a>}
+      {next && <a href={address({ page: String(next.page), after: next.after })}>Next</a>}
     </nav>
   );
 }

@@ -146,6 +146,8 @@ const buildFilters: Record<string, Partial<BuildFilter>> = {
   "by branch and commit": { branches: ["rare"], commits: ["main"] },
   "by time": { createdFrom: time, createdTo: new Date(time.getTime() + 3_600_000) },
   "without paused ones": { includePaused: false },
+  "by message": { message: "faster" },
+  "by message and state": { message: "faster", states: ["failed"] },
   "by creator": { creatorId: userId },
   "by finish": { finishedFrom: time },
   "by meta-data": {

@@ -228,7 +228,11 @@ for (const isScripted of [true, false])
       assert.equal((await pressKey(page, "Create build")).status(), 422);
 
       assert.match(await alert(page), /line 1/i);
-      assert.equal(await page.getByLabel("Message").inputValue(), "By hand", "keeps what was typed");
+      assert.equal(
+        await page.getByLabel("Message", { exact: true }).inputValue(),
+        "By hand",
+        "keeps what was typed",
+      );
       assert.equal((await buildsOf(pipeline.id)).length, 1);
       await page.locator("#field-environment:focus").waitFor();
       await page.keyboard.press("ControlOrMeta+A");

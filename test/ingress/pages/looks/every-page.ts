@@ -158,6 +158,16 @@ export const everyPage: Look[] = [
   { name: "pipelines", as: "ada", visit: at("/organizations/globex/pipelines") },
   { name: "pipelines, one without builds", as: "bob", visit: at("/organizations/acme/pipelines") },
   { name: "a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site") },
+  {
+    name: "a pipeline, searched",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/site?state=scheduled&message=editors"),
+  },
+  {
+    name: "a pipeline, nothing found",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/site?state=failed"),
+  },
   { name: "a pipeline, no build yet", as: "bob", visit: at("/organizations/acme/pipelines/web") },
   { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
   { name: "a build, canceled", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/2") },

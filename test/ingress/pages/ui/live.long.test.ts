@@ -161,7 +161,7 @@ describeInBrowser("a page that is open", () => {
 
     await cancelBuild(pages.services, pages.actor, pages.acme.pipeline, number);
 
-    for (const page of [list, pipeline]) await page.getByText("canceled").waitFor();
+    for (const page of [list, pipeline]) await page.locator(".state.canceled").waitFor();
     for (const page of [list, pipeline]) await page.context().close();
   });
 
