@@ -16,6 +16,7 @@ import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { openTurns } from "../../shared/runtime/turns.ts";
 import { toStorable } from "../../shared/validation.ts";
 import { isLeased, type JobCall, requireAgentSession, requireJobCall } from "../auth/agent.ts";
 import type { Attempts } from "../auth/attempts.ts";
@@ -25,6 +26,8 @@ import { keepOutOfLog } from "../http/request-context.ts";
 import { pathParameter } from "../http/routing.ts";
 
 const chunkSeconds = 1;
+/** Of an organization. Each may wait for a lock, with a connection to the database. */
+const maxAcquiring = 3;
 /** Agents from this version on know `timing_out`. */
 const timingOutSince = [3, 137] as const;
 
@@ -47,6 +50,7 @@ export function jobHandlers(
   services: Services,
   { bodies, leases: group, attempts }: { bodies: Bodies; leases: LeaseGroup; attempts: Attempts },
 ) {
+  const acquiring = openTurns({ maxRunningPerOwner: maxAcquiring });
   const idOf = (event: H3Event) => pathParameter(event, "id") ?? "";
   const present = async (agent: Agent, accepted: Accepted) => {
     attempts.remember(accepted);
@@ -63,23 +67,28 @@ export function jobHandlers(
     acquire: defineHandler(async (event) => {
       const agent = await requireAgentSession(services, event);
       const job = await requireJobOfCluster(services, agent, idOf(event));
-      return present(agent, await acquireJob(services, group, agent, job));
+      const acquired = await acquiring.take(
+        agent.organizationId,
+        () => acquireJob(services, group, agent, job),
+        event.req.signal,
+      );
+      return present(agent, acquired);
     }),
 
     start: defineHandler(async (event) => {
-      const { organizationId, buildId, lease } = await attempts.require(event);
+      const attempt = await attempts.require(event);
       await readJson(
-        { event, bodies, organizationId },
+        { event, bodies, organizationId: attempt.organizationId },
         { schema: startBody, isOptional: true, refuse: unprocessable },
       );
-      await startJob(services, group, buildId, lease);
+      await startJob(services, group, attempt);
       return {};
     }),
 
     finish: defineHandler(async (event) => {
-      const { organizationId, buildId, lease } = await attempts.require(event);
+      const attempt = await attempts.require(event);
       const given = await readJson(
-        { event, bodies, organizationId },
+        { event, bodies, organizationId: attempt.organizationId },
         { schema: finishBody, refuse: unprocessable },
       );
       const result = {
@@ -88,7 +97,7 @@ export function jobHandlers(
         signalReason: given.signal_reason ?? null,
         isLast: given.ignore_agent_in_dispatches ?? false,
       };
-      await finishJob(services, group, buildId, { lease, result });
+      await finishJob(services, group, { ...attempt, result });
       return {};
     }),
 

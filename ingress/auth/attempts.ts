@@ -1,20 +1,12 @@
 import type { H3Event } from "h3";
 import { LRUCache } from "lru-cache";
-import type { Accepted } from "../../shared/agents/lease.ts";
-import type { Lease } from "../../shared/agents/lease-store.ts";
+import type { Accepted, Attempt } from "../../shared/agents/lease.ts";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { minuteMs } from "../../shared/durations.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { pathParameter } from "../http/routing.ts";
 import { agentToken, type JobCall, requireJobCall } from "./agent.ts";
-
-/** An agent's attempt at a job. What its token names never changes; only the attempt ends. */
-export interface Attempt {
-  lease: Lease;
-  buildId: string;
-  organizationId: string;
-}
 
 export interface Attempts {
   /**

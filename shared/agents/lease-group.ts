@@ -2,17 +2,22 @@ import { lockBuilds } from "../builds/progress-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Tx } from "../db/database.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { createBatcher } from "../runtime/batcher.ts";
+import { createBatchers } from "../runtime/batcher.ts";
 import type { Services } from "../runtime/services.ts";
 
-interface Change {
+interface BuildKey {
   buildId: string;
+  organizationId: string;
+}
+
+interface Change {
+  key: BuildKey;
   run: (tx: Tx, build: Build) => Promise<unknown>;
 }
 
-/** Changes jobs of a build, which is locked. Changes that come together share a commit. */
+/** Changes jobs of a build, which is locked. Changes of an organization that come together share a commit. */
 export type LeaseGroup = <Result>(
-  buildId: string,
+  key: BuildKey,
   run: (tx: Tx, build: Build) => Promise<Result>,
 ) => Promise<Result>;
 
@@ -20,20 +25,20 @@ const maxChanges = 200;
 
 /** A refusal that a change throws reaches its caller alone: throw it before writing. */
 export function openLeaseGroup({ db }: Pick<Services, "db">): LeaseGroup {
-  const batcher = createBatcher<Change, unknown>({
+  const batchers = createBatchers<Change, unknown>(({ key }) => key.organizationId, {
     maxItems: maxChanges,
     flush: (changes) =>
       db.transaction(async (tx) => {
-        const ids = [...new Set(changes.map(({ buildId }) => buildId))];
+        const ids = [...new Set(changes.map(({ key }) => key.buildId))];
         const builds = new Map((await lockBuilds(tx, ids)).map((build) => [build.id, build]));
         const results: unknown[] = [];
-        for (const change of changes) results.push(await runOne(tx, builds.get(change.buildId), change));
+        for (const change of changes) results.push(await runOne(tx, builds.get(change.key.buildId), change));
         return results;
       }),
   });
 
-  return async (buildId, run) => {
-    const result = await batcher.add({ buildId, run });
+  return async (key, run) => {
+    const result = await batchers.add({ key, run });
     if (result instanceof Refusal) throw result;
     return result as Awaited<ReturnType<typeof run>>;
   };

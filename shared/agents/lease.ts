@@ -30,6 +30,13 @@ const jobTokenMs = 90 * dayMs;
 /** An agent repeats an accept when its answer is lost. */
 const maxTokensOfAttempt = 10;
 
+/** An agent's attempt at a job. What it names never changes; only the attempt ends. */
+export interface Attempt {
+  lease: Lease;
+  buildId: string;
+  organizationId: string;
+}
+
 /** The result of a command, as its agent saw it. */
 export interface Result {
   /** -1: it never ran, or a signal ended it. */
@@ -58,7 +65,8 @@ export async function acceptJob(
   { id, buildId }: Pick<Job, "id" | "buildId">,
 ): Promise<Accepted> {
   const now = services.clock.now();
-  const accepted = await group(buildId, async (tx, build) => {
+  const { organizationId } = agent;
+  const accepted = await group({ buildId, organizationId }, async (tx, build) => {
     const present = await requireOwnJob(tx, agent, id);
     const job =
       present.acceptedAt === null
@@ -127,11 +135,10 @@ async function issueJobToken(tx: Tx, { id, attempt }: Job, now: Date): Promise<s
 export async function startJob(
   services: Services,
   group: LeaseGroup,
-  buildId: string,
-  lease: Lease,
+  { lease, ...key }: Attempt,
 ): Promise<void> {
   const now = services.clock.now();
-  const { build, job } = await group(buildId, async (tx, build) => {
+  const { build, job } = await group(key, async (tx, build) => {
     const present = await requireLeasedJob(tx, lease);
     const minutes = present.options?.timeout_in_minutes;
     const timesOutAt = minutes === undefined ? null : new Date(now.getTime() + minutes * minuteMs);
@@ -156,11 +163,10 @@ async function requireLeasedJob(tx: Tx, { jobId, agentId, attempt }: Lease): Pro
 export async function finishJob(
   services: Services,
   group: LeaseGroup,
-  buildId: string,
-  { lease, result }: { lease: Lease; result: Result },
+  { lease, result, ...key }: Attempt & { result: Result },
 ): Promise<void> {
   const now = services.clock.now();
-  const { build, changed } = await group(buildId, async (tx, build) => {
+  const { build, changed } = await group(key, async (tx, build) => {
     const present = await findJob(tx, lease.jobId);
     if (present && isEnded(present, lease)) return { build, changed: [] };
     const job = await requireLeasedJob(tx, lease);

@@ -19,6 +19,8 @@ export interface BatcherOptions<Item, Result> {
   overlaps?: boolean;
   /** Rejects items that have waited longer when their turn comes. */
   maxWait?: { ms: number; error: () => Error };
+  /** Called when nothing waits any more. */
+  onIdle?: () => void;
 }
 
 interface Waiting<Item, Result> {
@@ -91,6 +93,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       else await settled;
     }
     isRunning = false;
+    options.onIdle?.();
   };
 
   const rejectLate = () => {
@@ -114,6 +117,25 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       }),
     async idle() {
       while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+/** Batches of one owner each, one at a time: an owner whose batch waits for a lock holds up no other. */
+export function createBatchers<Item, Result>(
+  ownerOf: (item: Item) => string,
+  options: Omit<BatcherOptions<Item, Result>, "onIdle">,
+): Pick<Batcher<Item, Result>, "add"> {
+  const batchers = new Map<string, Batcher<Item, Result>>();
+  const open = (owner: string) => {
+    const batcher = createBatcher({ ...options, onIdle: () => batchers.delete(owner) });
+    batchers.set(owner, batcher);
+    return batcher;
+  };
+  return {
+    add(item) {
+      const owner = ownerOf(item);
+      return (batchers.get(owner) ?? open(owner)).add(item);
     },
   };
 }

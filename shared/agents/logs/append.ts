@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import { notFound, unavailable } from "../../refusal.ts";
-import { createBatcher } from "../../runtime/batcher.ts";
+import { createBatchers } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import { openTurns, TurnRefused } from "../../runtime/turns.ts";
 import { leasedJobStates } from "../../vocabulary.ts";
@@ -34,7 +34,7 @@ export interface ReceivedChunk {
 export interface LogIntake {
   /**
    * Stores a piece of a log. A repeated one changes nothing; what is beyond JOB_LOG_BYTES is dropped. Concurrent pieces
-   * share a commit.
+   * of an organization share a commit.
    * @throws Refusal 404 if the attempt has ended, 400, 413, 503
    */
   append(lease: LogLease, chunk: ReceivedChunk): Promise<void>;
@@ -68,7 +68,7 @@ export function openLogIntake(services: Services): LogIntake {
   const { db, config } = services;
   const turns = openTurns(inflating);
   const events = openLogEvents(services.events);
-  const group = createBatcher<NewChunk, boolean>({
+  const groups = createBatchers<NewChunk, boolean>(({ lease }) => lease.organizationId, {
     flush: (chunks) => db.transaction((tx) => writeChunks(tx, chunks, config.jobLogBytes)),
     maxItems: maxGroupItems,
     maxWeight: maxGroupBytes,
@@ -82,7 +82,7 @@ export function openLogIntake(services: Services): LogIntake {
         .catch((error) => {
           throw error instanceof TurnRefused ? unavailable(retryAfterSeconds) : error;
         });
-      if (!(await group.add(chunk))) throw notFound("running job");
+      if (!(await groups.add(chunk))) throw notFound("running job");
       events.publish(lease.jobId);
     },
   };
