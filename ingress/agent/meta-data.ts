@@ -1,7 +1,14 @@
 import { defineHandler, type H3Event } from "h3";
 import { z } from "zod";
-import type { JobPrincipal } from "../../shared/builds/meta-data.ts";
-import { listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
+import { changeWhileLeased } from "../../shared/agents/lease.ts";
+import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import {
+  type Entry,
+  type JobPrincipal,
+  listMetaDataKeys,
+  requireMetaData,
+  setMetaData,
+} from "../../shared/builds/meta-data.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
@@ -26,12 +33,26 @@ export const batchBody = z.object({
     .max(maxItems, `items can be ${maxItems.toLocaleString("en")} at most`),
 });
 
+export interface MetaDataParts {
+  bodies: Bodies;
+  leases: LeaseGroup;
+  payloadReads: PayloadReads;
+}
+
 /** `/v3/{jobs,builds}/:id/data/…` */
 export function metaDataHandlers(
   services: Services,
-  { bodies, payloadReads, owner }: { bodies: Bodies; payloadReads: PayloadReads; owner: DataOwner },
+  { bodies, leases, payloadReads, owner }: MetaDataParts & { owner: DataOwner },
 ) {
   const payloadKey = `${services.config.serviceName}:webhook`;
+  const setAll = (principal: JobPrincipal, entries: Entry[]) => {
+    const { build, jobId, agentId, attempt, readOnly } = principal;
+    if (readOnly || agentId === null || attempt === null)
+      throw new Refusal(403, "This token can only read meta-data");
+    const { id: buildId, organizationId } = build;
+    const ofJob = { buildId, organizationId, lease: { jobId, agentId, attempt } };
+    return setMetaData(services, entries, (change) => changeWhileLeased(leases, ofJob, change));
+  };
 
   return {
     /** POST …/data/get {key} → {key, value}. The webhook's payload is returned byte for byte. */
@@ -58,7 +79,7 @@ export function metaDataHandlers(
         { event, bodies, organizationId: principal.build.organizationId },
         { schema: entryBody, refuse: unprocessable },
       );
-      await setMetaData(services, principal, [entry]);
+      await setAll(principal, [entry]);
       return { key: entry.key };
     }),
 
@@ -69,7 +90,7 @@ export function metaDataHandlers(
         { event, bodies, organizationId: principal.build.organizationId },
         { schema: batchBody, refuse: unprocessable },
       );
-      await setMetaData(services, principal, items);
+      await setAll(principal, items);
       return { keys: items.map(({ key }) => key) };
     }),
 

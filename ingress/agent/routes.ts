@@ -32,7 +32,7 @@ export function agentRoutes(
   const attempts = openAttempts(services);
   const jobs = jobHandlers(services, { bodies, leases, attempts });
   const logs = logHandlers(services, { bodies, attempts });
-  const data = { bodies, payloadReads: new PayloadReads(services) };
+  const data = { bodies, leases, payloadReads: new PayloadReads(services) };
   const pipelines = pipelineHandlers(services, bodies);
   return [
     [patterns.agentRegister, { POST: session.register }],

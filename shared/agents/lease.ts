@@ -157,6 +157,21 @@ async function requireLeasedJob(tx: Tx, { jobId, agentId, attempt }: Lease): Pro
 }
 
 /**
+ * Changes a build for a job that an agent has.
+ * @throws Refusal 404 of a stale lease
+ */
+export function changeWhileLeased<Result>(
+  group: LeaseGroup,
+  { lease, ...key }: Attempt,
+  change: (tx: Tx, build: Build) => Promise<Result>,
+): Promise<Result> {
+  return group(key, async (tx, build) => {
+    await requireLeasedJob(tx, lease);
+    return change(tx, build);
+  });
+}
+
+/**
  * Ends an attempt by the result of its command. A repeated call changes nothing.
  * @throws Refusal 404 of a stale lease
  */

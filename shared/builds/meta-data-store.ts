@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, lt, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, lt, notInArray, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -22,14 +22,18 @@ export async function listMetaDataKeys(db: Db, buildId: string): Promise<string[
   return rows.map(({ key }) => key);
 }
 
-/** Measures the meta-data of a build. */
-export async function measureMetaData(tx: Tx, buildId: string): Promise<{ keys: number; bytes: number }> {
-  const { metaData } = tx.tables;
+/** Measures the meta-data of builds, without some keys. */
+export async function measureMetaData(
+  db: Db | Tx,
+  buildIds: string[],
+  leftOut: string[] = [],
+): Promise<{ keys: number; bytes: number }> {
+  const { metaData } = db.tables;
   const bytes = sql`octet_length(${metaData.key}) + octet_length(${metaData.value})`;
-  const [row] = await tx
+  const [row] = await db
     .select({ keys: count(), bytes: sum(bytes).mapWith(Number) })
     .from(metaData)
-    .where(eq(metaData.buildId, buildId));
+    .where(and(inArray(metaData.buildId, buildIds), notInArray(metaData.key, leftOut)));
   return { keys: row?.keys ?? 0, bytes: row?.bytes ?? 0 };
 }
 
@@ -42,15 +46,20 @@ export async function findMetaData(db: Db, buildId: string, key: string): Promis
   return found?.value;
 }
 
+/** Give each key once. */
 export async function putMetaData(
   tx: Tx,
-  row: { buildId: string; key: string; value: string },
+  rows: { buildId: string; key: string; value: string }[],
 ): Promise<void> {
   const { metaData } = tx.tables;
+  if (rows.length === 0) return;
   await tx
     .insert(metaData)
-    .values(row)
-    .onConflictDoUpdate({ target: [metaData.buildId, metaData.key], set: { value: row.value } });
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [metaData.buildId, metaData.key],
+      set: { value: sql`excluded.value` },
+    });
 }
 
 export async function insertJobToken(tx: Tx, token: JobToken): Promise<void> {

@@ -1,4 +1,5 @@
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
+import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
 import { excerpt, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
@@ -82,29 +83,38 @@ export function listMetaDataKeys({ db }: Services, buildId: string): Promise<str
 
 /**
  * Sets entries of a build's meta-data, all or none; the last write wins.
- * @throws Refusal 403 for a read-only token, 422
+ * @param changeBuild runs a change in a transaction that has locked the build, and checked that the caller may change it
+ * @throws Refusal 422
  */
 export async function setMetaData(
-  services: Services,
-  { readOnly, build }: JobPrincipal,
+  { config, events }: Services,
   entries: Entry[],
+  changeBuild: (change: (tx: Tx, build: Build) => Promise<Build>) => Promise<Build>,
 ): Promise<void> {
-  const { config, db, events } = services;
-  if (readOnly) throw new Refusal(403, "This token can only read meta-data");
   const problems = new Set(entries.flatMap((entry) => entryProblems(entry, config.serviceName)));
   if (problems.size > 0) throw new Refusal(422, [...problems].join(", "));
 
   const commit = findResolvedCommit(entries, `${config.agentEnvPrefix.toLowerCase()}:git:commit`);
-  // In one order: jobs that set the same keys in different orders would deadlock.
-  const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
-  await db.transaction(async (tx) => {
-    if (commit && !fullCommit.test(build.commit)) await resolveCommitIfStill(tx, build, commit);
-    for (const entry of sorted) await putMetaData(tx, { buildId: build.id, ...entry });
-    const { keys, bytes } = await measureMetaData(tx, build.id);
-    if (keys > maxTotal.keys || bytes > maxTotal.bytes)
+  const valueByKey = new Map(entries.map(({ key, value }) => [key, value]));
+  const given = { keys: valueByKey.size, bytes: bytesOf(valueByKey) };
+  const build = await changeBuild(async (tx, build) => {
+    const others = await measureMetaData(tx, [build.id], [...valueByKey.keys()]);
+    if (others.keys + given.keys > maxTotal.keys || others.bytes + given.bytes > maxTotal.bytes)
       throw new Refusal(422, "The build would have more than 1,000 keys or 2 MB of meta-data");
+    if (commit && !fullCommit.test(build.commit)) await resolveCommitIfStill(tx, build, commit);
+    await putMetaData(
+      tx,
+      [...valueByKey].map(([key, value]) => ({ buildId: build.id, key, value })),
+    );
+    return build;
   });
   if (commit && commit !== build.commit) events.publish(buildTopics(build, []));
+}
+
+function bytesOf(valueByKey: Map<string, string>): number {
+  let bytes = 0;
+  for (const [key, value] of valueByKey) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  return bytes;
 }
 
 /** Agents say after a checkout what `HEAD` or a branch was: `commit <hash>` and more lines. */

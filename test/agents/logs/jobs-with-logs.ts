@@ -58,9 +58,10 @@ export async function leaseJob(
     db.transaction(async (tx) => {
       const isFinished = values.state === "passed" || values.state === "failed";
       const finishedAt = isFinished ? tx.now : null;
+      const acceptedAt = values.state === "scheduled" ? null : tx.now;
       await tx
         .update(tx.tables.jobs)
-        .set({ ...values, finishedAt })
+        .set({ ...values, acceptedAt, finishedAt })
         .where(eq(tx.tables.jobs.id, jobId));
       if (isFinished) await closeLog(tx, { jobId, attempt });
     });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { eq } from "drizzle-orm";
 import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -41,9 +42,16 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
     const writer = issueToken("job");
     const now = world.clock.now();
     await db.transaction(async (tx) => {
+      const { jobs } = tx.tables;
+      const lease = { agentId: newId(now), attempt: 1, acceptedAt: now };
+      await tx
+        .update(jobs)
+        .set({ state: "running", ...lease })
+        .where(eq(jobs.id, job.id));
       await tx.insert(tx.tables.jobTokens).values({
         tokenHash: hashToken(writer),
         jobId: job.id,
+        attempt: 1,
         readOnly: false,
         createdAt: now,
         expiresAt: new Date(now.getTime() + 3_600_000),

@@ -116,15 +116,17 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
   await send("pingAgent", "The session has ended", { status: 401 });
 }
 
-async function dataOfBuilds({ api: { world }, recorder }: Story) {
+async function dataOfBuilds({ api: { world, acme }, recorder }: Story) {
   const { db } = world.services;
   const [job] = (await db.select().from(db.tables.jobs)).toSorted((a, b) => a.id.localeCompare(b.id));
   assert.ok(job);
   const token = issueToken("job");
   const now = world.clock.now();
+  const { lease, setState } = await leaseJob(world.services, { id: job.id, organizationId: acme.id });
   const issued = {
     tokenHash: hashToken(token),
     jobId: job.id,
+    attempt: lease.attempt,
     readOnly: false,
     createdAt: now,
     expiresAt: new Date(now.getTime() + hourMs),
@@ -150,6 +152,7 @@ async function dataOfBuilds({ api: { world }, recorder }: Story) {
     await send("exists", "A known key", { key: "release" });
     await send("keys", "The keys");
   }
+  await setState(job.state);
 }
 
 async function uploads({ api: { world, acme }, recorder }: Story, id: string) {
