@@ -40,7 +40,10 @@ function declareUploads(): Declaration[] {
         "404": refusal("Another job than the token's"),
         "413": refusal("The body is larger than 1 MB"),
         "415": refusal("The body is not JSON in UTF-8"),
-        "422": refusal("A step is wrong, the job does not run, or the build would have too many jobs"),
+        "422": refusal(
+          "A step is wrong, the job does not run, or the build would have too many or too large jobs",
+        ),
+        "429": refusal("The job uploads too often: wait as Retry-After says", ["Retry-After"]),
         "503": unavailable,
       },
     },

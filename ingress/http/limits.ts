@@ -19,6 +19,9 @@ const wideFactor = 3;
 /** Agents that are refused register again ten seconds later. */
 const maxRegistrationsPerMinute = 1000;
 
+/** Agents try again for five minutes. */
+const maxUploadsPerMinute = 60;
+
 interface Limit {
   max: (config: Config) => number;
   windowMs: number;
@@ -35,6 +38,8 @@ const limits = {
     max: (config) => Math.floor(config.metaDataCallsPerMinute / metaDataWindows),
     windowMs: minuteMs / metaDataWindows,
   },
+  // by job
+  "pipeline-uploads": { max: () => maxUploadsPerMinute, windowMs: minuteMs },
   // by trigger and network, by trigger and wide network
   "refused-deliveries": { max: (config) => config.deliveryRefusalsPerMinute, windowMs: minuteMs },
   "refused-deliveries-wide": {
@@ -105,11 +110,20 @@ export function refusedDeliveriesLimits(services: Services, triggerId: string, i
 }
 
 /** Limits the calls of the meta-data API. Never call it for what an agent's life or log depends on. */
-export async function limitMetaDataCalls(services: Services, jobId: string): Promise<void> {
-  const state = await services.rateLimiter.admit(limitOn(services, "meta-data", jobId));
+export function limitMetaDataCalls(services: Services, jobId: string): Promise<void> {
+  return limitJob(services, limitOn(services, "meta-data", jobId), "calls for meta-data");
+}
+
+/** Limits the pipeline uploads of a job. */
+export function limitPipelineUploads(services: Services, jobId: string): Promise<void> {
+  return limitJob(services, limitOn(services, "pipeline-uploads", jobId), "pipeline uploads");
+}
+
+async function limitJob({ rateLimiter }: Services, limit: RateLimit, calls: string): Promise<void> {
+  const state = await rateLimiter.admit(limit);
   if (state.admitted) return;
   const wait = seconds(state.resetMs);
-  throw tooMany(wait, `The job makes too many calls for meta-data. Please wait ${wait} seconds.`);
+  throw tooMany(wait, `The job makes too many ${calls}. Please wait ${wait} seconds.`);
 }
 
 /** Limits the agents that an organization registers. */

@@ -1,13 +1,19 @@
 import { buildTopics } from "../builds/create.ts";
 import { newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
-import { countJobsOfBuild, findJob, lockBuilds } from "../builds/progress-store.ts";
-import type { Build, Job } from "../builds/store.ts";
+import { findJob, lockBuilds } from "../builds/progress-store.ts";
+import { type Build, type Job, measureJobs } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
-import { countJobs, maxJobsOfBuild, type UploadedPipeline } from "../pipelines/steps.ts";
+import {
+  countJobs,
+  jobBytes,
+  maxJobBytes,
+  maxJobsOfBuild,
+  type UploadedPipeline,
+} from "../pipelines/steps.ts";
 import { findQueueById } from "../queues/store.ts";
-import { notFound, Refusal, unprocessable } from "../refusal.ts";
+import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
@@ -76,9 +82,12 @@ async function addJobs(
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);
   if (problems.length > 0) throw unprocessable(...problems);
-  const total = (await countJobsOfBuild(tx, build.id)) + countJobs(steps);
+  const present = await measureJobs(tx, [build.id]);
+  const total = present.jobs + countJobs(steps);
   if (total > maxJobsOfBuild)
     throw new Refusal(422, `The build would have ${total} jobs (maximum is ${maxJobsOfBuild})`);
+  if (present.bytes + jobBytes(steps) > maxJobBytes)
+    throw new Refusal(422, `The steps of the build's jobs would be larger than ${exactSize(maxJobBytes)}`);
 
   const position = await findPositionAfterStep(tx, job);
   const place = { clusterId, position, isWaiting: false, createdAt: tx.now };

@@ -3,12 +3,13 @@ import type { Db } from "../db/database.ts";
 import type { ListedRows, ListPage } from "../db/list-page.ts";
 import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
+import { maxJobBytes } from "../pipelines/steps.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
-import { notFound } from "../refusal.ts";
+import { exactSize, notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { listBuilds } from "./list.ts";
 import type { BuildFilter } from "./list-store.ts";
-import { deleteJobTokensExpiredBefore, listMetaData } from "./meta-data-store.ts";
+import { deleteJobTokensExpiredBefore, listMetaData, measureMetaData } from "./meta-data-store.ts";
 import {
   type Build,
   deleteBuilds,
@@ -17,9 +18,12 @@ import {
   listBuildsFinishedBefore,
   listBuildsOfPipelines,
   listJobs,
+  measureJobs,
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
+/** Of a page of builds. One build may have as much, with retries. */
+const maxDetailBytes = 2 * maxJobBytes;
 
 export interface BuildDetails {
   build: Build;
@@ -31,7 +35,7 @@ export interface BuildDetails {
 
 /**
  * A page of builds, newest first.
- * @throws Refusal 503
+ * @throws Refusal 503; 422 if their details are too large for one answer
  */
 export async function listBuildDetails(
   db: Db,
@@ -40,7 +44,19 @@ export async function listBuildDetails(
   { hasJobs = true } = {},
 ): Promise<ListedRows<BuildDetails>> {
   const list = await listBuilds(db, filter, page);
+  if (list.rows.length > 1) await requireRoomForDetails(db, list.rows, hasJobs);
   return { ...list, rows: await withDetails(db, list.rows, hasJobs) };
+}
+
+async function requireRoomForDetails(db: Db, builds: Build[], hasJobs: boolean): Promise<void> {
+  const ids = builds.map(({ id }) => id);
+  const ofJobs = hasJobs ? (await measureJobs(db, ids)).bytes : 0;
+  const ofMetaData = (await measureMetaData(db, ids)).bytes;
+  if (ofJobs + ofMetaData > maxDetailBytes)
+    throw new Refusal(
+      422,
+      `The page would be larger than ${exactSize(maxDetailBytes)}. Ask for fewer builds with per_page, or leave out their jobs with exclude_jobs`,
+    );
 }
 
 /** @throws Refusal 404 */

@@ -51,13 +51,6 @@ export async function findJob(tx: Tx, id: string): Promise<Job | undefined> {
   return found;
 }
 
-/** Retried jobs included. */
-export async function countJobsOfBuild(tx: Tx, buildId: string): Promise<number> {
-  const { jobs } = tx.tables;
-  const [row] = await tx.select({ total: count() }).from(jobs).where(eq(jobs.buildId, buildId));
-  return row?.total ?? 0;
-}
-
 /** The jobs that let the build fail, in the order of its steps. */
 export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
   const { jobs } = tx.tables;

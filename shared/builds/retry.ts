@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
-import { maxJobsOfBuild } from "../pipelines/steps.ts";
+import { maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
@@ -12,7 +12,6 @@ import { buildTopics } from "./create.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
 import {
-  countJobsOfBuild,
   findJob,
   listFailedJobs,
   lockBuilds,
@@ -20,10 +19,10 @@ import {
   reopenIfFinished,
   waitIfWaitingFailed,
 } from "./progress-store.ts";
-import type { Build, Job } from "./store.ts";
+import { type Build, type Job, measureJobs } from "./store.ts";
 
 /** With retries. Answers about a build have all of its jobs. */
-const maxJobsWithRetries = 2 * maxJobsOfBuild;
+const maxWithRetries = { jobs: 2 * maxJobsOfBuild, bytes: 2 * maxJobBytes };
 
 const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
 
@@ -75,7 +74,7 @@ export async function retryFailedJobs(services: Services, actor: Actor, place: B
         422,
         "No failed job can be retried: their steps do not allow it, or their queues were deleted",
       );
-    if ((await countJobsOfBuild(tx, build.id)) + jobs.length > maxJobsWithRetries)
+    if (!(await hasRoomForRetries(tx, jobs)))
       throw new Refusal(422, "Jobs cannot be retried: their build has too many jobs");
     return jobs;
   });
@@ -116,20 +115,32 @@ export function mayBeRetried({ type, state, options, retriedInJobId }: Job): boo
   return state === "passed" ? manual?.permit_on_passed !== false : retryable.includes(state);
 }
 
-async function findRefusal(tx: Tx, build: Build, { buildId, state, options, retriedInJobId, queueId }: Job) {
+async function findRefusal(tx: Tx, build: Build, job: Job) {
+  const { state, options, retriedInJobId, queueId } = job;
   const manual = options?.retry?.manual;
   if (retriedInJobId) return "it has been retried already";
   if (manual?.allowed === false) return manual.reason ?? "its step does not allow it";
   if (state === "passed" && manual?.permit_on_passed === false) return "it has passed";
   if (state !== "passed" && !retryable.includes(state)) return "it has not finished";
   if (build.state === "canceling") return "its build is being canceled";
-  if ((await countJobsOfBuild(tx, buildId)) >= maxJobsWithRetries) return "its build has too many jobs";
+  if (!(await hasRoomForRetries(tx, [job]))) return "its build has too many jobs";
   const queue = queueId === null ? undefined : await findQueueById(tx, queueId);
   return !queue || queue.deletedAt ? "its queue was deleted" : undefined;
 }
 
+/** Of jobs of one build. */
+async function hasRoomForRetries(tx: Tx, retried: Job[]): Promise<boolean> {
+  const present = await measureJobs(tx, [...new Set(retried.map(({ buildId }) => buildId))]);
+  const bytes = retried.reduce(
+    (sum, { label, command, options }) =>
+      sum + Buffer.byteLength(JSON.stringify({ label, command, options })),
+    present.bytes,
+  );
+  return present.jobs + retried.length <= maxWithRetries.jobs && bytes <= maxWithRetries.bytes;
+}
+
 /**
- * Retries a job that failed, if its step has a rule for its exit status.
+ * Retries a job that failed, if its step has a rule for its exit status and its build has room.
  * @returns the new job
  */
 export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | undefined> {
@@ -137,6 +148,7 @@ export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | u
     ({ exit_status }) => exit_status === "*" || exit_status.includes(job.exitStatus ?? -1),
   );
   if (!rule || job.state !== "failed" || job.retriesCount >= rule.limit) return undefined;
+  if (!(await hasRoomForRetries(tx, [job]))) return undefined;
   const [retry] = await insertRetries(tx, [job], "automatic", now);
   return retry;
 }

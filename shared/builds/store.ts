@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lt, or } from "drizzle-orm";
+import { and, asc, count, eq, inArray, lt, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -66,6 +66,19 @@ export async function listJobs(db: Db, buildIds: string[]) {
     .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(inArray(jobs.buildId, buildIds))
     .orderBy(asc(jobs.position), asc(jobs.id));
+}
+
+/** Counts the jobs of builds, retried ones too, and the bytes of their steps. */
+export async function measureJobs(db: Db | Tx, buildIds: string[]): Promise<{ jobs: number; bytes: number }> {
+  const { jobs } = db.tables;
+  const sizes = [jobs.label, jobs.command, sql`cast(${jobs.options} as text)`].map(
+    (value) => sql`coalesce(octet_length(${value}), 0)`,
+  );
+  const [row] = await db
+    .select({ jobs: count(), bytes: sum(sql.join(sizes, sql` + `)).mapWith(Number) })
+    .from(jobs)
+    .where(inArray(jobs.buildId, buildIds));
+  return { jobs: row?.jobs ?? 0, bytes: row?.bytes ?? 0 };
 }
 
 export async function listBuildsOfPipelines(

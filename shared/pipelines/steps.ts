@@ -19,8 +19,8 @@ const maxSteps = 100;
 const maxStepsOfUpload = 500;
 /** Also of a build to which jobs upload more steps. */
 export const maxJobsOfBuild = 2000;
-/** Each parallel job has a copy of its step. */
-const maxJobBytes = 16 * 1024 * 1024;
+/** Each parallel job has a copy of its step. Also of a build to which jobs upload more steps. */
+export const maxJobBytes = 16 * 1024 * 1024;
 const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;
 const maxParallelism = 100;
@@ -186,8 +186,8 @@ export function countJobs(steps: Step[]): number {
   return steps.reduce((total, step) => total + copiesOf(step), 0);
 }
 
-function jobBytes(steps: Step[]): number {
-  return steps.reduce((total, step) => total + copiesOf(step) * JSON.stringify(step).length, 0);
+export function jobBytes(steps: Step[]): number {
+  return steps.reduce((total, step) => total + copiesOf(step) * Buffer.byteLength(JSON.stringify(step)), 0);
 }
 
 function copiesOf(step: Step): number {

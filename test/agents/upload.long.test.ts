@@ -238,6 +238,39 @@ describeOnBothDatabases("pipeline upload", (database) => {
     assert.equal((await upload({ steps: large })).status, 413);
   });
 
+  it("adds at most 16 MB to a build", async () => {
+    const { upload, steps, build } = await setUp();
+    const [step] = steps("a") as [object];
+    const large = { ...step, command: "x".repeat(65_000), parallelism: 100 };
+
+    assert.equal((await upload({ steps: [large, large] })).status, 200);
+    const { status, body } = await upload({ steps: [large] });
+
+    assert.deepEqual(
+      [status, body],
+      [422, { message: "The steps of the build's jobs would be larger than 16 MB" }],
+    );
+    assert.equal((await upload({ steps: [step] })).status, 200);
+    assert.equal((await build()).jobs.length, 202);
+  });
+
+  it("is answered 429 when a job uploads more than 60 times in a minute", async () => {
+    const { send, steps } = await setUp();
+    const body = { uuid: randomUUID(), pipeline: { steps: steps("a") } };
+
+    for (let sent = 0; sent < 60; sent++) assert.equal((await send(body)).status, 200);
+    const refused = await send(body);
+
+    assert.equal(refused.status, 429);
+    assert.match(
+      refused.body.message,
+      /^The job makes too many pipeline uploads\. Please wait \d+ seconds\.$/,
+    );
+    assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+    const other = await setUp();
+    assert.equal((await other.upload(other.steps("a"))).status, 200);
+  });
+
   it("is a running job's alone", async () => {
     const { agent, job, token, upload, send, state, steps, commands } = await setUp("second");
     const one = { uuid: randomUUID(), pipeline: { steps: steps("a") } };
