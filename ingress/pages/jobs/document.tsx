@@ -4,6 +4,7 @@ import { LineSplitter, type RawLine } from "../../../shared/agents/logs/lines.ts
 import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { type ReadableLog, readLog } from "../../../shared/agents/logs/read.ts";
 import type { Db } from "../../../shared/db/database.ts";
+import { openLoopPauses } from "../../../shared/runtime/loop-pauses.ts";
 import { Texts } from "./lines.tsx";
 
 /** Browsers must neither run nor sniff what a job wrote. */
@@ -22,6 +23,7 @@ export function logResponse(type: string, body: ReadableStream<Uint8Array>): HTT
 export async function* logDocument(db: Db, readable: ReadableLog): AsyncGenerator<Uint8Array> {
   const splitter = new LineSplitter(0);
   const parser = new LogParser();
+  const pause = openLoopPauses();
   let number = 0;
   const renderLine = (line: RawLine) => {
     number++;
@@ -29,7 +31,11 @@ export async function* logDocument(db: Db, readable: ReadableLog): AsyncGenerato
   };
   yield Buffer.from('<!doctype html><meta charset="utf-8"><title>Log</title><pre>\n');
   for await (const piece of readLog(db, readable)) {
-    const html = [...splitter.add(piece)].map(renderLine).join("");
+    let html = "";
+    for (const line of splitter.add(piece)) {
+      await pause();
+      html += renderLine(line);
+    }
     if (html !== "") yield Buffer.from(html);
   }
   yield Buffer.from(`${[...splitter.flush()].map(renderLine).join("")}</pre>\n`);

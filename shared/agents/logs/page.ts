@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Db } from "../../db/database.ts";
+import { openLoopPauses } from "../../runtime/loop-pauses.ts";
 import { countLineFeeds, LineSplitter, type RawLine } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";
 import { type LogPiece, type ReadableLog, readLog } from "./read.ts";
@@ -29,8 +29,7 @@ const maxContextChunks = 100;
 /** No page has more: each costs at least `lineCost`. */
 const lineCost = 110;
 const maxPageLines = Math.ceil(maxPageCost / lineCost);
-/** Lines that are read without a turn of the event loop. */
-const linesPerTurn = 500;
+const linesAtOnce = 500;
 
 /** The lines from a byte on, which begins a line. */
 export async function readPageFrom(db: Db, readable: ReadableLog, from: number): Promise<LogPage> {
@@ -39,7 +38,7 @@ export async function readPageFrom(db: Db, readable: ReadableLog, from: number):
   let cost = 0;
   for await (const batch of reader.lines()) {
     for (const read of batch) {
-      const line = reader.parse(read);
+      const line = await reader.parse(read);
       const isFull = line.end - from > maxPageBytes || reader.chunksRead() > maxPageChunks;
       cost += costOf(line);
       if (lines.length > 0 && (cost > maxPageCost || isFull))
@@ -76,8 +75,9 @@ async function readWindow(
       if (isWithinLine && read.length === 0 && line.raw.end >= end) read.push(line); // all of it is one line
       isWithinLine = false;
     }
-  for (const { raw } of read.slice(0, -maxPageLines)) reader.skip(raw);
-  const lines = read.slice(-maxPageLines).map(reader.parse);
+  for (const { raw } of read.slice(0, -maxPageLines)) await reader.skip(raw);
+  const lines: LogLine[] = [];
+  for (const line of read.slice(-maxPageLines)) lines.push(await reader.parse(line));
   if (lines.length === 0 && from > 0 && before === undefined) return readPageFrom(db, readable, 0); // a gap came
   let cost = 0;
   const first = lines.findLastIndex((line) => {
@@ -105,6 +105,15 @@ interface ReadLine {
 /** Numbers the lines, and parses what comes before for its colors. Parse or skip all lines in their order. */
 async function openPage(db: Db, readable: ReadableLog, from: number) {
   const parser = new LogParser();
+  const pause = openLoopPauses();
+  const parse = async ({ raw, number }: ReadLine) => {
+    await pause();
+    return parser.parse(raw, number);
+  };
+  const skip = async (raw: RawLine) => {
+    await pause();
+    parser.skip(raw);
+  };
   const chunks = { before: from, chunks: maxContextChunks };
   const contextChunk = from > 0 ? await findStartOfChunkBefore(db, readable.log, chunks) : undefined;
   const pieces = readLog(db, readable, { from: Math.max(0, from - contextBytes, contextChunk ?? 0) });
@@ -118,21 +127,21 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
     piece = { start: piece.start + skipped.length, bytes: piece.bytes.subarray(skipped.length) };
   }
   const context = new LineSplitter(piece?.start ?? 0);
-  const addContext = (added: LogPiece) => {
+  const addContext = async (added: LogPiece) => {
     for (const line of context.add(added)) {
-      parser.skip(line);
+      await skip(line);
       number++;
     }
   };
   while (piece && piece.start + piece.bytes.length <= from && !piece.isRemark) {
-    addContext(piece);
+    await addContext(piece);
     piece = (await pieces.next()).value as LogPiece | undefined;
   }
   if (piece && piece.start < from && !piece.isRemark) {
-    addContext({ start: piece.start, bytes: piece.bytes.subarray(0, from - piece.start) });
+    await addContext({ start: piece.start, bytes: piece.bytes.subarray(0, from - piece.start) });
     piece = { start: from, bytes: piece.bytes.subarray(from - piece.start) };
   }
-  for (const line of context.flush()) parser.skip(line);
+  for (const line of context.flush()) await skip(line);
 
   const numbered = (raw: RawLine): ReadLine => {
     const line = { raw, number: raw.isRemark ? undefined : number };
@@ -149,9 +158,9 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
       let batch: ReadLine[] = [];
       for (const line of splitter.add({ ...piece, bytes })) {
         batch.push(numbered(line));
-        if (batch.length < linesPerTurn) continue;
+        if (batch.length < linesAtOnce) continue;
         yield batch;
-        await nextTurn();
+        await pause();
         batch = [];
       }
       yield batch;
@@ -163,8 +172,8 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
   return {
     lines,
     chunksRead: () => chunksRead,
-    parse: ({ raw, number }: ReadLine) => parser.parse(raw, number),
-    skip: (raw: RawLine) => parser.skip(raw),
+    parse,
+    skip,
   };
 }
 

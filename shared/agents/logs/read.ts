@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Db } from "../../db/database.ts";
 import { exactSize } from "../../refusal.ts";
-import { inflateStored } from "./codec.ts";
+import { openLoopPauses } from "../../runtime/loop-pauses.ts";
+import { openInflater } from "./codec.ts";
 import { findStartOfChunkWith, type JobLog, listChunks } from "./store.ts";
 
 /** A log that can be read. */
@@ -26,6 +27,7 @@ export interface ReadOptions {
 }
 
 const bytesAtOnce = 512 * 1024;
+const minBytesTogether = 32 * 1024;
 const chunksAtOnce = { min: 8, max: 1000 };
 
 /**
@@ -41,10 +43,13 @@ export async function* readLog(
   let position = from;
   let start = from > 0 ? await findStartOfChunkWith(db, log, from) : 0;
   let isFirst = from > 0;
+  const pause = openLoopPauses();
   for (let limit = chunksAtOnce.min; ; ) {
     const chunks = await listChunks(db, log, { start: Math.max(-1, start - 1), below, limit });
+    const inflate = openInflater(chunks);
     let bytesRead = 0;
-    for (const chunk of chunks) {
+    for (const [index, chunk] of chunks.entries()) {
+      await pause();
       start = chunk.start + 1;
       bytesRead += chunk.body.length;
       if (chunk.start + chunk.size <= position) continue;
@@ -55,7 +60,7 @@ export async function* readLog(
         yield remark(position, `${exactSize(chunk.start - position)} of the log did not arrive.`);
         position = chunk.start;
       }
-      const bytes = await inflateStored(chunk.body, chunk.size);
+      const bytes = await inflate(index);
       yield { start: position, bytes: bytes.subarray(position - chunk.start) };
       position = chunk.start + chunk.size;
     }
@@ -71,8 +76,18 @@ function remark(start: number, text: string): LogPiece {
   return { start, bytes: Buffer.from(text), isRemark: true };
 }
 
-/** Reads the bytes of a log as its job wrote them; remarks are lines of their own. */
+/** Reads the bytes of a log as its job wrote them; remarks are lines of their own. Small pieces come together. */
 export async function* readBytes(db: Db, readable: ReadableLog): AsyncGenerator<Buffer> {
-  for await (const { bytes, isRemark } of readLog(db, readable))
-    yield isRemark ? Buffer.from(`\n[${bytes}]\n`) : bytes;
+  let pieces: Buffer[] = [];
+  let size = 0;
+  for await (const { bytes, isRemark } of readLog(db, readable)) {
+    const piece = isRemark ? Buffer.from(`\n[${bytes}]\n`) : bytes;
+    pieces.push(piece);
+    size += piece.length;
+    if (size < minBytesTogether) continue;
+    yield Buffer.concat(pieces);
+    pieces = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(pieces);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { describeWithDatabase } from "../../helpers/databases.ts";
@@ -106,5 +107,28 @@ describeWithDatabase("the pages of a log", (database) => {
 
     assert.deepEqual(textsOf(await before()), ["1 one"]);
     assert.deepEqual(textsOf(await from(0)), ["1 one"]);
+  });
+
+  it("are parsed in several turns of the event loop", async (t) => {
+    const colors = "\x1b[31m\x1b[0m".repeat(200);
+    const { before } = await logged(`${colors}x\n`.repeat(150), 100_000);
+    let turn = 0;
+    const turns = new Set<number>();
+    const { parse } = LogParser.prototype;
+    t.mock.method(
+      LogParser.prototype,
+      "parse",
+      function (this: LogParser, ...given: Parameters<typeof parse>) {
+        turns.add(turn);
+        return parse.apply(this, given);
+      },
+    );
+    const counter = setInterval(() => turn++, 1);
+
+    const { lines } = await before();
+
+    clearInterval(counter);
+    assert.equal(lines.length > 0, true);
+    assert.ok(turns.size >= 6, `${turns.size} turns`);
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
@@ -16,7 +17,7 @@ describeOnBothDatabases("a log of single bytes", (database) => {
   });
   after(() => api.close());
 
-  const newLog = async (byteAt: (index: number) => string) => {
+  const newLog = async (byteAt: (index: number) => string, tail = "") => {
     const { key } = await api.newQueue();
     const pipeline = await api.newPipeline({ steps: [{ command: "x", agents: { queue: key } }] });
     await api.build(pipeline.id);
@@ -25,7 +26,8 @@ describeOnBothDatabases("a log of single bytes", (database) => {
     const jobId = (await agent.offered()) as string;
     await agent.begin(jobId);
     const { db } = api.world.services;
-    const bodies = { x: gzipSync("x"), "\n": gzipSync("\n") };
+    const bodyOf = (text: string) => Buffer.concat([gzipSync(text), Buffer.from(tail)]);
+    const bodies = { x: bodyOf("x"), "\n": bodyOf("\n") };
     const chunks = Array.from({ length: size }, (_, index) => {
       const byte = byteAt(index) as keyof typeof bodies;
       const place = { jobId, attempt: 1, sequence: index, start: index, size: 1 };
@@ -54,6 +56,20 @@ describeOnBothDatabases("a log of single bytes", (database) => {
       ({ end: from, isLast } = page);
     }
     assert.equal(lines, size / lineLength);
+  });
+
+  it("is downloaded in few pieces, whatever follows the bytes of a chunk", async () => {
+    const byteAt = (index: number) => (index % lineLength === lineLength - 1 ? "\n" : "x");
+    for (const tail of ["", "\0"]) {
+      const { db, readable } = await newLog(byteAt, tail);
+
+      const pieces: Buffer[] = [];
+      for await (const piece of readBytes(db, readable)) pieces.push(piece);
+
+      assert.equal(pieces.length, 1);
+      const text = Array.from({ length: size }, (_, index) => byteAt(index)).join("");
+      assert.equal(String(pieces[0]), text);
+    }
   });
 
   it("may be one line", async () => {
