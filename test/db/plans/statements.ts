@@ -26,6 +26,7 @@ import {
   deleteJobTokensExpiredBefore,
   findJobOfToken,
   listMetaData,
+  measureMetaData,
 } from "../../../shared/builds/meta-data-store.ts";
 import { refreshIsPaused } from "../../../shared/builds/pause-store.ts";
 import {
@@ -41,6 +42,7 @@ import {
   listBuildsOfPipelines,
   listJobs,
   listLastBuilds,
+  measureJobs,
 } from "../../../shared/builds/store.ts";
 import { listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
@@ -249,6 +251,8 @@ export const statements: Record<string, Statement> = {
   "failed jobs to retry": (db) => listFailedJobs(db, id),
   "how many jobs of a build failed": (db) => countFailedJobs(db, id),
   "meta-data of builds": (db) => listMetaData(db, ids),
+  "sizes of jobs": (db) => measureJobs(db, ids),
+  "sizes of meta-data": (db) => measureMetaData(db, ids, ["a"]),
   "the job of a token": (db) => findJobOfToken(db, "hash", time),
   "old job tokens": (db) => deleteJobTokensExpiredBefore(db, time, 200),
   "a finished build": (db) => finishBuildIfUnfinished(db, id, { state: "passed", now: time }),
