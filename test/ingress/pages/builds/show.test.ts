@@ -51,7 +51,11 @@ describeWithDatabase("the page of a build", (database) => {
   const jobsOf = async (buildId: string) => {
     const { db } = pages.services;
     const { jobs } = db.tables;
-    return db.select().from(jobs).where(eq(jobs.buildId, buildId)).orderBy(asc(jobs.position), asc(jobs.retriesCount));
+    return db
+      .select()
+      .from(jobs)
+      .where(eq(jobs.buildId, buildId))
+      .orderBy(asc(jobs.position), asc(jobs.retriesCount));
   };
 
   it("says in one line how long the build ran and waited", async () => {

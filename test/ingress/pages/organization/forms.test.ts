@@ -314,7 +314,7 @@ describeWithDatabase("the pages of an organization", (database) => {
     const { text } = await ada.get(build);
 
     assert.doesNotMatch(text, new RegExp(`href="[^"]*${queue.id}"`));
-    assert.match(text, /<span class="long">gone<\/span>/);
+    assert.match(text, /<p class="place">gone<\/p>/);
     assert.match(text, /by Bob/);
   });
 });
