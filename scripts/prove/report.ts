@@ -70,7 +70,7 @@ function countLines({ observed, counts, wholeBy }: Proved): string[] {
   ];
 }
 
-/** How often senders got which status, or no answer. */
+/** The answers to senders, counted by status, and those that never came. */
 function tally(posts: Post[]): string {
   const answers = posts.flatMap(({ attempts }) => attempts.map(({ answer }) => answer));
   const kinds = Map.groupBy(answers, (answer) => /^\d+/.exec(answer)?.[0] ?? "none");
@@ -88,7 +88,7 @@ function convergenceLines({ convergence: { readyMs, decidedMs, fannedOutMs, ende
   ];
 }
 
-/** What was sent, when, its answers, and the faults near it. */
+/** The story of a post: its times, its answers, and the faults near it. */
 function story({ title, attempts }: Discrepancy, timeline: Timeline): string[] {
   const lines = [`- ${title}`];
   if (attempts.length === 0) return lines;

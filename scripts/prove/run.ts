@@ -40,7 +40,7 @@ export interface Proved {
     number
   > & { jobStates: string };
   convergence: Convergence;
-  /** How the database's structure was checked. */
+  /** The way in which the database's structure was checked. */
   wholeBy: string;
   discrepancies: Discrepancy[];
 }

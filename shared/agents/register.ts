@@ -7,7 +7,7 @@ import { type Agent, insertAgent } from "./store.ts";
 import { updateAgentTokenIfActive } from "./token-store.ts";
 import type { Registrar } from "./tokens.ts";
 
-/** What an agent says of itself. */
+/** An agent's own description. */
 export interface Registration {
   name: string;
   hostname: string;

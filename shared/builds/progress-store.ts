@@ -106,7 +106,7 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
     .where(eq(builds.id, sql.placeholder("buildId")));
 });
 
-/** How the jobs of a build stand together. */
+/** Reads the standing of a build's jobs in one statement. */
 export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   const [found] = await standing(tx, { buildId });
   return found ?? { hasActive: false, hasFailed: false, hasWaiter: false };

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { gzipSync } from "node:zlib";
 
-/** How a version of the public agent differs on the wire. */
+/** The differences of a version of the public agent on the wire. */
 export interface Version {
   version: string;
   /** Before version 3.40, agents use the token of their session for jobs. */

@@ -11,7 +11,7 @@ function parsed(step: unknown): unknown {
   return result.success ? result.data.steps[0] : result.error.issues.map(({ message }) => message).join(", ");
 }
 
-/** What the member becomes; undefined if it is left out. */
+/** The member as stored; undefined if it is left out. */
 function member(given: object, name: string): unknown {
   const step = parsed({ command, ...given });
   assert.equal(typeof step, "object", String(step));

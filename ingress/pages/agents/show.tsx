@@ -12,7 +12,7 @@ import { AgentStates, JobLink, Tags } from "./table.tsx";
 
 export const maxNoteLength = 2000;
 
-/** What was typed into the form of a pause that was refused. */
+/** The text typed into the form of a pause that was refused. */
 export interface PauseDraft {
   note: string;
   minutes: string;

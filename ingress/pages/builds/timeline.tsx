@@ -32,7 +32,7 @@ export function timelineOf(jobs: Timed[], createdAt: Date, now: Date): Timeline 
   return { origin: createdAt.getTime(), from, to: Math.max(to, from + secondMs), now };
 }
 
-/** How long a job waited and ran, as a bar. */
+/** The time that a job waited and ran, as a bar. */
 export function Bar({ job, timeline }: { job: Timed; timeline: Timeline }) {
   const { scheduledAt, startedAt, finishedAt, state } = job;
   if (!scheduledAt) return null;

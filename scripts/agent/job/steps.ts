@@ -9,7 +9,7 @@ import { type JobFolder, makeJobFolder, remove } from "./folder.ts";
 import type { LogSender } from "./log.ts";
 import { Redactor, secretsOf } from "./redact.ts";
 
-/** How a job ended, in the words of the wire. */
+/** The end of a job, in the words of the wire. */
 export interface Result {
   /** An integer; -1 if a signal ended the command or it did not run. */
   exitStatus: string;

@@ -62,7 +62,7 @@ export function segment(text: string): string {
   return encodeURIComponent(text).replaceAll(".", "%2E");
 }
 
-/** Whether a later attempt may succeed: no answer, 429 or 5xx. */
+/** Returns true if a later attempt may succeed: no answer, 429 or 5xx. */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof CallFailed)) return false;
   return error.status === undefined || error.status === 429 || error.status >= 500;

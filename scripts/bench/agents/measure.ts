@@ -23,7 +23,7 @@ export interface Track {
 
 type Lines = Line<ContestantName>[];
 
-/** How long registering took is the first line. */
+/** The first line is the time of registering. */
 export function withTrack(options: Lengths, work: (track: Track) => Promise<Lines>): Promise<Lines> {
   return withScratch(async (scratch) => {
     step("Starting the servers");

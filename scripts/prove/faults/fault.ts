@@ -6,7 +6,7 @@ export interface Fault {
   /** As `--faults` names it. */
   kind: string;
   summary: string;
-  /** How often it is drawn, among the others. */
+  /** Its share among the others, when a fault is drawn. */
   weight: number;
   /** Returns why it cannot be injected here. */
   missing?(installation: Installation): string | undefined;

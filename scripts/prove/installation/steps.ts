@@ -1,6 +1,6 @@
 import type { CommandStep, Step } from "../../../shared/vocabulary.ts";
 
-/** What the command of a job does. The last digit of the job's id says which of its ways it takes. */
+/** The command of a job. The last digit of the job's id chooses one of its ways. */
 export type Kind = "report" | "last" | "flaky" | "payload";
 
 /** Printed by each kind, before what else it does. 3,000 lines are several chunks of log. */

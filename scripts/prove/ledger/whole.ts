@@ -9,7 +9,7 @@ import type { PlannedPostgres } from "../installation/postgres.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 
 export interface Wholeness {
-  /** How it was checked, or why not. */
+  /** The way of the check, or the reason why there was none. */
   by: string;
   discrepancies: Discrepancy[];
 }

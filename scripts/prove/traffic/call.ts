@@ -7,7 +7,7 @@ const answerWithinMs = 8000;
 export interface Attempt {
   fromMs: number;
   untilMs: number;
-  /** What was sent where. */
+  /** The request and its address. */
   request: string;
   /** A status, or why there was no answer. */
   answer: string;

@@ -3,7 +3,7 @@ import type { Random } from "../random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Observed } from "./observed.ts";
 
-/** What a caller of a kind needs. */
+/** The needs of a caller of any kind. */
 export interface Lane {
   installation: Installation;
   observed: Observed;

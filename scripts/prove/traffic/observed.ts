@@ -21,7 +21,7 @@ export interface Observed {
 export interface Post {
   number: number;
   trigger: ProveTrigger["name"];
-  /** Whether the trigger's filter lets it build. */
+  /** True if the trigger's filter lets it build. */
   builds: boolean;
   /** Its signature is wrong. */
   isForged: boolean;

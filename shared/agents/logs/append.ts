@@ -40,7 +40,7 @@ export interface LogIntake {
   append(lease: LogLease, chunk: ReceivedChunk): Promise<void>;
 }
 
-/** What a transaction writes. */
+/** A chunk as a transaction writes it. */
 interface NewChunk {
   lease: LogLease;
   sequence: number;

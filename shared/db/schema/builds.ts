@@ -123,7 +123,7 @@ export function defineBuildsTables(
       dispatchPausedAt: time("dispatch_paused_at"),
       /** The agent that has, or last had, the job. */
       agentId: uuid("agent_id"),
-      /** How often an agent accepted the job. */
+      /** Accepts of the job so far. */
       attempt: integer().notNull().default(0),
       retryOfJobId: uuid("retry_of_job_id"),
       retriedInJobId: uuid("retried_in_job_id"),

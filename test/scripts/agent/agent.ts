@@ -52,7 +52,7 @@ export function startProgram(
 /** For tests that need /proc, or programs of Linux. */
 export const onLinux = { skip: process.platform === "linux" ? false : "runs on Linux only" };
 
-/** Whether the process exists and is no zombie. */
+/** Returns true if the process exists and is no zombie. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -193,7 +193,7 @@ export async function startStandIn(options: StandInOptions = {}) {
     received,
     sessions,
     metaData,
-    /** What REST answers as the cluster's queues. */
+    /** The queues of the cluster, as REST answers them. */
     queues,
     faults,
 
