@@ -90,7 +90,7 @@ describe("filters in a worker thread", () => {
   it("evaluates none of a list if one of it misses the deadline", async () => {
     const filters = open({ deadlineMs: 300 });
     const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
-    assert.deepEqual(await filters.evaluateFirst([quick, slow, quick]), []);
+    assert.deepEqual(await filters.evaluateFirst([slow, quick]), []);
     assert.deepEqual((await filters.evaluate(quick)).outcome, { verdict: true });
     await filters.close();
   });
