@@ -108,5 +108,12 @@ export function isCommandStep(step: Step): step is CommandStep {
   return !("type" in step);
 }
 
+/** A member that an audited update changed, as the REST API names it. Secrets have no values. */
+export interface AuditChange {
+  field: string;
+  before?: string | number | boolean | null;
+  after?: string | number | boolean | null;
+}
+
 /** A request header as stored. Null replaces a secret value, which is never stored. */
 export type StoredHeader = [name: string, value: string | null];

@@ -12,7 +12,7 @@ import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
-import { readExternalId, readIdempotencyKey, requireJson, storedHeaders } from "./headers.ts";
+import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";
 import { RefusedSenders } from "./refused-senders.ts";
 
 /**
@@ -171,8 +171,12 @@ class Posting {
     let isAccepted = false;
     try {
       for (;;) {
-        const externalId = readExternalId(event.req.headers, trigger.type.deliveryIdHeader);
-        const arrival = { ...content, trigger, externalId, headers };
+        const { deliveryIdHeader, eventHeader } = trigger.type;
+        const arrival = {
+          ...{ ...content, trigger, headers },
+          externalId: readIndexed(event.req.headers, deliveryIdHeader),
+          event: readIndexed(event.req.headers, eventHeader),
+        };
         const acceptance = await intake.accept(arrival);
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
         isAccepted = acceptance.outcome === "accepted";

@@ -5,7 +5,7 @@ import { hasUtf8Charset, mediaType } from "../http/content-type.ts";
 import { nodeRequest } from "../http/node.ts";
 
 const maxIdempotencyKeyLength = 255;
-const maxExternalIdLength = 255;
+const maxIndexedLength = 255;
 const jsonType = "application/json";
 const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
 /** Values of these headers are never stored. */
@@ -34,9 +34,9 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
   return key || undefined;
 }
 
-/** The sender's own id of the delivery, cut to 255 characters. */
-export function readExternalId(headers: Headers, name: string | undefined): string | null {
-  return (name && headers.get(name)?.slice(0, maxExternalIdLength)) || null;
+/** A header of the trigger's type, cut to 255 characters: lists are filtered by it. */
+export function readIndexed(headers: Headers, name: string | undefined): string | null {
+  return (name && headers.get(name)?.slice(0, maxIndexedLength)) || null;
 }
 
 /** All headers, with null for the values of secrets. */

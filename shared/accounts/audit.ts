@@ -56,6 +56,7 @@ export async function auditAll(
       subjectType: subject.type,
       subjectId: subject.id,
       subject: subject.name,
+      changes: null,
       createdAt,
     }),
   );

@@ -28,7 +28,7 @@ describeOnBothDatabases("deliveries that wait for a slow commit", (database) => 
     const body = await intake.checkBody(trigger.organizationId, Buffer.from("{}"), new AbortController());
     const answers: string[] = [];
     const accept = async (name: string) => {
-      const content = { contentType: "application/json", externalId: null, headers: [] };
+      const content = { contentType: "application/json", externalId: null, event: null, headers: [] };
       const outcome = await intake.accept({ ...content, trigger, idempotencyKey: undefined, body }).then(
         (acceptance) => acceptance.outcome,
         (error) =>

@@ -174,6 +174,7 @@ function newDelivery(triggerId: string, id: string, receivedAt: Date) {
     receivedAt,
     contentType: "application/json",
     externalId: null,
+    event: null,
     size: payload.length,
     status: "build_created" as const,
     reason: null,
@@ -241,6 +242,7 @@ function newAuditEvent({ organizationId, applicationId }: Base, user: { id: stri
     subjectType: "application",
     subjectId: applicationId,
     subject: "Bench",
+    changes: null,
     createdAt: user.createdAt,
   };
 }

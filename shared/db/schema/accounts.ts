@@ -1,4 +1,4 @@
-import type { Feature, Role } from "../../vocabulary.ts";
+import type { AuditChange, Feature, Role } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 
 export function defineAccountsTables(kit: Kit) {
@@ -69,11 +69,16 @@ export function defineAccountsTables(kit: Kit) {
       subjectType: text("subject_type").notNull(),
       subjectId: uuid("subject_id").notNull(),
       subject: text().notNull(),
+      /** Null: none, or from before they were kept. */
+      changes: json<AuditChange[]>(),
       createdAt: time("created_at").notNull(),
     },
     (t) => [
       index("audit_events_subject").on(t.organizationId, t.subjectType, t.subjectId, t.id),
       index("audit_events_organization").on(t.organizationId, t.id),
+      index("audit_events_actor").on(t.organizationId, t.actorId, t.id),
+      index("audit_events_action").on(t.organizationId, t.action, t.id),
+      index("audit_events_type").on(t.organizationId, t.subjectType, t.id),
       index("audit_events_age").on(t.createdAt),
     ],
   );

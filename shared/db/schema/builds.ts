@@ -87,6 +87,11 @@ export function defineBuildsTables(
       index("builds_pipeline_state").on(t.pipelineId, t.state, t.number),
       index("builds_pipeline_branch").on(t.pipelineId, indexedText(t.branch), t.state, t.number),
       index("builds_pipeline_commit").on(t.pipelineId, indexedText(t.commit), t.state, t.number),
+      // Most builds are of webhooks, and have no creator.
+      index("builds_organization_creator")
+        .on(t.organizationId, t.creatorId, t.id)
+        .where(isNotNull(t.creatorId)),
+      index("builds_pipeline_creator").on(t.pipelineId, t.creatorId, t.number).where(isNotNull(t.creatorId)),
       index("builds_sealing_key")
         .on(sealingKey(t.environmentSealed), t.id)
         .where(isNotNull(t.environmentSealed)),

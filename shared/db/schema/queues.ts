@@ -37,7 +37,7 @@ export function defineQueuesTables(
     (t) => [
       uniqueIndex("queues_key").on(t.clusterId, t.key).where(isNull(t.deletedAt)),
       index("queues_list").on(t.clusterId, t.createdAt, t.id).where(isNull(t.deletedAt)),
-      index("queues_paused").on(t.id).where(isNotNull(t.dispatchPausedAt)),
+      index("queues_paused").on(t.clusterId, t.id).where(isNotNull(t.dispatchPausedAt)),
     ],
   );
 

@@ -86,6 +86,8 @@ export function defineTriggersTables(
       receivedAt: time("received_at").notNull(),
       contentType: text("content_type").notNull(),
       externalId: text("external_id"),
+      /** As its sender names it: `push`. */
+      event: text(),
       size: integer().notNull(),
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
@@ -94,6 +96,10 @@ export function defineTriggersTables(
     },
     (t) => [
       index("deliveries_trigger").on(t.triggerId, t.id),
+      // Filtered lists: compared columns, then order.
+      index("deliveries_status").on(t.triggerId, t.status, t.id),
+      index("deliveries_event").on(t.triggerId, t.event, t.id).where(isNotNull(t.event)),
+      index("deliveries_external_id").on(t.triggerId, t.externalId, t.id).where(isNotNull(t.externalId)),
       index("deliveries_waiting").on(t.enqueuedAt).where(isNull(t.status)),
     ],
   );
@@ -137,6 +143,8 @@ export function defineTriggersTables(
       triggerId: uuid("trigger_id")
         .notNull()
         .references(() => triggers.id, { onDelete: "cascade" }),
+      /** Null in rows from before it was kept. */
+      organizationId: uuid("organization_id").references(() => organizations.id),
       hour: time("hour").notNull(),
       cause: text().$type<RefusalCause>().notNull(),
       count: integer().notNull(),
@@ -144,6 +152,7 @@ export function defineTriggersTables(
     (t) => [
       primaryKey({ columns: [t.triggerId, t.hour, t.cause] }),
       index("refused_deliveries_age").on(t.hour),
+      index("refused_deliveries_organization").on(t.organizationId, t.hour),
     ],
   );
 

@@ -25,6 +25,8 @@ export interface Arrival {
   contentType: string;
   /** The sender's own id. */
   externalId: string | null;
+  /** As the sender names it. */
+  event: string | null;
   headers: StoredHeader[];
   idempotencyKey: string | undefined;
   body: EncodedBody;
@@ -153,6 +155,7 @@ function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {
     receivedAt: now,
     contentType: arrival.contentType,
     externalId: arrival.externalId,
+    event: arrival.event,
     size: arrival.body.size,
     status: null,
     reason: null,

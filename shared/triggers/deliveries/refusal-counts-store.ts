@@ -2,14 +2,19 @@ import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 
-export type RefusalCount = Tables["refusedDeliveries"]["$inferSelect"];
+export type RefusalCount = Omit<Tables["refusedDeliveries"]["$inferSelect"], "organizationId">;
 
 export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<void> {
-  const { refusedDeliveries } = tx.tables;
+  const { refusedDeliveries, triggers, pipelines } = tx.tables;
   for (const row of counts) {
+    const owner = tx
+      .select({ id: pipelines.organizationId })
+      .from(triggers)
+      .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+      .where(eq(triggers.id, row.triggerId));
     await tx
       .insert(refusedDeliveries)
-      .values(row)
+      .values({ ...row, organizationId: sql`${owner}` })
       .onConflictDoUpdate({
         target: [refusedDeliveries.triggerId, refusedDeliveries.hour, refusedDeliveries.cause],
         set: { count: sql`${refusedDeliveries.count} + ${row.count}` },

@@ -72,12 +72,13 @@ function senderHeaders(
 
 /** Leaves out the signature, which is never stored. */
 function toArrival(
-  { deliveryIdHeader, signature }: TriggerType,
+  { deliveryIdHeader, eventHeader, signature }: TriggerType,
   headers: Map<string, string>,
 ): Omit<Arrival, "trigger" | "body"> {
   return {
     contentType,
     externalId: headers.get(deliveryIdHeader ?? "") ?? null,
+    event: headers.get(eventHeader ?? "") ?? null,
     headers: [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]),
     idempotencyKey: undefined,
   };

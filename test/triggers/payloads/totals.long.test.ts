@@ -57,6 +57,7 @@ describeOnBothDatabases("totals of payloads", (database) => {
         receivedAt,
         contentType: "application/json",
         externalId: null,
+        event: null,
         size,
         status: isDecided ? ("build_created" as const) : null,
         reason: null,
