@@ -50,7 +50,7 @@ export const repository = text("Repository", 2000)
   .nullish()
   .transform((given) => (given === undefined ? undefined : (blankToNull(given)?.trim() ?? null)));
 
-/** Of a cluster or queue. */
+/** Of a cluster, queue or pipeline. */
 export const description = text("Description", 2000).nullable();
 
 function required(name: string) {

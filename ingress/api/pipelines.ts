@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import { patterns } from "../../shared/paths.ts";
+import { checkedMembers, newPipeline, pipelineChange } from "../../shared/pipelines/input.ts";
 import {
   createPipeline,
   deletePipeline,
@@ -14,13 +15,7 @@ import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import {
-  checkedMembers,
-  createPipelineBody,
-  pipelineSchema,
-  presentPipeline,
-  updatePipelineBody,
-} from "./json/pipeline.ts";
+import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Pipelines";
@@ -59,11 +54,11 @@ export function pipelineOperations(services: Services): Operation[] {
       path: patterns.pipelines,
       id: "createPipeline",
       summary: "Create a pipeline",
-      body: { schema: createPipelineBody },
+      body: { schema: newPipeline },
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
       refusals: ["Validation failed: …"],
       run: async ({ caller, actor, readBody }) => {
-        const input = await readBody((sound: Partial<z.input<typeof createPipelineBody>>) =>
+        const input = await readBody((sound: Partial<z.input<typeof newPipeline>>) =>
           newPipelineProblems(db, actor, checkedMembers(sound)),
         );
         const pipeline = await createPipeline(services, actor, input);
@@ -86,12 +81,12 @@ export function pipelineOperations(services: Services): Operation[] {
       path: patterns.pipeline,
       id: "updatePipeline",
       summary: "Change a pipeline; what is absent stays, and so does the slug",
-      body: { schema: updatePipelineBody },
+      body: { schema: pipelineChange },
       success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
       refusals: ["Validation failed: …"],
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const change = await call.readBody((sound: Partial<z.input<typeof updatePipelineBody>>) =>
+        const change = await call.readBody((sound: Partial<z.input<typeof pipelineChange>>) =>
           pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
         );
         const updated = await updatePipeline(services, call.actor, pipeline, change);

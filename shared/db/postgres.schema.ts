@@ -7,6 +7,7 @@ export const {
   organizations,
   users,
   members,
+  invitations,
   sessions,
   applications,
   grants,

@@ -6,7 +6,8 @@ import { isId, newId } from "../ids.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
-import { type Environment, sealEnvironment } from "./environment.ts";
+import { sealEnvironment } from "./environment.ts";
+import type { NewPipeline, PipelineChange } from "./input.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import {
   countUnfinishedJobs,
@@ -20,20 +21,6 @@ import {
 
 /** Runs anywhere, so that the first build shows something. */
 export const defaultStep: CommandStep = { command: "echo hello" };
-
-export interface NewPipeline {
-  name: string;
-  /** Default: made from the name. */
-  slug?: string | undefined;
-  clusterId: string;
-  /** Default: main. */
-  defaultBranch?: string | undefined;
-  /** An address that agents clone. Null: none. */
-  repository?: string | null | undefined;
-  /** Variables of every build. */
-  environment?: Environment | undefined;
-  steps: Step[];
-}
 
 /** @throws Refusal 422 */
 export async function createPipeline(
@@ -55,6 +42,7 @@ export async function createPipeline(
       clusterId: input.clusterId,
       slug,
       name: input.name.trim(),
+      description: input.description ?? null,
       defaultBranch: input.defaultBranch ?? "main",
       repository: input.repository ?? null,
       environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}),
@@ -104,7 +92,7 @@ export async function updatePipeline(
   services: Services,
   actor: Actor,
   { id }: Pipeline,
-  change: Partial<Omit<NewPipeline, "slug">>,
+  change: PipelineChange,
 ): Promise<Pipeline> {
   const { environment, ...columns } = change;
   const environmentSealed = environment && sealEnvironment(services.cipher, environment);
@@ -157,7 +145,7 @@ async function lockOwnCluster(tx: Tx, organizationId: string, clusterId: string)
 export async function pipelineChangeProblems(
   db: Db | Tx,
   present: Pipeline,
-  { clusterId, steps }: Pick<Partial<NewPipeline>, "clusterId" | "steps">,
+  { clusterId, steps }: Partial<Pick<NewPipeline, "clusterId" | "steps">>,
 ): Promise<Problem[]> {
   if (!clusterId && !steps) return [];
   return runProblems(db, present.organizationId, clusterId ?? present.clusterId, steps ?? present.steps);

@@ -31,6 +31,8 @@ const landed = {
   "sqlite/0010_job_marks": "8d17f03a46f5f57e",
   "sqlite/0011_agents": "3992bb5b4f13ac66",
   "sqlite/0012_log_lines": "952a663913d1b8bc",
+  "sqlite/0013_searchable_lists": "9007d1588429c9ee",
+  "sqlite/0014_invitations": "023ee50b2abb9b21",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -44,6 +46,8 @@ const landed = {
   "postgres/0010_job_marks": "b2f3129d585a2884",
   "postgres/0011_agents": "6e795ee2dfef5ba3",
   "postgres/0012_log_lines": "3d82f160dc268c01",
+  "postgres/0013_searchable_lists": "e2f53e173b23cbfa",
+  "postgres/0014_invitations": "7365777b710f8f17",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -53,6 +53,7 @@ describeOnBothDatabases("pipelines", (database) => {
       web_url: `${webBase}/pipelines/my-app-web`,
       name: "My App (web)",
       slug: "my-app-web",
+      description: null,
       cluster_id: api.acme.cluster.id,
       default_branch: "main",
       repository: null,
@@ -134,6 +135,19 @@ describeOnBothDatabases("pipelines", (database) => {
     for (const none of [null, "", " "])
       assert.equal((await update(slug, { repository: none, env: {} })).body.repository, null);
     assert.equal((await row()).environmentSealed, null);
+  });
+
+  it("have a description, which blank and null clear", async () => {
+    const made = await create({ description: "Every page of the shop" });
+    assert.equal(made.body.description, "Every page of the shop");
+    const { slug } = made.body;
+    assert.equal((await update(slug, { name: unique("Named") })).body.description, "Every page of the shop");
+    for (const none of [null, "", " "])
+      assert.equal((await update(slug, { description: none })).body.description, null);
+    await invalid(
+      update(slug, { description: "x".repeat(2001) }),
+      "Description is too long (maximum is 2,000 characters)",
+    );
   });
 
   it("refuse a repository and variables that agents cannot use", async () => {

@@ -1,18 +1,10 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
-import { environmentSchema, openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
-import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
+import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import {
-  blankToNull,
-  optionalText,
-  pipelineName,
-  repository,
-  requiredText,
-} from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
@@ -54,6 +46,7 @@ export const pipelineSchema = z
     web_url: field.url,
     name: z.string(),
     slug: z.string(),
+    description: z.string().nullable(),
     cluster_id: field.id,
     default_branch: z.string(),
     repository: z.string().nullable(),
@@ -62,62 +55,6 @@ export const pipelineSchema = z
     created_at: field.timestamp,
   })
   .meta({ id: "Pipeline" });
-
-const cluster = requiredText("Cluster", 100);
-const branch = optionalText("Default branch", 255);
-const env = environmentSchema("Env").nullish().meta({
-  description:
-    "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
-});
-const repositoryAddress = repository.meta({ description: "An address that agents clone. Null: none" });
-
-export const createPipelineBody = z
-  .object({
-    name: pipelineName,
-    slug: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
-    cluster_id: cluster,
-    default_branch: branch.meta({ description: "Default: main" }),
-    repository: repositoryAddress,
-    env,
-    steps: pipelineSteps,
-  })
-  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
-    ...rest,
-    clusterId: cluster_id,
-    defaultBranch: default_branch,
-    environment: env ?? undefined,
-  }));
-export const updatePipelineBody = z
-  .object({
-    name: pipelineName.optional(),
-    cluster_id: cluster.optional(),
-    default_branch: branch,
-    repository: repositoryAddress,
-    env,
-    steps: pipelineSteps.optional(),
-  })
-  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
-    ...rest,
-    clusterId: cluster_id,
-    defaultBranch: default_branch,
-    environment: env ?? undefined,
-  }));
-
-/** The members that `newPipelineProblems` and `pipelineChangeProblems` check. */
-export function checkedMembers(sound: {
-  name?: string;
-  slug?: string | null;
-  cluster_id?: string;
-  steps?: unknown;
-}) {
-  const { name, slug, cluster_id, steps: given } = sound;
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(slug === undefined ? {} : { slug: blankToNull(slug) ?? undefined }),
-    ...(cluster_id === undefined ? {} : { clusterId: cluster_id }),
-    ...(given === undefined ? {} : { steps: pipelineSteps.parse(given) }),
-  };
-}
 
 export function presentPipeline(
   { config, cipher }: { config: Config; cipher: Cipher },
@@ -132,6 +69,7 @@ export function presentPipeline(
     web_url: web.pipeline(config, address),
     name: pipeline.name,
     slug: pipeline.slug,
+    description: pipeline.description,
     cluster_id: pipeline.clusterId,
     default_branch: pipeline.defaultBranch,
     repository: pipeline.repository,

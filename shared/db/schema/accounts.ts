@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import type { AuditChange, Feature, Role } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 
@@ -38,7 +39,36 @@ export function defineAccountsTables(kit: Kit) {
       role: text().$type<Role>().notNull(),
       createdAt: time("created_at").notNull(),
     },
-    (t) => [primaryKey({ columns: [t.organizationId, t.userId] }), index("members_user").on(t.userId)],
+    (t) => [
+      primaryKey({ columns: [t.organizationId, t.userId] }),
+      index("members_user").on(t.userId),
+      index("members_list").on(t.organizationId, t.createdAt, t.userId),
+      index("members_admins").on(t.organizationId).where(sql`${t.role} = 'admin'`),
+    ],
+  );
+
+  /** A row is a link that works once, until it expires: joining and revoking delete it. */
+  const invitations = table(
+    "invitations",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      tokenHash: text("token_hash").notNull().unique(),
+      role: text().$type<Role>().notNull(),
+      /** For whom, in the words of the admin. */
+      recipient: text().notNull(),
+      createdAt: time("created_at").notNull(),
+      createdById: uuid("created_by_id")
+        .notNull()
+        .references(() => users.id),
+      expiresAt: time("expires_at").notNull(),
+    },
+    (t) => [
+      index("invitations_list").on(t.organizationId, t.createdAt, t.id),
+      index("invitations_expiry").on(t.expiresAt),
+    ],
   );
 
   const sessions = table(
@@ -83,7 +113,7 @@ export function defineAccountsTables(kit: Kit) {
     ],
   );
 
-  return { organizations, users, members, sessions, auditEvents };
+  return { organizations, users, members, invitations, sessions, auditEvents };
 }
 
 export type AccountsTables = ReturnType<typeof defineAccountsTables>;

@@ -27,6 +27,7 @@ export function definePipelinesTables(
         .references(() => clusters.id),
       slug: text().notNull(),
       name: text().notNull(),
+      description: text(),
       defaultBranch: text("default_branch").notNull(),
       /** An address that agents clone. Null: none. */
       repository: text(),

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import {
+  blankToNull,
+  description,
+  optionalText,
+  pipelineName,
+  repository,
+  requiredText,
+} from "../validation.ts";
+import type { Step } from "../vocabulary.ts";
+import { type Environment, environmentSchema } from "./environment.ts";
+import { pipelineSteps } from "./steps.ts";
+
+// The members of a pipeline as callers send them, by REST and pages alike.
+
+const cluster = requiredText("Cluster", 100);
+const branch = optionalText("Default branch", 255);
+const members = {
+  description: description
+    .optional()
+    .transform((given) => (given === undefined ? undefined : blankToNull(given))),
+  default_branch: branch,
+  repository: repository.meta({ description: "An address that agents clone. Null: none" }),
+  env: environmentSchema("Env").nullish().meta({
+    description:
+      "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
+  }),
+};
+
+export const newPipeline = z
+  .object({
+    name: pipelineName,
+    slug: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
+    cluster_id: cluster,
+    ...members,
+    default_branch: branch.meta({ description: "Default: main" }),
+    steps: pipelineSteps,
+  })
+  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
+    ...rest,
+    clusterId: cluster_id,
+    defaultBranch: default_branch,
+    environment: env ?? undefined,
+  }));
+
+export const pipelineChange = z
+  .object({
+    name: pipelineName.optional(),
+    cluster_id: cluster.optional(),
+    ...members,
+    steps: pipelineSteps.optional(),
+  })
+  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
+    ...rest,
+    clusterId: cluster_id,
+    defaultBranch: default_branch,
+    environment: env ?? undefined,
+  }));
+
+export interface NewPipeline {
+  name: string;
+  /** Default: made from the name. */
+  slug?: string | undefined;
+  description?: string | null | undefined;
+  clusterId: string;
+  /** Default: main. */
+  defaultBranch?: string | undefined;
+  /** An address that agents clone. Null: none. */
+  repository?: string | null | undefined;
+  /** Variables of every build. */
+  environment?: Environment | undefined;
+  steps: Step[];
+}
+
+/** Absent members stay, and so does the slug. */
+export type PipelineChange = Partial<Omit<NewPipeline, "slug">>;
+
+/** The members that `newPipelineProblems` and `pipelineChangeProblems` check. */
+export function checkedMembers(sound: {
+  name?: string;
+  slug?: string | null;
+  cluster_id?: string;
+  steps?: unknown;
+}) {
+  const { name, slug, cluster_id, steps: given } = sound;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(slug === undefined ? {} : { slug: blankToNull(slug) ?? undefined }),
+    ...(cluster_id === undefined ? {} : { clusterId: cluster_id }),
+    ...(given === undefined ? {} : { steps: pipelineSteps.parse(given) }),
+  };
+}
