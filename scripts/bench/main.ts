@@ -7,6 +7,7 @@ import { fairnessBenchmark } from "./fairness/command.ts";
 import { growthBenchmark } from "./growth/command.ts";
 import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
+import { soakBenchmark } from "./soak/command.ts";
 
 /** `npm run bench -- <name>`: starts all servers on free ports, with scratch data and its own Redis. */
 const program = new Command("bench")
@@ -19,7 +20,8 @@ const program = new Command("bench")
   .addCommand(queuesBenchmark())
   .addCommand(growthBenchmark())
   .addCommand(fairnessBenchmark())
-  .addCommand(agentsBenchmark());
+  .addCommand(agentsBenchmark())
+  .addCommand(soakBenchmark());
 
 try {
   await program.parseAsync();

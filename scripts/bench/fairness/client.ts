@@ -19,9 +19,13 @@ export interface Answer {
 export type Client = (call: Call) => Promise<Answer>;
 
 /** Calls over kept connections, from an address that the server believes. */
-export function openClient(url: string, address: () => string): Client {
+export function openClient(
+  url: string,
+  address: () => string,
+  maxSockets = Number.POSITIVE_INFINITY,
+): Client {
   const { hostname, port } = new URL(url);
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, maxSockets });
   return ({ method, path, headers = {}, body }) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
