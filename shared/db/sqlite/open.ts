@@ -14,6 +14,7 @@ import { openOffLoop } from "../off-loop/open.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { defineSchema } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
+import { openCheckpoints } from "./checkpoints.ts";
 import { openLogSync } from "./log-sync.ts";
 import { sqliteTransactions } from "./transactions.ts";
 
@@ -51,7 +52,13 @@ export function openSqlite(
   } as unknown as Tx;
 
   const logSync = openLogSync(file);
-  const transactions = sqliteTransactions(writer, { ...options, tx, sync: logSync.sync });
+  const checkpoints = openCheckpoints(writer, file);
+  const transactions = sqliteTransactions(writer, {
+    ...options,
+    tx,
+    sync: logSync.sync,
+    onCommitted: checkpoints.startIfDue,
+  });
   const offLoop = openOffLoop(file, sqliteTables);
 
   return {
@@ -71,6 +78,7 @@ export function openSqlite(
     vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();
+      await checkpoints.close();
       await offLoop.close();
       await logSync.close();
       reader.close();

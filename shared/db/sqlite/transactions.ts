@@ -29,9 +29,13 @@ export function sqliteTransactions(
   {
     tx,
     sync,
+    onCommitted,
     timeoutMs,
     onLockReleased,
-  }: { tx: Tx; sync: () => Promise<void> } & Pick<DatabaseOptions, "timeoutMs" | "onLockReleased">,
+  }: { tx: Tx; sync: () => Promise<void>; onCommitted: () => void } & Pick<
+    DatabaseOptions,
+    "timeoutMs" | "onLockReleased"
+  >,
 ): SqliteTransactions {
   const statement = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
@@ -93,6 +97,7 @@ export function sqliteTransactions(
     async flush(group) {
       const outcomes = await inTurn(() => commitTogether(group));
       await sync();
+      onCommitted();
       return outcomes;
     },
     async gather(countWaiting) {

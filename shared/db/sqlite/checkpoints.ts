@@ -1,0 +1,47 @@
+import type Client from "better-sqlite3";
+import { openThread } from "../../runtime/thread.ts";
+import type { Checkpoint } from "./checkpoint-thread.ts";
+
+/** As SQLite's default. */
+const minPages = 1000;
+/** Otherwise a log that is written all the time would grow: COMMIT then writes what the thread has left. */
+const maxPages = 16_384;
+
+export interface Checkpoints {
+  /** Call it after a commit. */
+  startIfDue(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Copies the write-ahead log of a SQLite file into the database in a thread: COMMIT would do it on the event loop, for
+ * 10 ms and two syncs (shared/decisions/03-sqlite-one-writer.md).
+ */
+export function openCheckpoints(writer: Client.Database, file: string): Checkpoints {
+  writer.pragma(`wal_autocheckpoint = ${maxPages}`);
+  const state = writer.prepare("PRAGMA wal_checkpoint(NOOP)").raw();
+  const thread = openThread<Checkpoint, unknown>(new URL("./checkpoint-thread.ts", import.meta.url));
+  let isRunning = false;
+
+  /** Those of the log that are not in the database yet. */
+  const countPages = () => {
+    try {
+      const [, inLog, copied] = state.get() as [isBusy: number, inLog: number, copied: number];
+      return inLog - copied;
+    } catch {
+      return 0; // another process has it locked; the commit must not fail for it
+    }
+  };
+
+  return {
+    startIfDue() {
+      if (isRunning || countPages() < minPages) return;
+      isRunning = true;
+      const finish = () => {
+        isRunning = false;
+      };
+      void thread.request({ file }).then(finish, finish);
+    },
+    close: () => thread.close(),
+  };
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import Client from "better-sqlite3";
+import { type Checkpoints, openCheckpoints } from "../../shared/db/sqlite/checkpoints.ts";
+import { eventually } from "../helpers/http.ts";
+
+const megabyte = 1024 * 1024;
+
+describe("the log of a SQLite file", () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-log-"));
+  const file = join(folder, "a.db");
+  let client: Client.Database;
+  let checkpoints: Checkpoints;
+  const size = () => statSync(file).size;
+  const write = (bytes: number) => client.prepare("INSERT INTO blobs VALUES (zeroblob(?))").run(bytes);
+
+  before(() => {
+    client = new Client(file);
+    client.pragma("journal_mode = WAL");
+    client.exec("CREATE TABLE blobs (bytes BLOB)");
+    checkpoints = openCheckpoints(client, file);
+  });
+  after(async () => {
+    await checkpoints.close();
+    client.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("is not copied by COMMIT", () => {
+    write(8 * megabyte);
+
+    assert.ok(size() < megabyte, `${size()} bytes`);
+  });
+
+  it("is copied by a thread once it is long", async () => {
+    checkpoints.startIfDue();
+
+    await eventually("a complete copy", async () => {
+      const [state] = client.pragma("wal_checkpoint(NOOP)") as { log: number; checkpointed: number }[];
+      return state?.log === state?.checkpointed;
+    });
+    assert.ok(size() > 8 * megabyte, `${size()} bytes`);
+  });
+
+  it("begins again once all of it is copied", () => {
+    const log = () => statSync(`${file}-wal`).size;
+    const longest = log();
+
+    write(4 * megabyte);
+
+    assert.equal(log(), longest);
+  });
+
+  it("is copied by COMMIT when the thread cannot keep up", () => {
+    write(70 * megabyte);
+
+    assert.ok(size() > 70 * megabyte, `${size()} bytes`);
+  });
+});
