@@ -44,6 +44,7 @@ export function openBodyCheck({
   const turns = openTurns({
     maxRunning: maxAtOnce,
     maxRunningPerOwner: maxAtOncePerOrganization,
+    restFactor: 1,
     maxWaiting,
     maxWaitingPerOwner: maxWaitingPerOrganization,
   });
