@@ -49,7 +49,8 @@ export async function readJson<T>(
   // JSON between systems is UTF-8 (RFC 8259 §8.1).
   if (contentType !== null && !(jsonType.test(mediaType(contentType)) && hasUtf8Charset(contentType)))
     throw new Refusal(415, "Content-Type must be application/json");
-  using body = await bodies.read(event, maxBytes, () => new Refusal(413, "Body is larger than 1 MB"));
+  const tooLarge = () => new Refusal(413, "Body is larger than 1 MB");
+  using body = await bodies.read(event, maxBytes, tooLarge, { organizationId });
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const check = async () => {
     const given = await parseObject(body.bytes, isOptional);

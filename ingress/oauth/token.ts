@@ -7,7 +7,10 @@ import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/re
 import type { Services } from "../../shared/runtime/services.ts";
 import { openTurns, type Turns } from "../../shared/runtime/turns.ts";
 import type { Bodies } from "../http/body.ts";
+import { clientIp } from "../http/client-address.ts";
 import { limitRefreshes } from "../http/limits.ts";
+import { loopTurn } from "../http/loop-turn.ts";
+import { wideNetworkOf } from "../http/network.ts";
 import { json } from "../http/respond.ts";
 import type { Clients } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
@@ -35,6 +38,7 @@ export function token(services: Services, bodies: Bodies, { clients, deviceFlow 
         return typeof answer === "string" ? refuse(answer) : present(answer);
       }
       case "refresh_token":
+        await loopTurn(wideNetworkOf(clientIp(event)));
         return present(await refresh(services, application, form, turns));
       default:
         throw new OAuthRefusal("other_grant_type");

@@ -3,6 +3,8 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
 import { clientIp } from "../client-address.ts";
+import { openLoopTurns } from "../loop-turn.ts";
+import { wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
 import type { TransferBudget } from "./budget.ts";
 import { ownersOf, type Tenant } from "./owners.ts";
@@ -33,6 +35,10 @@ const discardMs = secondMs;
 const discardFactor = 4;
 const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
+/** A socket is read for up to two megabytes in one turn of the event loop. */
+const pauseBytes = 64 * 1024;
+/** One pause ends in each turn, so one owner's bodies take no more of it than a single one does. */
+const pauseTurn = openLoopTurns(1);
 
 export interface UploadOptions {
   event: H3Event;
@@ -72,6 +78,7 @@ export class Upload implements RequestBody, Cuttable {
   #chunks: Buffer[] = [];
   #smallChunks = 0;
   #size = 0;
+  #sizeAtPause = 0;
   /** As declared. NaN if it is not. */
   #length = Number.NaN;
   /** Bytes of a body that came whole, in one chunk. */
@@ -111,6 +118,7 @@ export class Upload implements RequestBody, Cuttable {
     if (this.#isDone) return;
     const { maxBytes, tooLarge } = this.#options;
     this.#size += chunk.length;
+    if (this.#size - this.#sizeAtPause >= pauseBytes && this.#size !== this.#length) this.#pause();
     if (this.#refusal) {
       if (this.#size > maxBytes * discardFactor) this.#fail(this.#refusal);
       return;
@@ -118,6 +126,14 @@ export class Upload implements RequestBody, Cuttable {
     const refusal = this.#size > maxBytes ? tooLarge() : this.#reserve(chunk.length);
     if (refusal) this.#refuse(refusal);
     else this.#keep(chunk);
+  }
+
+  #pause(): void {
+    const { event, tenant } = this.#options;
+    const request = this.#request;
+    this.#sizeAtPause = this.#size;
+    request.pause();
+    void pauseTurn(tenant?.organizationId ?? wideNetworkOf(clientIp(event))).then(() => request.resume());
   }
 
   /** Returns the refusal if there is no room. */
