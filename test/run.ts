@@ -1,7 +1,10 @@
 import "../shared/runtime/node-version.ts";
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { join, relative } from "node:path";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";
 import { groupTests } from "./servers/group-tests.ts";
@@ -15,15 +18,21 @@ import { selectTests } from "./servers/select-tests.ts";
  * `npm test [-- --all | folder | file | pattern | --test-option …]` starts the servers, runs the
  * tests and stops the servers, also on failure or a signal. See test/README.md.
  */
+const opened = new AsyncDisposableStack();
+const failedFiles = join(makeScratchFolder("failed", opened), "files");
 const testOptions = [
   "--test-reporter=spec",
+  "--test-reporter-destination=stdout",
+  "--test-reporter=./test/servers/failed-files.ts",
+  `--test-reporter-destination=${failedFiles}`,
   "--test-concurrency=4",
   "--test-timeout=300000",
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
 ];
+/** More are not chance. */
+const maxSecondTries = 5;
 
-const opened = new AsyncDisposableStack();
 let finishing: Promise<never> | undefined;
 
 /** The first call decides the exit code. */
@@ -45,23 +54,38 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const { options, files, isQuick } = selectTests(process.argv.slice(2));
-  const servers = await acquireServers(process.env);
-  await finish(
-    await runTests(
-      [...testOptions, ...options],
-      groupTests(files, isQuick ? processes.quick : processes.all, makeScratchFolder("groups", opened)),
-      {
-        ...process.env,
-        ...servers,
-        TEST_QUICK: isQuick ? "1" : undefined,
-        // Compiles shared imports once.
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
-      },
-    ),
+  const groups = groupTests(
+    files,
+    isQuick ? processes.quick : processes.all,
+    makeScratchFolder("groups", opened),
   );
+  const servers = await acquireServers(process.env);
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    ...servers,
+    TEST_QUICK: isQuick ? "1" : undefined,
+    // A second try repeats the random tests.
+    TEST_SEED: process.env.TEST_SEED ?? String(randomInt(2 ** 31)),
+    // Compiles shared imports once.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
+  };
+  const exitCode = await runTests([...testOptions, ...options], groups, env);
+  await finish(exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env));
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
   await finish(1);
+}
+
+/** Runs the failed files again, one by one, unless they are many. */
+async function tryAgain(options: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const failed = [...new Set(readFileSync(failedFiles, "utf8").trim().split("\n"))].filter(Boolean);
+  if (failed.length === 0 || failed.length > maxSecondTries || finishing) return 1;
+  const names = failed.map((file) => `  ${relative("", file)}\n`).join("");
+  say(`Tests failed in:\n${names}These files run once more, one by one, with the seed ${env.TEST_SEED}.`);
+  const exitCode = await runTests([...testOptions, ...options, "--test-concurrency=1"], failed, env);
+  if (exitCode === 0)
+    say(`These failed first and then passed. They depend on chance or speed: mend them.\n${names}`);
+  return exitCode;
 }
 
 /** Sets each server's address, or the reason why it is missing. */

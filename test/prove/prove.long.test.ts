@@ -4,8 +4,6 @@ import { describe, it } from "node:test";
 import { skipPostgres } from "../helpers/databases.ts";
 import { redisServerMissing, run } from "../helpers/processes.ts";
 
-const seed = process.env.TEST_SEED ?? "1";
-
 describe("npm run prove", () => {
   for (const [database, skip] of [
     ["sqlite", redisServerMissing],
@@ -13,7 +11,7 @@ describe("npm run prove", () => {
   ] as const)
     it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
       const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
-      const options = ["--minutes", "0.15", "--seed", seed, "--database", database];
+      const options = ["--minutes", "0.15", "--seed", "1", "--database", database];
       const proving = run([...script, ...options], {});
       const [exitCode] = await once(proving.process, "exit");
 

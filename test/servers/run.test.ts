@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 
 /** An empty PATH stops test/run.ts before the tests. */
@@ -40,4 +43,33 @@ describe("npm test", () => {
     assert.equal(status, 1);
     assert.equal(stderr, "There are no tests in test/nothing.\n");
   });
+
+  it("runs a failed file once more if told so, with its seed, and says so", (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
+    context.after(() => rmSync(folder, { recursive: true }));
+    const once = join(folder, "once.test.ts");
+    writeFileSync(
+      once,
+      failing(`const first = ${JSON.stringify(join(folder, "seed"))};
+      if (!existsSync(first)) { writeFileSync(first, process.env.TEST_SEED); assert.fail(); }
+      assert.equal(readFileSync(first, "utf8"), process.env.TEST_SEED);`),
+    );
+    const never = join(folder, "never.test.ts");
+    writeFileSync(never, failing("assert.fail();"));
+
+    const passed = npmTest([once], { TEST_SECOND_TRY: "1" });
+    const failed = npmTest([never], { TEST_SECOND_TRY: "1" });
+
+    assert.equal(passed.status, 0, passed.stdout);
+    assert.match(passed.stderr, /failed first and then passed.*\n.*once\.test\.ts/);
+    assert.equal(failed.status, 1);
+    assert.match(failed.stderr, /run once more/);
+  });
 });
+
+function failing(body: string): string {
+  return `import assert from "node:assert/strict";
+    import { existsSync, readFileSync, writeFileSync } from "node:fs";
+    import { it } from "node:test";
+    it("fails", () => { ${body} });`;
+}
