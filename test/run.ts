@@ -26,7 +26,7 @@ const testOptions = [
   "--test-reporter=./test/servers/failed-files.ts",
   `--test-reporter-destination=${failedFiles}`,
   "--test-concurrency=4",
-  "--test-timeout=300000",
+  "--test-timeout=600000",
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
 ];

@@ -66,7 +66,11 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
     (!filter.createdFrom || build.createdAt >= filter.createdFrom) &&
     (!filter.createdTo || build.createdAt <= filter.createdTo) &&
     (filter.includePaused !== false || !build.isPaused);
-  const list = (filter: Partial<BuildFilter>, page: Partial<ListPage> = {}, options = {}) =>
+  const list = (
+    filter: Partial<BuildFilter>,
+    page: Partial<ListPage> = {},
+    options = { deadlineMs: 60_000 },
+  ) =>
     listBuilds(
       world.services.db,
       { includePaused: true, organizationId: acme.pipeline.organizationId, ...filter },
