@@ -5,6 +5,9 @@ import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
 
+/** The limit of lists without pages. */
+const maxRows = 100_000;
+
 export async function findRole(
   db: Db | Tx,
   organizationId: string,
@@ -75,16 +78,18 @@ function keyOf({ organizationId, userId }: MemberId): string {
   return `${organizationId} ${userId}`;
 }
 
+/** By name. @param limit any of them: an operator may belong to all organizations */
 export async function listMemberships(
   db: Db | Tx,
   userId: string,
+  limit = maxRows,
 ): Promise<{ organization: Organization; role: Role }[]> {
   const { members, organizations } = db.tables;
+  const own = db.select().from(members).where(eq(members.userId, userId)).limit(limit).as("own");
   return db
-    .select({ organization: organizations, role: members.role })
-    .from(members)
-    .innerJoin(organizations, eq(organizations.id, members.organizationId))
-    .where(eq(members.userId, userId))
+    .select({ organization: organizations, role: own.role })
+    .from(own)
+    .innerJoin(organizations, eq(organizations.id, own.organizationId))
     .orderBy(asc(organizations.name), asc(organizations.id));
 }
 

@@ -72,6 +72,12 @@ export function click(page: Page, name: string | RegExp): Promise<Response> {
   return follow(page, () => page.getByRole("main").getByRole("link", { name }).first().click());
 }
 
+/** Follows a breadcrumb. */
+export function climb(page: Page, name: string): Promise<Response> {
+  const trail = page.getByRole("navigation", { name: "Breadcrumbs" });
+  return follow(page, () => trail.getByRole("link", { name, exact: true }).click());
+}
+
 export function heading(page: Page): Promise<string> {
   return page.getByRole("heading", { level: 1 }).innerText();
 }

@@ -67,9 +67,6 @@ function Details({ app, now }: { app: ConnectedApp; now: Date }) {
   const { grant, application, organization } = app;
   return (
     <>
-      <p class="back">
-        <a href={patterns.connectedApps}>Connected apps</a>
-      </p>
       <h1>{application.name}</h1>
       <div class="card">
         <dl class="facts">

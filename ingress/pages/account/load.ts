@@ -3,12 +3,17 @@ import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { type ConnectedApp, listConnectedApps, requireConnectedApp } from "../../../shared/oauth/grants.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { pathParameter } from "../../http/routing.ts";
 import type { SignedInRequest } from "../ui/page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 
 export type OwnToken = Awaited<ReturnType<typeof loadAccessTokens>>[number];
+
+const connectedAppsCrumb = { text: "Connected apps", path: patterns.connectedApps, isList: true };
+const accessTokensCrumb = { text: "API access tokens", path: patterns.accessTokens, isList: true };
 
 /** The tokens of the visitor. */
 export function loadAccessTokens({ db, clock }: Services, { user }: SignedInRequest) {
@@ -17,6 +22,7 @@ export function loadAccessTokens({ db, clock }: Services, { user }: SignedInRequ
 
 /** @throws Refusal 404 */
 export async function loadAccessToken(services: Services, request: SignedInRequest): Promise<OwnToken> {
+  addCrumbs(request.event, accessTokensCrumb);
   const id = readId(request, "access token");
   const found = (await loadAccessTokens(services, request)).find(({ token }) => token.id === id);
   if (!found) throw notFound("access token");
@@ -25,11 +31,17 @@ export async function loadAccessToken(services: Services, request: SignedInReque
 
 /** @throws Refusal 404 */
 export async function loadConnectedApp(services: Services, request: SignedInRequest): Promise<ConnectedApp> {
-  return requireConnectedApp(services, request.user.id, readId(request, "authorized application"));
+  addCrumbs(request.event, connectedAppsCrumb);
+  const id = readId(request, "authorized application");
+  const app = await requireConnectedApp(services, request.user.id, id);
+  const path = pathTo(patterns.connectedApp, { id });
+  addCrumbs(request.event, { text: app.application.name, path });
+  return app;
 }
 
 /** @throws Refusal 404 */
 export async function loadApplication(services: Services, request: SignedInRequest) {
+  addCrumbs(request.event, connectedAppsCrumb);
   const id = readId(request, "authorized application");
   const apps = await listConnectedApps(services, request.user.id);
   const grants = apps.filter(({ application }) => application.id === id);
@@ -38,11 +50,12 @@ export async function loadApplication(services: Services, request: SignedInReque
   return { application: first.application, grants };
 }
 
-/** The organizations of the visitor. */
+/** The organizations of the visitor, for a new token. */
 export async function loadOrganizations(
   { db }: Services,
-  { user }: SignedInRequest,
+  { user, event }: SignedInRequest,
 ): Promise<Organization[]> {
+  addCrumbs(event, accessTokensCrumb);
   return (await listMemberships(db, user.id)).map(({ organization }) => organization);
 }
 

@@ -97,9 +97,6 @@ function newTokenForm(
     script: "once.js",
     content: (
       <>
-        <p class="back">
-          <a href={patterns.accessTokens}>API access tokens</a>
-        </p>
         <h1>New API access token</h1>
         <form method="post" action={patterns.newAccessToken}>
           <CsrfField visitor={visitor} />

@@ -2,12 +2,13 @@ import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { requireAgent } from "../../../shared/agents/control.ts";
 import { type AgentFilter, listAgentsPage, listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
-import { findClusterById } from "../../../shared/clusters/store.ts";
+import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import type { ListedRows, ListPage } from "../../../shared/db/list-page.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { listQueuesById } from "../../../shared/queues/store.ts";
+import { listQueuesById, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs, type Crumb } from "../ui/page-context.ts";
 
 export type LoadedAgents = Awaited<ReturnType<typeof withContext>> & ListedRows<Agent>;
 
@@ -47,14 +48,25 @@ export async function loadAgentDetails(services: Services, request: MemberReques
   const { jobs, queues } = await withContext(services, [agent]);
   const userIds = [agent.pausedById, agent.stopRequestedById].filter((id) => id !== null);
   const users = await listUsersById(db, userIds);
+  const queue = queues.get(agent.queueId);
+  const cluster = await findClusterById(db, agent.clusterId);
+  addCrumbs(request.event, ...crumbsAbove(request.organization.slug, cluster, queue));
   return {
-    agent,
+    ...{ agent, queue, cluster },
     job: jobs.get(agent.jobId ?? ""),
-    queue: queues.get(agent.queueId),
-    cluster: await findClusterById(db, agent.clusterId),
     /** Null: the agent itself. */
     nameOf: (userId: string | null) => users.get(userId ?? "")?.name ?? "its own job",
   };
+}
+
+function crumbsAbove(org: string, cluster: Cluster | undefined, queue: Queue | undefined): Crumb[] {
+  const crumbs: Crumb[] = [{ text: "Clusters", path: pathTo(patterns.clustersPage, { org }), isList: true }];
+  if (!cluster) return crumbs;
+  const place = { org, cluster: cluster.id };
+  crumbs.push({ text: cluster.name, path: pathTo(patterns.clusterPage, place) });
+  if (queue && !queue.deletedAt)
+    crumbs.push({ text: queue.key, path: pathTo(patterns.queuePage, { ...place, queue: queue.id }) });
+  return crumbs;
 }
 
 /** The agent's page, or one below it. */

@@ -1,5 +1,5 @@
 import { isPaused } from "../../../shared/agents/hand-out.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { CsrfField, Field, FormError, PostButton, TextArea } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
@@ -35,12 +35,9 @@ export async function showAgent(
 ): Promise<PageContent> {
   const { organization, visitor } = request;
   const details = await loadAgentDetails(services, request);
-  const { agent, cluster, queue } = details;
+  const { agent } = details;
   const now = services.clock.now();
   const isPresent = agent.state !== "disconnected";
-  const queuePath =
-    queue &&
-    pathTo(patterns.queuePage, { org: organization.slug, cluster: queue.clusterId, queue: queue.id });
   return {
     title: agent.name,
     status: refused ? 422 : 200,
@@ -48,7 +45,6 @@ export async function showAgent(
     ...(refused ? {} : { events: eventsPath(services, visitor, [`queue:${agent.queueId}`]) }),
     content: (
       <>
-        <p class="back">{queue && !queue.deletedAt ? <a href={queuePath}>{queue.key}</a> : cluster?.name}</p>
         <div class="heading">
           <h1>
             {agent.name} <AgentStates agent={agent} now={now} />

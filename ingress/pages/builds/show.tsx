@@ -47,16 +47,13 @@ export async function showBuild(
   const now = services.clock.now();
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
-    title: `${pipeline.name} #${build.number}`,
+    title: `Build #${build.number}`,
     status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
     // No live updates after a failed form: its address has no GET page to reload.
     ...(problems ? {} : { events: eventsPath(services, visitor, topics) }),
     content: (
       <>
-        <p class="back">
-          <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
-        </p>
         <div class="heading">
           <h1>
             Build #{build.number} <State state={build.state} isPaused={pausedQueues.length > 0} />

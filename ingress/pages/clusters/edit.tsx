@@ -54,7 +54,7 @@ function show(
 ): PageContent {
   const { organization, visitor } = request;
   return {
-    title: `Edit ${cluster.name}`,
+    title: "Edit",
     status: problems ? 422 : 200,
     within: { organization, section: "clusters" },
     content: (

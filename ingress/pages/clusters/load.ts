@@ -10,14 +10,22 @@ import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadAgents } from "../agents/load.ts";
 import { maxCountedJobs } from "../queues/words.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 
 const perPage = 30;
 const maxAuditEntries = 20;
 const maxAuditedQueues = 200;
 
 /** @throws Refusal 404 */
-export function loadCluster({ db }: Services, { organization, parameter }: MemberRequest): Promise<Cluster> {
-  return requireCluster(db, organization.id, parameter("cluster"));
+export async function loadCluster(
+  { db }: Services,
+  { organization, parameter, event }: MemberRequest,
+): Promise<Cluster> {
+  const list = pathTo(patterns.clustersPage, { org: organization.slug });
+  addCrumbs(event, { text: "Clusters", path: list, isList: true });
+  const cluster = await requireCluster(db, organization.id, parameter("cluster"));
+  addCrumbs(event, { text: cluster.name, path: clusterPath({ organization }, cluster) });
+  return cluster;
 }
 
 /** Default: the page of the cluster. */

@@ -61,9 +61,6 @@ function ClusterView({
   const isAdmin = role === "admin";
   return (
     <>
-      <p class="back">
-        <a href={pathTo(patterns.clustersPage, { org: organization.slug })}>Clusters</a>
-      </p>
       <div class="heading">
         <h1>{clusterTitle(cluster)}</h1>
         {isAdmin && <Actions request={request} cluster={cluster} />}

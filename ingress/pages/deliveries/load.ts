@@ -8,6 +8,7 @@ import { requireDelivery } from "../../../shared/triggers/triggers.ts";
 import { maxShownBytes } from "../builds/payload.tsx";
 import { type LoadedTrigger, loadTrigger } from "../triggers/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 
 export interface LoadedDelivery extends LoadedTrigger {
   delivery: Delivery;
@@ -17,6 +18,7 @@ export interface LoadedDelivery extends LoadedTrigger {
 export async function loadDelivery(services: Services, request: MemberRequest): Promise<LoadedDelivery> {
   const loaded = await loadTrigger(services, request);
   const delivery = await requireDelivery(services.db, loaded.trigger, request.parameter("delivery"));
+  addCrumbs(request.event, { text: "Delivery", path: deliveryPath(request, { ...loaded, delivery }) });
   return { ...loaded, delivery };
 }
 

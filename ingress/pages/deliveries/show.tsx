@@ -79,9 +79,6 @@ async function show(
     ...(problems ? {} : { events: eventsPath(services, visitor, [`trigger:${trigger.id}`]) }),
     content: (
       <>
-        <p class="back">
-          <a href={path(patterns.triggerPage)}>{trigger.label}</a>
-        </p>
         <div class="heading">
           <h1>
             Delivery <DeliveryState delivery={delivery} />

@@ -4,8 +4,10 @@ import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
+import { buildPath } from "../builds/load.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 
 export interface LoadedJob extends JobWithLogs {
   pipeline: Pipeline;
@@ -18,6 +20,7 @@ export async function loadJob(services: Services, request: MemberRequest): Promi
   const pipeline = await loadPipeline(services, request);
   const number = parseBuildNumber(request.parameter("number"));
   const found = await requireJobWithLogs(services.db, pipeline, { number, jobId: request.parameter("job") });
+  addCrumbs(request.event, { text: `Build #${number}`, path: buildPath(request) });
   const attempt = Math.min(numberOf(request, "attempt") ?? found.job.attempt, found.job.attempt);
   return { ...found, pipeline, attempt, readable: logOfAttempt(found, attempt) };
 }

@@ -7,7 +7,6 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
-import { buildPath } from "../builds/load.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -39,20 +38,15 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   const { organization, visitor } = request;
   const loaded = await loadJob(services, request);
   const page = await loadLines(services, request, loaded);
-  const { build, job, pipeline } = loaded;
+  const { build, job } = loaded;
   const title = job.label ?? job.command?.split("\n")[0] ?? "Job";
   return {
-    title: `${title} · ${pipeline.name} #${build.number}`,
+    title,
     within: { organization, section: "pipelines" },
     events: eventsPath(services, visitor, [`build:${build.id}`, `job:${job.id}`]),
     script: "log.js",
     content: (
       <>
-        <p class="back">
-          <a href={buildPath(request)}>
-            {pipeline.name} #{build.number}
-          </a>
-        </p>
         <div class="heading">
           <h1>
             {title} <State state={job.state} />

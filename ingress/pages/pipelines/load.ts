@@ -9,18 +9,23 @@ import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 import { readBuildSearch, toFilter } from "./search.tsx";
 
 const perPage = 30;
 
 /** @throws Refusal 404 */
-export function loadPipeline(
+export async function loadPipeline(
   { db }: Services,
-  { organization, parameter }: MemberRequest,
+  { organization, parameter, event }: MemberRequest,
 ): Promise<Pipeline> {
   const slug = parameter("slug");
+  const org = organization.slug;
+  addCrumbs(event, { text: "Pipelines", path: pathTo(patterns.pipelinesPage, { org }), isList: true });
   if (slugProblems(slug).length > 0) throw notFound("pipeline");
-  return requirePipeline(db, organization.id, slug);
+  const pipeline = await requirePipeline(db, organization.id, slug);
+  addCrumbs(event, { text: pipeline.name, path: pathTo(patterns.pipelinePage, { org, slug }) });
+  return pipeline;
 }
 
 /** One page of the organization's pipelines, with the last build of each. */

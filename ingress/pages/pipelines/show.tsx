@@ -52,9 +52,6 @@ async function showPipeline(
     ...(refused ? {} : { events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]) }),
     content: (
       <>
-        <p class="back">
-          <a href={pathTo(patterns.pipelinesPage, parameters)}>Pipelines</a>
-        </p>
         <div class="heading">
           <h1>{pipeline.name}</h1>
           <p class="actions">

@@ -47,7 +47,7 @@ function show(
 ): PageContent {
   const { organization, visitor } = request;
   return {
-    title: `Edit ${queue.key}`,
+    title: "Edit",
     status: problems ? 422 : 200,
     within: { organization, section: "clusters" },
     content: (

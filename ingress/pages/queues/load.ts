@@ -12,6 +12,7 @@ import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadAgents } from "../agents/load.ts";
 import { loadCluster } from "../clusters/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 import { maxCountedJobs } from "./words.ts";
 
 const maxPausedBuilds = { limit: 20, maxJobs: maxCountedJobs };
@@ -27,7 +28,9 @@ export interface LoadedQueue {
 /** @throws Refusal 404 */
 export async function loadQueue(services: Services, request: MemberRequest): Promise<LoadedQueue> {
   const cluster = await loadCluster(services, request);
-  return { cluster, queue: await requireQueue(services.db, cluster, request.parameter("queue")) };
+  const queue = await requireQueue(services.db, cluster, request.parameter("queue"));
+  addCrumbs(request.event, { text: queue.key, path: queuePath(request, queue) });
+  return { cluster, queue };
 }
 
 /** Default: the page of the queue. */

@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { Agents } from "../agents/table.tsx";
-import { clusterPath } from "../clusters/load.ts";
 import { AuditList } from "../organization/audit-list.tsx";
 import { FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
@@ -54,13 +53,10 @@ function QueueView({
   refused: Refused | undefined;
   now: Date;
 }) {
-  const { cluster, queue, pausedBuilds, audit } = details;
+  const { queue, pausedBuilds, audit } = details;
   const isAdmin = request.role === "admin";
   return (
     <>
-      <p class="back">
-        <a href={clusterPath(request, cluster)}>{cluster.name}</a>
-      </p>
       <div class="heading">
         <h1>
           {queue.key} <State state={queue.dispatchPausedAt ? "paused" : "active"} />

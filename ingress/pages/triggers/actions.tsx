@@ -7,13 +7,13 @@ import { findTrigger } from "../../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
+import { pipelinePath } from "../pipelines/load.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { alreadyCreatedPage, createdPage } from "./created.tsx";
-import { loadTrigger, triggerPath } from "./load.ts";
+import { loadPipelineOfTriggers, loadTrigger, triggerPath } from "./load.ts";
 
 /** POST …/enable */
 export function enableTrigger(services: Services, bodies: Bodies) {
@@ -63,7 +63,7 @@ export function replaceTriggerPage(services: Services) {
 export function replaceTriggerForm(services: Services, bodies: Bodies) {
   const { db } = services;
   return memberAction(services, bodies, async (request, form) => {
-    const pipeline = await loadPipeline(services, request);
+    const pipeline = await loadPipelineOfTriggers(services, request);
     const id = readFormId(services, form);
     const [old, copy] = await Promise.all(
       [request.parameter("trigger"), id].map((each) =>

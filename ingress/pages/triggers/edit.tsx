@@ -48,7 +48,7 @@ function editPage(
 ): PageContent {
   const { organization, visitor } = request;
   return {
-    title: `Edit ${trigger.label}`,
+    title: "Edit",
     status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
     content: (

@@ -101,9 +101,6 @@ async function show(
     within: { organization, section: "pipelines" },
     content: (
       <div class="narrow">
-        <p class="back">
-          <a href={triggerPath(request, trigger)}>{trigger.label}</a>
-        </p>
         <h1>Filter</h1>
         <p>
           Only deliveries for which this expression is true make a build. Try it on one that came earlier

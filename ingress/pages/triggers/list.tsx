@@ -20,7 +20,7 @@ export function triggersPage(services: Services) {
     const { pipeline, triggers, lastDeliveries } = await loadTriggers(services, request);
     const isFull = triggers.length >= maxTriggersPerPipeline;
     return {
-      title: `Triggers of ${pipeline.name}`,
+      title: "Triggers",
       within: { organization, section: "pipelines" },
       events: eventsPath(services, visitor, [
         `pipeline:${pipeline.id}`,
@@ -28,9 +28,6 @@ export function triggersPage(services: Services) {
       ]),
       content: (
         <>
-          <p class="back">
-            <a href={pipelinePath(request)}>{pipeline.name}</a>
-          </p>
           <div class="heading">
             <h1>
               Triggers <PublicPreview />

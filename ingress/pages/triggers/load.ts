@@ -15,8 +15,9 @@ import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/s
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
-import { loadPipeline } from "../pipelines/load.ts";
+import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
 
 /** Query parameters of the trigger page. */
 export const deliveryCursors = { older: "after", newer: "before" };
@@ -31,14 +32,24 @@ export interface LoadedTrigger {
 
 /** @throws Refusal 404 */
 export async function loadTrigger(services: Services, request: MemberRequest): Promise<LoadedTrigger> {
+  const pipeline = await loadPipelineOfTriggers(services, request);
+  const trigger = await requireTrigger(services.db, pipeline, request.parameter("trigger"));
+  addCrumbs(request.event, { text: trigger.label, path: triggerPath(request, trigger) });
+  return { pipeline, trigger };
+}
+
+/** For the list, and for new triggers. @throws Refusal 404 */
+export async function loadPipelineOfTriggers(services: Services, request: MemberRequest): Promise<Pipeline> {
   const pipeline = await loadPipeline(services, request);
-  return { pipeline, trigger: await requireTrigger(services.db, pipeline, request.parameter("trigger")) };
+  const path = pipelinePath(request, patterns.triggersPage);
+  addCrumbs(request.event, { text: "Triggers", path, isList: true });
+  return pipeline;
 }
 
 /** The triggers of a pipeline, newest first, with the last delivery of each. */
 export async function loadTriggers(services: Services, request: MemberRequest) {
   const { db } = services;
-  const pipeline = await loadPipeline(services, request);
+  const pipeline = await loadPipelineOfTriggers(services, request);
   const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
   const ids = triggers.map(({ id }) => id);
   return { pipeline, triggers, lastDeliveries: await listLastDeliveries(db, ids) };

@@ -6,7 +6,7 @@ import { createTrigger, maxTriggersPerPipeline } from "../../../shared/triggers/
 import { findTrigger, listTriggersOfPipeline } from "../../../shared/triggers/store.ts";
 import { triggerTypes } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
-import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
+import { pipelinePath } from "../pipelines/load.ts";
 import { CsrfField } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -23,12 +23,13 @@ import {
   TriggerFields,
   toNewTrigger,
 } from "./form.tsx";
+import { loadPipelineOfTriggers } from "./load.ts";
 
 /** GET …/triggers/new */
 export function newTriggerPage(services: Services) {
   const { db, clock } = services;
   return memberPage(services, async (request) => {
-    const pipeline = await loadPipeline(services, request);
+    const pipeline = await loadPipelineOfTriggers(services, request);
     const triggers = await listTriggersOfPipeline(db, pipeline.id);
     if (triggers.length >= maxTriggersPerPipeline) return limitReachedPage(request, pipeline);
     return newPage(services, request, { pipeline, id: newId(clock.now()), draft: emptyDraft });
@@ -39,7 +40,7 @@ export function newTriggerPage(services: Services) {
 export function addTrigger(services: Services, bodies: Bodies) {
   const { db } = services;
   const save = async (request: MemberRequest, form: URLSearchParams): Promise<FormResult> => {
-    const pipeline = await loadPipeline(services, request);
+    const pipeline = await loadPipelineOfTriggers(services, request);
     const draft = readDraft(form);
     const id = readFormId(services, form);
     const outcome = await tryForm(

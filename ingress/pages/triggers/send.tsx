@@ -62,9 +62,6 @@ function show(
     within: { organization, section: "pipelines" },
     content: (
       <div class="narrow">
-        <p class="back">
-          <a href={back}>{trigger.label}</a>
-        </p>
         <h1>Send a test delivery</h1>
         <p>
           It goes through all that a delivery of the sender goes through

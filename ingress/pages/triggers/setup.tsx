@@ -29,9 +29,6 @@ export function triggerSetupPage(services: Services) {
       within: { organization, section: "pipelines" },
       content: (
         <>
-          <p class="back">
-            <a href={path(patterns.triggerPage)}>{trigger.label}</a>
-          </p>
           <h1>
             {title} <PublicPreview />
           </h1>

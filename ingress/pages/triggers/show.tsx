@@ -6,7 +6,6 @@ import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { Deliveries } from "../deliveries/list.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
-import { pipelinePath } from "../pipelines/load.ts";
 import { PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
@@ -33,9 +32,6 @@ export function triggerPage(services: Services) {
       events: eventsPath(services, visitor, [`trigger:${trigger.id}`]),
       content: (
         <>
-          <p class="back">
-            <a href={pipelinePath(request, patterns.triggersPage)}>Triggers of {pipeline.name}</a>
-          </p>
           <div class="heading">
             <h1>
               {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />

@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import type { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { renderPage } from "./layout.tsx";
-import { loadErrorPageContext } from "./page-context.ts";
+import { loadErrorPageContext, type PageContext } from "./page-context.ts";
 
 const titles: Record<number, string> = {
   403: "This was not accepted",
@@ -34,11 +34,12 @@ export async function errorPage(
   const isForbiddenPage = status === 403 && event.req.method === "GET";
   const title = isForbiddenPage ? "No access" : (titles[status] ?? "This did not work");
   // With the database away, the lookup could wait for a time-out.
-  const { visitor, membership } = status < 500 ? await loadErrorPageContext(services, event) : {};
+  const context: PageContext = status < 500 ? await loadErrorPageContext(services, event) : {};
+  const { visitor, membership, memberships = [], trail = [] } = context;
   return renderPage({
     title,
     ...(visitor && { visitor }),
-    ...(membership && { within: membership, role: membership.role }),
+    ...(membership && { within: membership, role: membership.role, memberships, trail }),
     content: (
       <div class="narrow">
         <h1>{title}</h1>

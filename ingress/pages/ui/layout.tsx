@@ -8,6 +8,8 @@ import type { Visitor } from "../../auth/session.ts";
 import { assetPath } from "./assets.ts";
 import { CsrfField } from "./form.tsx";
 import { noticeText } from "./notices.ts";
+import type { Crumb, PageContext } from "./page-context.ts";
+import { Trail, titleInFull } from "./trail.tsx";
 
 export type Section = "pipelines" | "clusters" | "audit";
 
@@ -16,6 +18,8 @@ interface PageProps {
   content: ComponentChildren;
   within?: { organization: Organization; section?: Section };
   role?: Role | undefined;
+  memberships?: PageContext["memberships"];
+  trail?: Crumb[];
   /** Address of its events. */
   events?: string;
   script?: "copy.js" | "log.js" | "once.js";
@@ -28,7 +32,8 @@ export function renderPage(props: PageProps): string {
   return `<!doctype html>${render(<Layout {...props} />)}`;
 }
 
-function Layout({ title, content, within, role, events, script, visitor, notice = null }: PageProps) {
+function Layout(props: PageProps) {
+  const { title, content, within, trail = [], events, script, visitor, notice = null } = props;
   const text = noticeText(notice);
   return (
     <html lang="en">
@@ -36,7 +41,7 @@ function Layout({ title, content, within, role, events, script, visitor, notice 
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{`${title} · Signalbox`}</title>
+        <title>{titleInFull(title, trail, within?.organization.name ?? "Signalbox")}</title>
         <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
         <link rel="stylesheet" href={assetPath("style.css")} />
         {events && <script type="module" src={assetPath("live.js")} />}
@@ -54,7 +59,8 @@ function Layout({ title, content, within, role, events, script, visitor, notice 
           </a>
           {visitor?.user ? <SignedIn visitor={visitor} /> : visitor && <a href={patterns.signIn}>Sign in</a>}
         </header>
-        {within && <OrganizationBar {...within} role={role} />}
+        {within && <OrganizationBar {...within} role={props.role} memberships={props.memberships} />}
+        <Trail crumbs={trail} />
         <main id="main" tabIndex={-1}>
           {text && (
             <p class="notice" role="status">
@@ -72,7 +78,8 @@ function OrganizationBar({
   organization,
   section,
   role,
-}: NonNullable<PageProps["within"]> & Pick<PageProps, "role">) {
+  memberships = [],
+}: NonNullable<PageProps["within"]> & Pick<PageProps, "role" | "memberships">) {
   const parameters = { org: organization.slug };
   const link = (target: Section, pattern: PatternWith<"org">, text: string) => (
     <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
@@ -81,13 +88,43 @@ function OrganizationBar({
   );
   return (
     <nav class="organization" aria-label={organization.name}>
-      <strong>{organization.name}</strong>
+      <div class="owner">
+        <a href={pathTo(patterns.organizationPage, parameters)}>{organization.name}</a>
+        {memberships.length > 1 && <Switch memberships={memberships} present={organization} />}
+      </div>
       <div class="sections">
         {link("pipelines", patterns.pipelinesPage, "Pipelines")}
         {link("clusters", patterns.clustersPage, "Clusters")}
         {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
       </div>
     </nav>
+  );
+}
+
+function Switch({
+  memberships,
+  present,
+}: {
+  memberships: NonNullable<PageProps["memberships"]>;
+  present: Organization;
+}) {
+  return (
+    <details class="menu">
+      <summary>
+        <span class="hidden">Switch organization</span>
+      </summary>
+      <nav aria-label="Your organizations">
+        {memberships.map(({ organization: { id, slug, name } }) => (
+          <a
+            key={id}
+            href={pathTo(patterns.organizationPage, { org: slug })}
+            aria-current={id === present.id ? "true" : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+    </details>
   );
 }
 

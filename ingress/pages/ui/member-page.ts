@@ -1,6 +1,6 @@
 import type { EventHandler, HTTPResponse } from "h3";
 import type { Actor } from "../../../shared/accounts/audit.ts";
-import { findMembership } from "../../../shared/accounts/member-store.ts";
+import { findMembership, listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -16,6 +16,9 @@ import {
   signedInPage,
 } from "./page.ts";
 import { pageContextOf } from "./page-context.ts";
+
+/** Organizations in the switch. */
+const maxSwitched = 50;
 
 export interface MemberRequest extends SignedInRequest {
   organization: Organization;
@@ -72,7 +75,8 @@ async function requireMember({ db }: Services, request: SignedInRequest): Promis
   const slug = parameter("org");
   const membership = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
   if (!membership) throw notFound("organization");
-  pageContextOf(request.event).membership = membership;
+  const memberships = await listMemberships(db, request.user.id, maxSwitched);
+  Object.assign(pageContextOf(request.event), { membership, memberships });
   const actor = { organization: membership.organization, userId: request.user.id };
   return { ...request, ...membership, actor, parameter };
 }

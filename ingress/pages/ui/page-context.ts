@@ -1,4 +1,5 @@
 import type { H3Event } from "h3";
+import type { listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
@@ -9,12 +10,38 @@ export interface PageContext {
   visitor?: Visitor;
   /** Set after the check of membership. */
   membership?: { organization: Organization; role: Role };
+  /** Of the visitor, for the switch. Set with `membership`. */
+  memberships?: Awaited<ReturnType<typeof listMemberships>>;
+  /** The pages above this one. */
+  trail?: Crumb[];
+}
+
+export interface Crumb {
+  text: string;
+  path: string;
+  /** A list says nothing about a page, so titles leave it out. */
+  isList?: boolean;
 }
 
 /** The context of this request. */
 export function pageContextOf({ context }: H3Event): PageContext {
   context.page ??= {};
   return context.page as PageContext;
+}
+
+/** Adds to the trail, from the outermost. Loaders call it; to load again adds nothing. */
+export function addCrumbs(event: H3Event, ...crumbs: Crumb[]): void {
+  const context = pageContextOf(event);
+  context.trail ??= [];
+  for (const crumb of crumbs)
+    if (!context.trail.some(({ path }) => path === crumb.path)) context.trail.push(crumb);
+}
+
+/** The trail without the page itself. The answer to a form may be a page with another address. */
+export function trailAbove(event: H3Event, title: string): Crumb[] {
+  const { trail = [] } = pageContextOf(event);
+  const isAnswer = event.req.method === "POST" && trail.at(-1)?.text === title;
+  return isAnswer ? trail.slice(0, -1) : trail.filter(({ path }) => path !== event.url.pathname);
 }
 
 /** Never throws: the first error is the one to show. */

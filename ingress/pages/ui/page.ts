@@ -14,7 +14,7 @@ import { loopTurn } from "../../http/loop-turn.ts";
 import { wideNetworkOf } from "../../http/network.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Section } from "./layout.tsx";
-import { pageContextOf } from "./page-context.ts";
+import { pageContextOf, trailAbove } from "./page-context.ts";
 
 export interface PageContent {
   title: string;
@@ -161,6 +161,7 @@ function render(event: H3Event, visitor: Visitor, result: PageContent | HTTPResp
   const { status = 200, ...content } = result;
   setPageHeaders(event, content);
   const notice = event.url.searchParams.get("notice");
-  const role = pageContextOf(event).membership?.role;
-  return html(status, renderPage({ ...content, visitor, role, notice }));
+  const { membership, memberships = [] } = pageContextOf(event);
+  const context = { role: membership?.role, memberships, trail: trailAbove(event, content.title) };
+  return html(status, renderPage({ ...content, ...context, visitor, notice }));
 }

@@ -44,7 +44,11 @@ const wrongPassword = async (page: Page) => {
 };
 const openMenu = async (page: Page) => {
   await page.goto("/");
-  await page.locator("summary").click();
+  await page.locator(".top summary").click();
+};
+const openSwitch = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines");
+  await page.locator(".owner summary").click();
 };
 const wrongCode = async (page: Page) => {
   await page.goto("/oauth/device");
@@ -108,6 +112,7 @@ export const everyPage: Look[] = [
   { name: "a page that does not exist", as: "nobody", visit: at("/nowhere") },
   { name: "home", as: "ada", visit: at("/") },
   { name: "the menu", as: "ada", visit: openMenu },
+  { name: "the switch of organizations", as: "ada", visit: openSwitch },
   { name: "code entry", as: "ada", visit: at("/oauth/device") },
   {
     name: "code entry by link",

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import {
   click,
+  climb,
   describeInBrowser,
   follow,
   heading,
@@ -148,7 +149,7 @@ describeInBrowser("an admin of an organization", () => {
     await click(page, "Create a queue");
     await page.getByLabel("Key").fill("main");
     await submit("Create queue");
-    await click(page, "Second");
+    await climb(page, "Second");
     await click(page, "Edit");
     await page.getByLabel("Name").fill("Spare");
     await page.getByLabel("Default queue").selectOption("main");

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createOrganization } from "../../../../shared/accounts/organizations.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { addPerson } from "../../../helpers/organization.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+describeWithDatabase("breadcrumbs and titles", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+  let trigger: string;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+    const { id } = await pages.acme.trigger({ label: "GitHub push" });
+    trigger = `${pages.paths.pipeline}/triggers/${id}`;
+  });
+  after(() => pages.close());
+
+  const read = async (path: string, visitor = ada) => {
+    const { text } = await visitor.get(path);
+    const trail = /<nav class="trail".*?<\/nav>/s.exec(text)?.[0] ?? "";
+    return {
+      title: /<title>(.*?)<\/title>/.exec(text)?.[1],
+      crumbs: [...trail.matchAll(/href="([^"]*)">([^<]*)</g)].map(([, path, name]) => [name, path]),
+    };
+  };
+
+  it("lead from a page to all above it, and say in the title where it is", async () => {
+    const { paths } = pages;
+    const ofPipeline = [
+      ["Pipelines", paths.pipelines],
+      ["Web", paths.pipeline],
+    ];
+    const ofTriggers = [...ofPipeline, ["Triggers", `${paths.pipeline}/triggers`]];
+    const ofCluster = [
+      ["Clusters", paths.clusters],
+      ["Primary", paths.cluster],
+    ];
+    const expected: [string, string, string[][]][] = [
+      [paths.pipelines, "Pipelines · acme", []],
+      [paths.pipeline, "Web · acme", ofPipeline.slice(0, 1)],
+      [`${paths.pipeline}/triggers`, "Triggers · Web · acme", ofPipeline],
+      [`${paths.pipeline}/triggers/new`, "New trigger · Web · acme", ofTriggers],
+      [trigger, "GitHub push · Web · acme", ofTriggers],
+      [`${trigger}/edit`, "Edit · GitHub push · Web · acme", [...ofTriggers, ["GitHub push", trigger]]],
+      [paths.queue, "default · Primary · acme", ofCluster],
+      [`${paths.queue}/edit`, "Edit · default · Primary · acme", [...ofCluster, ["default", paths.queue]]],
+      ["/user/api-access-tokens/new", "New API access token · Signalbox", []],
+    ];
+    for (const [path, title, crumbs] of expected) {
+      const page = await read(path);
+      assert.equal(page.title, title);
+      if (path.startsWith("/organizations")) assert.deepEqual(page.crumbs, crumbs, path);
+    }
+    const { crumbs } = await read("/user/api-access-tokens/new");
+    assert.deepEqual(crumbs, [["API access tokens", "/user/api-access-tokens"]]);
+  });
+
+  it("leave out the page itself where a form answers with it, and stay on an error page", async () => {
+    const refused = await ada.post(`${pages.paths.queue}/pause`, { note: "x".repeat(2001) });
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /<title>default · Primary · acme</);
+
+    const missing = await read(`${pages.paths.pipeline}/triggers/nothing`);
+    assert.equal(missing.title, "Page not found · Web · acme");
+    assert.deepEqual(missing.crumbs.at(-1), ["Triggers", `${pages.paths.pipeline}/triggers`]);
+  });
+
+  it("say nothing about another organization", async () => {
+    const stranger = await pages.visitor(
+      await addPerson(pages, await createOrganization(pages.services, { slug: "other", name: "Other" })),
+    );
+    assert.deepEqual(await read(trigger, stranger), { title: "Page not found · Signalbox", crumbs: [] });
+  });
+
+  it("have a switch beside the name for people in several organizations only", async () => {
+    const bob = await pages.visitor(pages.bob);
+    const bar = async (visitor: Visitor) =>
+      /<nav class="organization".*?<div class="sections">/s.exec(
+        (await visitor.get(pages.paths.pipelines)).text,
+      )?.[0] ?? "";
+
+    const [ofAda, ofBob] = [await bar(ada), await bar(bob)];
+
+    assert.match(ofAda, /<a href="\/organizations\/acme">acme<\/a><details/);
+    assert.match(ofAda, /<a href="\/organizations\/globex">Globex Corporation<\/a>/);
+    assert.match(ofAda, /<a href="\/organizations\/acme" aria-current="true">acme<\/a>/);
+    assert.match(ofBob, /<a href="\/organizations\/acme">acme<\/a>/);
+    assert.doesNotMatch(ofBob, /<details|globex/i);
+  });
+});
