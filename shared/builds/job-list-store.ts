@@ -1,10 +1,27 @@
-import { and, asc, count, desc, eq, getTableColumns, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import {
+  aliasedTable,
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  sql,
+} from "drizzle-orm";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
+import type { BuildState } from "../vocabulary.ts";
 import type { Job } from "./store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;
+/** Builds that may have waiting jobs. */
+const waitingStates: BuildState[] = ["scheduled", "running", "failing"];
+/** Of each state. */
+const maxWaitingBuilds = 50;
 
 export interface ListedJob {
   /** With the beginning of its command. */
@@ -59,4 +76,36 @@ export async function listQueueIdsOfScheduled(db: Db, buildId: string): Promise<
     .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "scheduled")))
     .groupBy(jobs.queueId);
   return rows.flatMap(({ id }) => id ?? []);
+}
+
+/**
+ * Ids of the organization's jobs that wait longest, one of a build. Looks at the oldest unfinished builds only: those
+ * after them hardly wait longer.
+ */
+export async function listLongestWaiting(db: Db, organizationId: string, limit: number): Promise<string[]> {
+  const { builds, jobs } = db.tables;
+  const parts = waitingStates.map((state) => {
+    const oldest = db
+      .select({ id: builds.id })
+      .from(builds)
+      .where(and(eq(builds.organizationId, organizationId), eq(builds.state, state)))
+      .orderBy(asc(builds.id))
+      .limit(maxWaitingBuilds)
+      .as(`oldest_${state}`);
+    return sql`select * from ${oldest}`;
+  });
+  const first = aliasedTable(jobs, "first");
+  const firstOfBuild = db
+    .select({ id: first.id })
+    .from(first)
+    .where(and(eq(first.buildId, sql`oldest.id`), eq(first.state, "scheduled")))
+    .orderBy(asc(first.position))
+    .limit(1);
+  const rows = await db
+    .select({ id: jobs.id })
+    .from(sql`(${sql.join(parts, sql` union all `)}) as oldest`)
+    .innerJoin(jobs, eq(jobs.id, firstOfBuild))
+    .orderBy(asc(jobs.scheduledAt), asc(jobs.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
@@ -86,6 +86,24 @@ export async function listQueueIds(db: Db, clusterId: string, limit: number): Pr
     .orderBy(desc(queues.id))
     .limit(limit);
   return found.map(({ id }) => id);
+}
+
+/** Paused queues of an organization, at most `limit` of them. */
+export async function listPausedQueues(db: Db, organizationId: string, limit: number) {
+  const { clusters, queues } = db.tables;
+  return db
+    .select({ queue: queues, cluster: { id: clusters.id, name: clusters.name } })
+    .from(clusters)
+    .innerJoin(queues, eq(queues.clusterId, clusters.id))
+    .where(
+      and(
+        eq(clusters.organizationId, organizationId),
+        isNull(clusters.deletedAt),
+        isNull(queues.deletedAt),
+        isNotNull(queues.dispatchPausedAt),
+      ),
+    )
+    .limit(limit);
 }
 
 export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {

@@ -10,7 +10,7 @@ import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
 import { type Build, findBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { listPipelinesById, type Pipeline } from "../../../shared/pipelines/store.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -21,6 +21,8 @@ import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { loadPipeline } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
+import type { ListedBuild } from "./list.tsx";
 import { maxShownBytes } from "./payload.tsx";
 
 const jobsPerPage = 100;
@@ -35,6 +37,7 @@ export async function loadBuild(
   const pipeline = await loadPipeline(services, request);
   const build = await findBuild(services.db, pipeline.id, parseBuildNumber(request.parameter("number")));
   if (!build) throw notFound("build");
+  addCrumbs(request.event, { text: `Build #${build.number}`, path: buildPath(request) });
   return { build, pipeline };
 }
 
@@ -76,6 +79,20 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     trigger: deliveryId === null ? undefined : await findTriggerOfDelivery(db, deliveryId),
     payload: deliveryId === null ? undefined : await findPayloadStart(db, deliveryId, maxShownBytes),
   };
+}
+
+/** Leaves out builds whose pipeline was deleted since. */
+export async function withPipelines({ db }: Pick<Services, "db">, builds: Build[]): Promise<ListedBuild[]> {
+  const pipelineIds = [...new Set(builds.map(({ pipelineId }) => pipelineId))];
+  const pipelines = new Map((await listPipelinesById(db, pipelineIds)).map((each) => [each.id, each]));
+  const users = await listUsersById(
+    db,
+    builds.flatMap(({ creatorId }) => creatorId ?? []),
+  );
+  return builds.flatMap((build) => {
+    const pipeline = pipelines.get(build.pipelineId);
+    return pipeline ? { build, pipeline, creator: users.get(build.creatorId ?? "")?.name } : [];
+  });
 }
 
 /** Call before the whole payload of a delivery is loaded. @throws Refusal 429, 503 */

@@ -4,8 +4,14 @@ import type { Config } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import type { Visitor } from "../../auth/session.ts";
-import { CodeForm } from "../device/enter-code.tsx";
+import { eventsPath } from "../ui/live.ts";
 import { page } from "../ui/page.ts";
+import { loadOverview } from "./load.ts";
+import { type OrganizationState, OverviewOf, topicsOf } from "./overview.tsx";
+
+const maxMemberships = 200;
+/** The others are links. */
+const maxOverviews = 5;
 
 type Memberships = Awaited<ReturnType<typeof listMemberships>>;
 
@@ -15,8 +21,23 @@ export function home(services: Services) {
   return page(services, async ({ visitor }) => {
     const { user } = visitor;
     if (!user) return { title: "Welcome", content: <Welcome config={config} /> };
-    const memberships = await listMemberships(db, user.id);
-    return { title: "Home", content: <Home visitor={visitor} memberships={memberships} /> };
+    const memberships = await listMemberships(db, user.id, maxMemberships);
+    const organizations: OrganizationState[] = [];
+    for (const membership of memberships.slice(0, maxOverviews))
+      organizations.push({ ...membership, overview: await loadOverview(services, membership.organization) });
+    return {
+      title: "Home",
+      script: "copy.js",
+      events: eventsPath(services, visitor, organizations.flatMap(topicsOf)),
+      content: (
+        <Home
+          visitor={visitor}
+          organizations={organizations}
+          more={memberships.slice(maxOverviews)}
+          now={services.clock.now()}
+        />
+      ),
+    };
   });
 }
 
@@ -61,50 +82,43 @@ function Welcome({ config }: { config: Config }) {
   );
 }
 
-function Home({ visitor, memberships }: { visitor: Visitor; memberships: Memberships }) {
+function Home({
+  visitor,
+  organizations,
+  more,
+  now,
+}: {
+  visitor: Visitor;
+  organizations: OrganizationState[];
+  /** The memberships without an overview. */
+  more: Memberships;
+  now: Date;
+}) {
   return (
     <>
       <h1>Hello, {visitor.user?.name}</h1>
-      <div class="cards">
-        <section class="card" aria-labelledby="connect">
-          <h2 id="connect">Connect a device</h2>
-          <p>A program shows you a code? Enter it here to sign the program in.</p>
-          <CodeForm visitor={visitor} />
-        </section>
-        <section class="card" aria-labelledby="access">
-          <h2 id="access">Your access</h2>
+      {organizations.length === 0 && (
+        <p class="empty">You belong to no organization yet. Ask an operator to add you to one.</p>
+      )}
+      {organizations.map((each) => (
+        <OverviewOf key={each.organization.id} {...each} now={now} />
+      ))}
+      {more.length > 0 && (
+        <section aria-labelledby="more">
+          <h2 id="more">More organizations</h2>
           <ul class="links">
-            <li>
-              <a href={patterns.connectedApps}>Connected apps</a>
-              <span class="quiet">what you have signed in, and when it was last used</span>
-            </li>
-            <li>
-              <a href={patterns.accessTokens}>API access tokens</a>
-              <span class="quiet">for scripts of your own</span>
-            </li>
-            <li>
-              <a href={patterns.password}>Change password</a>
-            </li>
+            {more.map(({ organization: { id, slug, name } }) => (
+              <li key={id}>
+                <a href={pathTo(patterns.organizationPage, { org: slug })}>{name}</a>
+              </li>
+            ))}
           </ul>
         </section>
-        <section class="card" aria-labelledby="organizations">
-          <h2 id="organizations">Your organizations</h2>
-          {memberships.length === 0 ? (
-            <p>You belong to no organization yet. Ask an operator to add you to one.</p>
-          ) : (
-            <ul class="links">
-              {memberships.map(({ organization, role }) => (
-                <li key={organization.id}>
-                  <a href={pathTo(patterns.pipelinesPage, { org: organization.slug })}>{organization.name}</a>
-                  <span class="quiet">
-                    you are {role === "admin" ? "an admin" : "a member"} of <code>{organization.slug}</code>
-                  </span>
-                </li>
-              ))}
-            </ul>
-          )}
-        </section>
-      </div>
+      )}
+      <p class="quiet">
+        A program shows you a code? <a href={patterns.enterCode}>Connect a device</a>. You see what you have
+        connected in <a href={patterns.connectedApps}>Connected apps</a>.
+      </p>
     </>
   );
 }

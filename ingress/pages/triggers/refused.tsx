@@ -4,7 +4,8 @@ import { Table } from "../ui/tables.tsx";
 
 const maxRows = 50;
 
-const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {
+/** What went wrong, and what the sender or the trigger’s owner can do. */
+export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {
   wrong_method: ["Not sent with POST", "Set the sender’s method to POST."],
   invalid_token: ["The URL was cut off or changed", "Copy the whole URL."],
   not_found: ["No trigger had the URL", "Copy the whole URL."],

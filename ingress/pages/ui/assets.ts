@@ -27,6 +27,7 @@ const styles = [
   "narrow-screens.css",
   "tables.css",
   "sections.css",
+  "lists.css",
   "payloads.css",
   "logs.css",
   "triggers.css",

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 
@@ -30,6 +30,36 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .from(refusedDeliveries)
     .where(and(eq(refusedDeliveries.triggerId, triggerId), gte(refusedDeliveries.hour, since)))
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
+}
+
+/** Counts of an organization's triggers, the latest hours first. Without rows from before their organization was kept. */
+export async function listRefusalCountsOfOrganization(
+  db: Db,
+  organizationId: string,
+  since: Date,
+  limit: number,
+) {
+  const { refusedDeliveries, triggers, pipelines } = db.tables;
+  const { triggerId, hour, cause, count } = refusedDeliveries;
+  return db
+    .select({
+      ...{ triggerId, hour, cause, count },
+      trigger: { id: triggers.id, label: triggers.label },
+      pipeline: { slug: pipelines.slug, name: pipelines.name },
+    })
+    .from(refusedDeliveries)
+    .innerJoin(triggers, eq(triggers.id, triggerId))
+    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+    .where(
+      and(
+        eq(refusedDeliveries.organizationId, organizationId),
+        gte(hour, since),
+        isNull(triggers.deletedAt),
+        isNull(pipelines.deletedAt),
+      ),
+    )
+    .orderBy(desc(hour))
+    .limit(limit);
 }
 
 /** @returns the number deleted */

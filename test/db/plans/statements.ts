@@ -17,6 +17,7 @@ import {
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import {
   listJobsPage,
+  listLongestWaiting,
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
@@ -80,7 +81,8 @@ import {
   listPipelinesPage,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
-import { listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
+import { listPausedQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
+import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import {
   claimKeyIfFree,
   decideIfWaiting,
@@ -247,6 +249,9 @@ export const statements: Record<string, Statement> = {
   "jobs of builds": (db) => listJobs(db, ids),
   "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
   "retried jobs of a build": (db) => listRetriedJobs(db, id, [1, 2], 100),
+  "jobs that wait longest": (db) => listLongestWaiting(db, organizationId, 5),
+  "paused queues": (db) => listPausedQueues(db, organizationId, 20),
+  "refusals of an organization": (db) => listRefusalCountsOfOrganization(db, organizationId, time, 100),
   "queues of scheduled jobs of a build": (db) => listQueueIdsOfScheduled(db, id),
   "failed jobs to retry": (db) => listFailedJobs(db, id),
   "how many jobs of a build failed": (db) => countFailedJobs(db, id),

@@ -38,7 +38,6 @@ describeWithDatabase("every page", (database) => {
     const { user_code } = await pages.authorize();
     await ada.post("/oauth/device", { user_code });
     for (const path of [
-      "/",
       "/sign-in",
       "/oauth/device",
       `/oauth/device/${user_code}`,
@@ -58,6 +57,7 @@ describeWithDatabase("every page", (database) => {
 
   it("allows only our script files on live pages", async () => {
     const ada = await pages.visitor(pages.ada);
+    assert.match((await ada.get("/")).text, /src="\/assets\/live\.js/);
     const { headers, text } = await ada.get("/organizations/acme/pipelines");
     const policy = expected["content-security-policy"];
     assert.equal(

@@ -1,0 +1,60 @@
+import type { Build } from "../../../shared/builds/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { State } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+import { Commit } from "./commit.tsx";
+
+export interface ListedBuild {
+  build: Build;
+  pipeline: Pick<Pipeline, "slug" | "name" | "repository">;
+  /** Undefined: nobody, such as a webhook. */
+  creator: string | undefined;
+}
+
+/** @param namesPipeline for builds of several pipelines */
+export function BuildList({
+  builds,
+  org,
+  now,
+  namesPipeline = false,
+}: {
+  builds: ListedBuild[];
+  org: string;
+  now: Date;
+  namesPipeline?: boolean;
+}) {
+  return (
+    <ul class="builds">
+      {builds.map(({ build, pipeline, creator }) => (
+        <li key={build.id}>
+          <span>
+            <State state={build.state} isPaused={build.pausedQueueId !== null} />
+          </span>
+          <span class="what">
+            <a href={pathTo(patterns.buildPage, { org, slug: pipeline.slug, number: String(build.number) })}>
+              {namesPipeline ? `${pipeline.name} #${build.number}` : `#${build.number}`}
+            </a>
+            <span class="message">{firstLine(build.message)}</span>
+          </span>
+          <span class="source">
+            <span class="branch">{build.branch}</span>
+            <Commit commit={build.commit} repository={pipeline.repository} />
+          </span>
+          <span class="quiet">
+            <Time at={build.createdAt} now={now} />
+            {creator !== undefined && ` by ${creator}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const maxMessage = 200;
+
+/** A message has up to 10,000 characters. */
+function firstLine(message: string): string {
+  const [line = ""] = message.split("\n", 1);
+  return [...line.slice(0, 2 * maxMessage)].slice(0, maxMessage).join("");
+}

@@ -1,0 +1,131 @@
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Topic } from "../../../shared/redis/events.ts";
+import { BuildList } from "../builds/list.tsx";
+import { causeWords } from "../triggers/refused.tsx";
+import { Duration, Time } from "../ui/times.tsx";
+import { type Overview, overviewLengths } from "./load.ts";
+
+export interface OrganizationState {
+  organization: Organization;
+  overview: Overview;
+}
+
+/** What an open page listens to. */
+export function topicsOf({ overview }: OrganizationState): Topic[] {
+  const { builds, paused, waiting, refused } = overview;
+  return [
+    ...new Set<Topic>([
+      ...builds.flatMap(({ build }): Topic[] => [`build:${build.id}`, `pipeline:${build.pipelineId}`]),
+      ...waiting.map(({ job }): Topic => `build:${job.buildId}`),
+      ...paused.map(({ queue }): Topic => `queue:${queue.id}`),
+      ...refused.flatMap(([first]): Topic[] => (first ? [`trigger:${first.triggerId}`] : [])),
+    ]),
+  ];
+}
+
+/** What needs attention in an organization, then its last builds. */
+export function OverviewOf({ organization, overview, now }: OrganizationState & { now: Date }) {
+  const { slug: org, name } = organization;
+  const { builds, paused, waiting, refused } = overview;
+  const isQuiet = paused.length + waiting.length + refused.length === 0;
+  return (
+    <section class="overview" aria-labelledby={`organization-${org}`}>
+      <div class="heading">
+        <h2 id={`organization-${org}`}>
+          <a href={pathTo(patterns.organizationPage, { org })}>{name}</a>
+        </h2>
+      </div>
+      {!isQuiet && (
+        <ul class="attention">
+          <Paused overview={overview} org={org} now={now} />
+          <Waiting overview={overview} org={org} now={now} />
+          <Refusing overview={overview} org={org} />
+        </ul>
+      )}
+      {builds.length === 0 ? (
+        <p class="empty">No build yet.</p>
+      ) : (
+        <BuildList builds={builds} org={org} now={now} namesPipeline />
+      )}
+    </section>
+  );
+}
+
+function Paused({ overview, org, now }: { overview: Overview; org: string; now: Date }) {
+  const shown = overview.paused.slice(0, overviewLengths.paused);
+  return (
+    <>
+      {shown.map(({ queue, cluster }) => (
+        <li key={queue.id}>
+          <span class="state paused">paused</span>{" "}
+          <a href={pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: queue.id })}>{queue.key}</a>{" "}
+          of {cluster.name}
+          {queue.dispatchPausedAt && (
+            <span class="quiet">
+              {" "}
+              <Time at={queue.dispatchPausedAt} now={now} /> by{" "}
+              {overview.pausedBy.get(queue.dispatchPausedById ?? "")?.name ?? "somebody"}
+            </span>
+          )}
+          {queue.dispatchPausedNote && <span class="note">{queue.dispatchPausedNote}</span>}
+        </li>
+      ))}
+      {overview.paused.length > shown.length && (
+        <li>
+          <a href={pathTo(patterns.clustersPage, { org })}>More queues</a> are paused.
+        </li>
+      )}
+    </>
+  );
+}
+
+function Waiting({ overview, org, now }: { overview: Overview; org: string; now: Date }) {
+  return (
+    <>
+      {overview.waiting.map(({ job, build, pipeline }) => {
+        const queue = overview.queues.get(job.queueId ?? "");
+        const place = { org, slug: pipeline.slug, number: String(build.number) };
+        return (
+          <li key={job.id}>
+            <span class="state">waiting</span>{" "}
+            <a href={pathTo(patterns.jobPage, { ...place, job: job.id })}>
+              {job.label ?? job.command?.split("\n", 1)[0]?.slice(0, 100) ?? "Job"}
+            </a>{" "}
+            of {pipeline.name} #{build.number}
+            <span class="quiet">
+              {" "}
+              for <Duration from={job.scheduledAt ?? job.createdAt} to={null} now={now} />
+              {queue && ` in the queue ${queue.key}`}
+            </span>
+          </li>
+        );
+      })}
+    </>
+  );
+}
+
+function Refusing({ overview, org }: { overview: Overview; org: string }) {
+  return (
+    <>
+      {overview.refused.map((counts) => {
+        const [most] = counts.toSorted((a, b) => b.count - a.count);
+        if (!most) return null;
+        const total = counts.reduce((sum, { count }) => sum + count, 0);
+        const place = { org, slug: most.pipeline.slug, trigger: most.triggerId };
+        return (
+          <li key={most.triggerId}>
+            <span class="state failed">refuses</span>{" "}
+            <a href={`${pathTo(patterns.triggerPage, place)}#refused`}>{most.trigger.label}</a> of{" "}
+            {most.pipeline.name}
+            <span class="quiet">
+              {" "}
+              has refused {total === 1 ? "a delivery" : `${total.toLocaleString("en")} deliveries`} since the
+              last hour began: {causeWords[most.cause][0].toLowerCase()}
+            </span>
+          </li>
+        );
+      })}
+    </>
+  );
+}
