@@ -1,5 +1,5 @@
 import { settleBuild } from "../builds/progress.ts";
-import { lockBuilds } from "../builds/progress-store.ts";
+import { lockBuildIfFree } from "../builds/progress-store.ts";
 import type { Build, Job } from "../builds/store.ts";
 import type { Tx } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
@@ -34,26 +34,31 @@ export async function expireJobs(services: Services): Promise<void> {
   let queueId = await findQueueWithWaitingJobs(db, undefined);
   while (queueId) {
     const jobs = await listJobsWaitingSince(db, queueId, old);
-    for (const job of jobs)
-      await changeJob(services, job, async (tx, build) => {
+    let expiredAny = false;
+    for (const job of jobs) {
+      const isExpired = await changeJob(services, job, async (tx, build) => {
         const expired = await expireIfScheduled(tx, job.id, { before, now, reason });
         if (expired) await settleBuild(tx, build, now);
         return expired;
       });
-    if (jobs.length < batchJobs) queueId = await findQueueWithWaitingJobs(db, queueId);
+      expiredAny ||= isExpired;
+    }
+    if (jobs.length < batchJobs || !expiredAny) queueId = await findQueueWithWaitingJobs(db, queueId);
     await restBetweenTransactions();
   }
 }
 
+/** Skips a build that somebody has locked: it must not delay all others. The next sweep finds it again. */
 async function changeJob(
   services: Services,
   { buildId }: Job,
   change: (tx: Tx, build: Build) => Promise<Job | undefined>,
-): Promise<void> {
+): Promise<boolean> {
   const changed = await services.db.transaction(async (tx) => {
-    const [build] = await lockBuilds(tx, [buildId]);
+    const build = await lockBuildIfFree(tx, buildId);
     const job = build && (await change(tx, build));
     return job && { build, job };
   });
   if (changed) report(services, changed.build, [changed.job]);
+  return changed !== undefined;
 }

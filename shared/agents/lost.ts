@@ -1,4 +1,4 @@
-import { findJob, lockBuilds } from "../builds/progress-store.ts";
+import { findJob, lockBuildIfFree, lockBuilds } from "../builds/progress-store.ts";
 import type { Build, Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
@@ -15,6 +15,7 @@ import {
   freeIfHas,
   listAgentsSeenAfter,
   listUnseenAgents,
+  lockAgentsIfFree,
   loseIfUnseen,
   markSeen,
 } from "./store.ts";
@@ -74,30 +75,33 @@ export async function loseUnseenAgents(services: Services): Promise<number> {
   if (isListening) {
     const seenBefore = new Date(now.getTime() - unseenMs);
     await eachUnseen(db, "connected", seenBefore, async (agent) => {
-      const end = (tx: Tx, present: Agent) => loseIfUnseen(tx, present, { seenBefore, now });
-      if (!(await endSession(services, agent, end))) return;
+      const isLost = await endIfFree(services, agent, (tx, present) =>
+        loseIfUnseen(tx, present, { seenBefore, now }),
+      );
+      if (!isLost) return false;
       log.warn({ agentId: agent.id, name: agent.name, jobId: agent.jobId }, "an agent was lost");
       lost++;
+      return true;
     });
   }
   const goneBefore = new Date(now.getTime() - comeBackMs);
   for (const state of ["lost", "registered"] as const)
     await eachUnseen(db, state, goneBefore, (agent) =>
-      endSession(services, agent, (tx, present) => disconnectIfPresent(tx, present, now)),
+      endIfFree(services, agent, (tx, present) => disconnectIfPresent(tx, present, now)),
     );
   return lost;
 }
 
-/** @param end changes the state of an agent, unless it was seen since */
+/** @param end changes the state of an agent, unless it was seen since or is locked. Returns false if it did not */
 async function eachUnseen(
   db: Db,
   state: AgentState,
   seenBefore: Date,
-  end: (agent: Agent) => Promise<unknown>,
+  end: (agent: Agent) => Promise<boolean>,
 ): Promise<void> {
-  for (;;) {
-    const agents = await listUnseenAgents(db, state, { seenBefore, limit: batchAgents });
-    for (const agent of agents) await end(agent);
+  for (let skipped = 0; ; ) {
+    const agents = await listUnseenAgents(db, state, { seenBefore, limit: batchAgents, offset: skipped });
+    for (const agent of agents) if (!(await end(agent))) skipped++;
     if (agents.length < batchAgents) return;
     await restBetweenTransactions();
   }
@@ -127,12 +131,30 @@ async function seeNowIfAhead(db: Services["db"], now: Date): Promise<void> {
 }
 
 type EndSession = (tx: Tx, present: Agent) => Promise<Agent | undefined>;
+/** Undefined: another transaction has the build locked. */
+type LockBuild = (tx: Tx, id: string) => Promise<Build | undefined>;
+
+const lockBuild: LockBuild = async (tx, id) => (await lockBuilds(tx, [id]))[0];
+
+/** For sweeps: what somebody has locked must not delay all others. The next sweep finds it again. */
+function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
+  const endIfAgentIsFree: EndSession = async (tx, present) => {
+    const [free] = await lockAgentsIfFree(tx, [present.id]);
+    return free === undefined ? undefined : end(tx, present);
+  };
+  return endSession(services, agent, endIfAgentIsFree, lockBuildIfFree);
+}
 
 /** @returns false if the state had changed before */
-async function endSession(services: Services, { id }: Agent, end: EndSession): Promise<boolean> {
+async function endSession(
+  services: Services,
+  { id }: Agent,
+  end: EndSession,
+  lock = lockBuild,
+): Promise<boolean> {
   let present = await findAgent(services.db, id);
   while (present) {
-    if (await endIfUnchanged(services, present, end)) return true;
+    if (await endIfUnchanged(services, present, { end, lock })) return true;
     const { jobId } = present;
     present = await findAgent(services.db, id);
     // It may have got a job meanwhile: then that one has to go back too.
@@ -141,10 +163,16 @@ async function endSession(services: Services, { id }: Agent, end: EndSession): P
   return false;
 }
 
-async function endIfUnchanged(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
+async function endIfUnchanged(
+  services: Services,
+  agent: Agent,
+  { end, lock }: { end: EndSession; lock: LockBuild },
+): Promise<boolean> {
   const ended = await services.db.transaction(async (tx) => {
-    const job = agent.jobId ? await lockJobOfAgent(tx, agent.id, agent.jobId) : undefined;
-    if (!(await end(tx, agent))) return undefined;
+    const job = agent.jobId
+      ? await lockJobOfAgent(tx, { agentId: agent.id, jobId: agent.jobId, lock })
+      : null;
+    if (job === undefined || !(await end(tx, agent))) return undefined;
     return { released: job && (await releaseLocked(tx, services, job)) };
   });
   if (!ended) return false;
@@ -161,7 +189,7 @@ export async function takeBackJobOf(
   onlyIf: (job: Job) => boolean,
 ): Promise<void> {
   const released = await services.db.transaction(async (tx) => {
-    const job = await lockJobOfAgent(tx, agent.id, jobId);
+    const job = await lockJobOfAgent(tx, { agentId: agent.id, jobId, lock: lockBuild });
     if (!job || !onlyIf(job)) return undefined;
     await freeIfHas(tx, agent.id, jobId);
     return releaseLocked(tx, services, job);
@@ -169,13 +197,16 @@ export async function takeBackJobOf(
   if (released) report(services, released.build, released.changed);
 }
 
-/** The job that an agent has, with its build locked. */
-async function lockJobOfAgent(tx: Tx, agentId: string, jobId: string): Promise<Job | undefined> {
+/** The job that an agent has, with its build locked. Null: it has it no longer. Undefined: the build is not free. */
+async function lockJobOfAgent(
+  tx: Tx,
+  { agentId, jobId, lock }: { agentId: string; jobId: string; lock: LockBuild },
+): Promise<Job | null | undefined> {
   const seen = await findJob(tx, jobId);
-  if (!seen) return undefined;
-  await lockBuilds(tx, [seen.buildId]);
+  if (!seen) return null;
+  if (!(await lock(tx, seen.buildId))) return undefined;
   const job = await findJob(tx, jobId);
-  return job?.agentId === agentId && leasedJobStates.includes(job.state) ? job : undefined;
+  return job?.agentId === agentId && leasedJobStates.includes(job.state) ? job : null;
 }
 
 async function releaseLocked(

@@ -80,7 +80,7 @@ function hasJob({ tables: { agents } }: Tx, jobId: string | null): SQL {
 export async function listUnseenAgents(
   db: Db,
   state: AgentState,
-  { seenBefore, limit }: { seenBefore: Date; limit: number },
+  { seenBefore, limit, offset }: { seenBefore: Date; limit: number; offset: number },
 ): Promise<Agent[]> {
   const { agents } = db.tables;
   return db
@@ -88,7 +88,8 @@ export async function listUnseenAgents(
     .from(agents)
     .where(and(eq(agents.state, state), lt(agents.seenAt, seenBefore)))
     .orderBy(asc(agents.seenAt))
-    .limit(limit);
+    .limit(limit)
+    .offset(offset);
 }
 
 /** Connected agents that were last seen after a time. */
@@ -111,8 +112,20 @@ const setSeen = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) 
     .returning({ id: agents.id });
 });
 
+const lockIfFree = prepared<{ ids: string[] }, Agent, Tx>((tx) => {
+  const { agents } = tx.tables;
+  return tx.lock(agents, isOneOf(agents.id, "ids"), "if-free");
+});
+
+/** Locks those of these agents that no other transaction has locked. */
+export async function lockAgentsIfFree(tx: Tx, ids: string[]): Promise<string[]> {
+  const locked = await lockIfFree(tx, { ids });
+  return locked.map(({ id }) => id);
+}
+
+/** Leaves out agents that another transaction has locked: all others would wait for it. */
 export async function markSeen(tx: Tx, ids: string[], now: Date): Promise<void> {
-  await setSeen(tx, { ids, now });
+  await setSeen(tx, { ids: await lockAgentsIfFree(tx, ids), now });
 }
 
 const reserve = prepared<

@@ -37,6 +37,17 @@ export async function lockBuilds(tx: Tx, buildIds: string[]): Promise<Build[]> {
   return lockBuildsById(tx, { ids: buildIds });
 }
 
+const lockBuildIfFreeById = prepared<{ id: string }, Build, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx.lock(builds, eq(builds.id, sql.placeholder("id")), "if-free");
+});
+
+/** Like `lockBuilds`; undefined if another transaction has it locked. */
+export async function lockBuildIfFree(tx: Tx, id: string): Promise<Build | undefined> {
+  const [build] = await lockBuildIfFreeById(tx, { id });
+  return build;
+}
+
 const jobById = prepared<{ id: string }, Job, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx

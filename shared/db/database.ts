@@ -12,13 +12,18 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   readonly now: Date;
   /** Give every column, null included. */
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
-  /** SELECT … FOR NO KEY UPDATE or FOR SHARE, in primary-key order. A plain select on SQLite, which has one writer. */
+  /**
+   * SELECT … FOR NO KEY UPDATE or FOR SHARE, in primary-key order. A plain select on SQLite, which has one writer.
+   * `if-free` is exclusive, and leaves out rows that another transaction has locked.
+   */
   lock<T extends SQLiteTable>(
     table: T,
     where: SQL | undefined,
-    strength: "exclusive" | "shared",
+    strength: LockStrength,
   ): Locking<T["$inferSelect"]>;
 }
+
+export type LockStrength = "exclusive" | "shared" | "if-free";
 
 interface Locking<Row> extends PromiseLike<Row[]> {
   prepare(): { execute(values: Record<string, unknown>): PromiseLike<Row[]> };

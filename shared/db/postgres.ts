@@ -6,7 +6,15 @@ import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
-import { CommitUnknown, type Db, type Reader, rootCause, type Tx, translateError } from "./database.ts";
+import {
+  CommitUnknown,
+  type Db,
+  type LockStrength,
+  type Reader,
+  rootCause,
+  type Tx,
+  translateError,
+} from "./database.ts";
 import { Inserts } from "./inserts.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
@@ -126,14 +134,15 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
     get now() {
       return clock.now();
     },
-    lock(table: PgTable, where: SQL | undefined, strength: "exclusive" | "shared") {
+    lock(table: PgTable, where: SQL | undefined, strength: LockStrength) {
       // One order: locks of several rows would deadlock.
       const rows = queries
         .select()
         .from(table)
         .where(where)
         .orderBy(...primaryKeyOf(table));
-      return rows.for(strength === "shared" ? "share" : "no key update");
+      if (strength === "shared") return rows.for("share");
+      return rows.for("no key update", strength === "if-free" ? { skipLocked: true } : {});
     },
     select: queries.select.bind(queries),
     insert: queries.insert.bind(queries),

@@ -3,7 +3,10 @@ import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { eq } from "drizzle-orm";
 import { Client } from "pg";
+import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
+import { findAgent, markSeen } from "../../shared/agents/store.ts";
 import { createAgentToken } from "../../shared/agents/tokens.ts";
+import { secondMs } from "../../shared/durations.ts";
 import { type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { build } from "../helpers/api.ts";
 import { postgres, skipPostgres, type TestDatabase } from "../helpers/databases.ts";
@@ -64,6 +67,7 @@ describe("while a frozen process has a build locked", { skip: skipPostgres }, ()
         );
         return rows.length;
       },
+      lockAgent: () => client.query("select id from agents where job_id = $1 for update", [jobId]),
       release: () => client.end(),
     };
   }
@@ -109,6 +113,46 @@ describe("while a frozen process has a build locked", { skip: skipPostgres }, ()
       assert.equal(isAnswered, false);
       await lockOfBuild.release();
       assert.deepEqual(await own, [200, 200, 200]);
+    });
+  });
+
+  describe("the agents of all organizations", () => {
+    before(open(postgres));
+    after(() => world.close());
+
+    it("are heard and lost, and its own once the lock is gone", async () => {
+      const { services, clock } = world;
+      const [locked, other] = [await setUp("locked"), await setUp("other")];
+      const pair = [locked.running.id, other.running.id];
+      const agents = async () => [
+        await findAgent(services.db, locked.running.id),
+        await findAgent(services.db, other.running.id),
+      ];
+      const lockOfBuild = await lock(locked);
+      await lockOfBuild.lockAgent();
+      const [before] = await agents();
+
+      clock.advance(secondMs);
+      const heardAt = clock.now();
+      await services.db.transaction((tx) => markSeen(tx, pair, heardAt));
+      assert.deepEqual(
+        (await agents()).map((agent) => agent?.seenAt),
+        [before?.seenAt, heardAt],
+      );
+
+      for (let passed = 0; passed < 12; passed++) {
+        clock.advance(10 * secondMs);
+        await markListening(services);
+      }
+      await loseUnseenAgents(services);
+      assert.deepEqual(
+        (await agents()).map((agent) => agent?.state),
+        ["connected", "lost"],
+      );
+
+      await lockOfBuild.release();
+      await loseUnseenAgents(services);
+      assert.equal((await agents())[0]?.state, "lost");
     });
   });
 

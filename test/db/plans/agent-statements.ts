@@ -54,7 +54,7 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "jobs behind a failed wait": (db) => progress.failIfWaiting(db, waiting, now),
   "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }]),
   "agents that were not seen": (db) =>
-    agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200 }),
+    agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200, offset: 0 }),
   "agents that a clock ahead saw": (db) => agents.listAgentsSeenAfter(db, now, 200),
   "a lost agent": (db) => agents.loseIfUnseen(db, { id, jobId: id }, { seenBefore: before, now }),
   "the job of a lost agent": (db) => leases.requeueIfLeased(db, lease),
