@@ -167,7 +167,7 @@ function newJob({ queueIds }: Base, build: Build & { state: JobState }): Job {
   };
 }
 
-function newDelivery(triggerId: string, id: string, receivedAt: Date) {
+export function newDelivery(triggerId: string, id: string, receivedAt: Date) {
   return {
     id,
     triggerId,
@@ -182,7 +182,7 @@ function newDelivery(triggerId: string, id: string, receivedAt: Date) {
   };
 }
 
-function newPayload(organizationId: string, deliveryId: string) {
+export function newPayload(organizationId: string, deliveryId: string) {
   const headers: [string, string][] = [["Content-Type", "application/json"]];
   return {
     deliveryId,

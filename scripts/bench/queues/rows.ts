@@ -12,10 +12,13 @@ import { addTrigger, createAdmin, createBenchOrganization } from "../organizatio
 
 export interface Seed {
   organization: string;
+  organizationId: string;
   clusterId: string;
   /** All jobs wait on it. */
   queueId: string;
   token: string;
+  /** Of the trigger that gets webhooks. */
+  triggerId: string;
   deliveryUrl: string;
 }
 
@@ -25,7 +28,7 @@ const rowsAtOnce = 1000;
 
 /** Each build has one job, on one queue. */
 export async function fill(services: Services, size: { queues: number; jobs: number }): Promise<Seed> {
-  const { operator, cluster } = await createBenchOrganization(services, organization);
+  const { organization: created, operator, cluster } = await createBenchOrganization(services, organization);
   const queue = await createQueue(services, operator, cluster, { key: busy });
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
   await addQueues(services, cluster, queue, size.queues - 2);
@@ -33,10 +36,11 @@ export async function fill(services: Services, size: { queues: number; jobs: num
   const { apiToken } = await createAdmin(services, organization, ["read_clusters", "write_clusters"]);
   return {
     organization,
+    organizationId: created.id,
     clusterId: cluster.id,
     queueId: queue.id,
     token: apiToken,
-    deliveryUrl: await createEndpoint(services, operator, cluster),
+    ...(await createEndpoint(services, operator, cluster)),
   };
 }
 
@@ -84,7 +88,7 @@ async function addJobs(
   }
 }
 
-async function createEndpoint(services: Services, operator: Actor, cluster: Cluster): Promise<string> {
+async function createEndpoint(services: Services, operator: Actor, cluster: Cluster) {
   const pipeline = "deliveries";
   const created = await createPipeline(services, operator, {
     clusterId: cluster.id,
@@ -92,6 +96,6 @@ async function createEndpoint(services: Services, operator: Actor, cluster: Clus
     name: pipeline,
     steps: [defaultStep],
   });
-  const { token } = await addTrigger(services, operator, created);
-  return endpointUrl(services.config, token);
+  const { trigger, token } = await addTrigger(services, operator, created);
+  return { triggerId: trigger.id, deliveryUrl: endpointUrl(services.config, token) };
 }

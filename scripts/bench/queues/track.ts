@@ -54,6 +54,7 @@ async function startServer(
     REDIS_PREFIX: name,
     QUEUES_PER_CLUSTER: String(queues),
     API_REQUESTS_PER_MINUTE: apiRequestsPerMinute,
+    PAYLOAD_BYTES_PER_ORGANIZATION: "1", // the eviction takes all
     METRICS_PORT: String(await freePort()),
   });
   const seed = await withServices(installation, (services) => fill(services, sizes[name]));

@@ -6,9 +6,16 @@ export interface WriteLocks {
   upTo: [seconds: number, count: number][];
 }
 
+/** A bound of the histogram: others should wait no longer. */
+export const longestLock = { ms: 50, aim: "0" };
+
 /** @param port for metrics */
 export async function readWriteLocks(port: string): Promise<WriteLocks> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return parseWriteLocks(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+}
+
+/** @param text the metrics of a process */
+export function parseWriteLocks(text: string): WriteLocks {
   const numberOf = (name: string) =>
     Number(new RegExp(`^signalbox_write_lock_seconds_${name} (.+)$`, "m").exec(text)?.[1]);
   const buckets = text.matchAll(/^signalbox_write_lock_seconds_bucket\{le="(.+)"\} (.+)$/gm);
@@ -24,10 +31,15 @@ export async function readWriteLocks(port: string): Promise<WriteLocks> {
 
 export function locksBetween(before: WriteLocks, after: WriteLocks) {
   const count = after.count - before.count;
-  const within = after.upTo.find(([, reached], index) => reached - (before.upTo[index]?.[1] ?? 0) === count);
+  const upTo = after.upTo.map(
+    ([bound, reached], index) => [bound, reached - (before.upTo[index]?.[1] ?? 0)] as const,
+  );
+  const within = upTo.find(([, reached]) => reached === count);
+  const short = upTo.find(([bound]) => bound === longestLock.ms / 1000)?.[1] ?? Number.NaN;
   return {
     count,
     meanMs: ((after.seconds - before.seconds) / count) * 1000,
     maxMs: (within?.[0] ?? Number.NaN) * 1000,
+    longer: count - short,
   };
 }
