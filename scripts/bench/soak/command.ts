@@ -161,8 +161,8 @@ function formatVerdicts(verdicts: Verdict[]): string {
     holds ? "" : "!",
   ]);
   const legend =
-    `Medians of the second and the last third of a phase; ! marks one that grows by more than ${Math.round((maxGrowth - 1) * 100)} %, ` +
-    "with a small allowance.";
+    "Medians of the second and the last third of a phase, of heaps the lowest values; ! marks one that grows by more " +
+    `than ${Math.round((maxGrowth - 1) * 100)} % and an allowance.`;
   return `${formatTable([["", "", ""], ...rows])}\n\n${legend}`;
 }
 

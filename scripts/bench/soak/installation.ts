@@ -8,7 +8,7 @@ import { endpointUrl } from "../../../shared/urls.ts";
 import { createDatabase, findPostgres } from "../databases.ts";
 import type { Pids } from "../machine/cpu.ts";
 import { addTrigger, createAdmin, createBenchOrganization } from "../organization.ts";
-import { untilListening } from "../ports.ts";
+import { freePort, untilListening } from "../ports.ts";
 import { ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch } from "../scratch.ts";
 import { type Installation, install, withServices } from "../signalbox.ts";
@@ -27,6 +27,8 @@ export interface Soaked extends Seed {
   url: string;
   redisUrl: string;
   pids: Pids;
+  /** Ports of metrics, by process. */
+  metricsPorts: Record<string, number>;
 }
 
 export const organization = "soak";
@@ -48,14 +50,17 @@ export async function startSoaked(
   });
   const seed = await withServices(installation, createSeed);
   const { port, env } = installation;
-  const ingress = scratch.startScript("ingress", "ingress/main.ts", { env });
-  const worker = scratch.startScript("worker", "workers/main.ts", { env });
-  await untilListening(port);
+  const metricsPorts = { ingress: await freePort(), worker: await freePort() };
+  const envOf = (name: keyof typeof metricsPorts) => ({ ...env, METRICS_PORT: String(metricsPorts[name]) });
+  const ingress = scratch.startScript("ingress", "ingress/main.ts", { env: envOf("ingress") });
+  const worker = scratch.startScript("worker", "workers/main.ts", { env: envOf("worker") });
+  await Promise.all([port, ...Object.values(metricsPorts)].map(untilListening));
   return {
     ...seed,
     installation,
     url: `http://127.0.0.1:${port}`,
     redisUrl: redis.url,
+    metricsPorts,
     pids: { ...pidsOf({ ingress, worker, Redis: redis }), ...(await findPostgres(postgres)) },
   };
 }

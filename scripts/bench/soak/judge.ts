@@ -10,17 +10,30 @@ export interface Verdict {
   holds: boolean;
 }
 
-/** A figure is flat if its median in the last third of a phase is at most this much above that in the second. */
+/** A figure is flat if in the last third of a phase it is at most this much above that in the second. */
 export const maxGrowth = 1.1;
-/** Small figures may grow by this much more. */
-const allowances: [ending: string, allowance: number][] = [
-  [" MB", 2],
-  [" descriptors", 5],
-  [" keys", 20],
-  [" s", 2],
+
+interface Rule {
+  columns: RegExp;
+  /** Compares the thirds by this. */
+  figure: (values: number[]) => number;
+  /** It may grow by so much more. */
+  allowance: number;
+}
+
+/** The first rule of a column counts. */
+const rules: Rule[] = [
+  // After a collection of garbage.
+  { columns: / heap MB$/, figure: (values) => Math.min(...values), allowance: 3 },
+  // V8 keeps memory that it does not use: its young generation grows in steps of 16 and 32 MB.
+  { columns: /^(ingress|worker) MB$/, figure: median, allowance: 48 },
+  { columns: /^(Redis|Postgres) MB$/, figure: median, allowance: 5 },
+  // SQLite keeps a log of up to 64 MB after a large change.
+  { columns: /^WAL MB$/, figure: median, allowance: 64 },
+  { columns: / descriptors$/, figure: median, allowance: 5 },
+  { columns: / keys$/, figure: median, allowance: 20 },
+  { columns: /^oldest unbuilt s$/, figure: median, allowance: 2 },
 ];
-/** They grow with what is stored. */
-const stored = ["database MB", "payloads MB"];
 /** A payload is counted once it is ten minutes old, by a background job that runs every ten minutes. */
 const uncountedSeconds = 20 * 60;
 /** Of that job, and of the sample. */
@@ -29,9 +42,10 @@ const lateSeconds = 60;
 export function judge(samples: Sample[], maxPayloadBytes: number): Verdict[] {
   const ofPhase = Map.groupBy(samples, ({ phase }) => phase);
   const flat = [...ofPhase].flatMap(([phase, own]) =>
-    Object.keys(own[0]?.figures ?? {})
-      .filter((column) => !stored.includes(column))
-      .map((column) => judgeFlat(phase, own, column)),
+    Object.keys(own[0]?.figures ?? {}).flatMap((column) => {
+      const rule = rules.find(({ columns }) => columns.test(column));
+      return rule ? [judgeFlat(phase, own, { column, ...rule })] : []; // what is stored grows
+    }),
   );
   const steady = ofPhase.get("steady") ?? [];
   return [
@@ -41,11 +55,14 @@ export function judge(samples: Sample[], maxPayloadBytes: number): Verdict[] {
   ];
 }
 
-function judgeFlat(phase: PhaseName, samples: Sample[], column: string): Verdict {
+function judgeFlat(
+  phase: PhaseName,
+  samples: Sample[],
+  { column, figure, allowance }: Rule & { column: string },
+): Verdict {
   const [, middle, last] = thirdsOf(samples).map((third) =>
-    median(third.map(({ figures }) => figures[column] ?? Number.NaN)),
+    figure(third.map(({ figures }) => figures[column] ?? Number.NaN)),
   ) as [number, number, number];
-  const allowance = allowances.find(([ending]) => column.endsWith(ending))?.[1] ?? 0;
   const holds = last <= middle * maxGrowth + allowance;
   return { phase, title: column, text: `${formatNumber(middle)} → ${formatNumber(last)}`, holds };
 }

@@ -4,7 +4,8 @@ import type { Sample } from "./sample.ts";
 /** Small multiples, each of the columns that end alike. */
 const panels = [
   { title: "Memory, MB", pattern: /^(ingress|worker|Redis|Postgres) MB$/ },
-  { title: "File descriptors", pattern: / descriptors$/ },
+  { title: "Heap in use, with buffers, MB", pattern: / heap MB$/ },
+  { title: "File descriptors", pattern: /^(ingress|worker|Redis) descriptors$/ },
   { title: "Redis keys", pattern: /^Redis keys$/ },
   { title: "Write-ahead log, MB", pattern: /^WAL MB$/ },
   { title: "Database, MB", pattern: /^database MB$/ },
@@ -61,7 +62,7 @@ interface Line {
 
 function lineOf(name: string, samples: Sample[]): Line {
   const points = samples.map(({ seconds, figures }) => ({ seconds, value: figures[name] ?? 0 }));
-  return { name: name.replace(/ \S+$/, ""), points };
+  return { name: name.split(" ")[0] ?? name, points };
 }
 
 function panel(drawn: {

@@ -53,6 +53,7 @@ export async function openSampler({ db, clock }: Services, soaked: Soaked): Prom
     async read() {
       return {
         ...readProcesses(soaked),
+        ...(await readHeaps(soaked)),
         "Redis keys": await redis.dbsize(),
         "WAL MB": (await storage.logBytes()) / megabyte,
         "database MB": (await storage.databaseBytes()) / megabyte,
@@ -82,6 +83,17 @@ function readProcesses({ pids }: Soaked): Record<string, number> {
     };
   });
   return Object.assign({}, ...figures);
+}
+
+/** What V8 uses, with the buffers outside of its heap: it keeps memory that it does not use. */
+async function readHeaps({ metricsPorts }: Soaked): Promise<Record<string, number>> {
+  const heaps = Object.entries(metricsPorts).map(async ([name, port]) => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const bytesOf = (metric: string) => Number(new RegExp(`^${metric} (\\S+)`, "m").exec(text)?.[1]);
+    const bytes = bytesOf("nodejs_heap_size_used_bytes") + bytesOf("nodejs_external_memory_bytes");
+    return [`${name} heap MB`, bytes / megabyte];
+  });
+  return Object.fromEntries(await Promise.all(heaps));
 }
 
 function kilobytesOf(pid: number, field: string): number {

@@ -34,11 +34,21 @@ describe("npm run bench -- soak", () => {
     assert.deepEqual(growing(samplesOf((minute) => ({ "worker MB": memory(minute) }))), []);
   });
 
+  it("compares heaps after collections, and lets V8 keep memory that it does not use", () => {
+    const figuresAt = (minute: number) => ({
+      "worker heap MB": 50 + (minute % 7) * minute,
+      "worker MB": minute < 45 ? 200 : 264,
+    });
+
+    assert.deepEqual(growing(samplesOf(figuresAt)), []);
+  });
+
   for (const [column, growth] of [
-    ["ingress MB", 3],
+    ["ingress MB", 5],
+    ["worker heap MB", 1],
     ["worker descriptors", 1],
     ["Redis keys", 10],
-    ["WAL MB", 1],
+    ["WAL MB", 5],
     ["oldest unbuilt s", 1],
   ] as const)
     it(`finds growth: ${column}`, () => {
@@ -66,7 +76,7 @@ describe("npm run bench -- soak", () => {
   it("draws a line for each column", () => {
     const drawn = drawSamples(
       "Soak",
-      samplesOf(() => ({ "ingress MB": 1, "worker MB": 2, "Redis keys": 3 })),
+      samplesOf(() => ({ "ingress MB": 1, "worker heap MB": 2, "Redis keys": 3 })),
     );
 
     assert.equal(drawn.match(/<polyline/g)?.length, 5);
