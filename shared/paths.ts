@@ -45,6 +45,7 @@ export const patterns = {
   pipelinesPage: "/organizations/:org/pipelines",
   pipelinePage: "/organizations/:org/pipelines/:slug",
   buildPage: "/organizations/:org/pipelines/:slug/builds/:number",
+  buildsPage: "/organizations/:org/builds",
   payloadPage: "/organizations/:org/pipelines/:slug/builds/:number/payload",
   jobPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job",
   jobLogPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/log.txt",

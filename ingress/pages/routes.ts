@@ -27,6 +27,7 @@ import {
   retryFailedJobsForm,
   retryJobForm,
 } from "./builds/act.ts";
+import { buildsPage } from "./builds/all.tsx";
 import { buildPage, payloadFile } from "./builds/show.tsx";
 import { deleteClusterPage, removeCluster } from "./clusters/delete.tsx";
 import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
@@ -96,6 +97,7 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.organizationPage]: { GET: pipelinesPage },
     [patterns.pipelinesPage]: { GET: pipelinesPage },
     [patterns.pipelinePage]: { GET: pipelinePage },
+    [patterns.buildsPage]: { GET: buildsPage },
     [patterns.buildPage]: { GET: buildPage },
     [patterns.payloadPage]: { GET: payloadFile },
     [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },

@@ -75,7 +75,7 @@ export function planBuildList(db: Reader, filter: BuildFilter, hasDeletedPipelin
     branch: !indexed.has("branch") && branches && inArray(slice.branch, branches),
     commit: !indexed.has("commit") && commits && inArray(slice.commit, commits),
     message: filter.message ? hasPart(slice.message, filter.message) : undefined,
-    creator: filter.creatorId ? eq(slice.creatorId, filter.creatorId) : undefined,
+    creator: !indexed.has("creator") && filter.creatorId ? eq(slice.creatorId, filter.creatorId) : undefined,
     finished_from: filter.finishedFrom ? gte(slice.finishedAt, filter.finishedFrom) : undefined,
     meta_data: filter.metaData && and(...filter.metaData.map((entry) => hasMetaData(db, slice.id, entry))),
     include_paused: !filter.includePaused && eq(slice.isPaused, false),
@@ -95,7 +95,7 @@ export function planBuildList(db: Reader, filter: BuildFilter, hasDeletedPipelin
 }
 
 /** A condition for each combination of a state with a branch or commit, as an index has it. */
-function findIndex(db: Reader, { states: wanted, branches, commits }: BuildFilter) {
+function findIndex(db: Reader, { states: wanted, branches, commits, creatorId }: BuildFilter) {
   const { builds } = db.tables;
   const states = [...new Set(wanted ?? buildStates)].map((state) => eq(builds.state, state));
   const [name, column] = commits
@@ -107,6 +107,7 @@ function findIndex(db: Reader, { states: wanted, branches, commits }: BuildFilte
     const conditions = texts.flatMap((text) => states.map((state) => and(text, state)));
     return { conditions, indexed: new Set(["state", name]) };
   }
+  if (creatorId) return { conditions: [eq(builds.creatorId, creatorId)], indexed: new Set(["creator"]) };
   if (wanted) return { conditions: states, indexed: new Set(["state"]) };
   return { conditions: [undefined], indexed: new Set<string>() };
 }

@@ -10,6 +10,7 @@ import {
 import { secondMs } from "../durations.ts";
 import { hasDeletedPipelines } from "../pipelines/store.ts";
 import { Refusal } from "../refusal.ts";
+import type { BuildState } from "../vocabulary.ts";
 import {
   type BuildFilter,
   type BuildListPlan,
@@ -48,6 +49,30 @@ export async function listBuilds(
     number: isOfPipeline ? number : createdAt.getTime(),
   });
   return listedRows(rows, page, { total, positionOf });
+}
+
+/**
+ * Counts the builds of a filter in each group of states, up to `max`. Undefined for a group where that takes too long:
+ * few of many builds match.
+ */
+export async function countBuildsByStates(
+  db: Db,
+  filter: BuildFilter,
+  groups: BuildState[][],
+  max: number,
+): Promise<(number | undefined)[]> {
+  const mayBeDeleted = !filter.pipelineId && (await hasDeletedPipelines(db, filter.organizationId));
+  const counts: (number | undefined)[] = [];
+  for (const states of groups) {
+    const plan = planBuildList(db, { ...filter, states }, mayBeDeleted);
+    const isExact = plan.rest.length === 0;
+    const slice = { after: undefined, size: isExact ? max : maxCounted };
+    const reader = readerFor(db, plan.streams.length * slice.size);
+    const count = Math.min(max, await countSlice(reader, plan, slice));
+    const isWhole = isExact || count === max || (await findEndOfSlice(reader, plan, slice)) === undefined;
+    counts.push(isWhole ? count : undefined);
+  }
+  return counts;
 }
 
 /** Undefined if there are more builds to count than `maxCounted`. */

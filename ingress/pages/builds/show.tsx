@@ -12,6 +12,7 @@ import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
+import { Commit } from "./commit.tsx";
 import { Headline } from "./headline.tsx";
 import { Jobs } from "./jobs.tsx";
 import { admitPayload, buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
@@ -50,6 +51,7 @@ export async function showBuild(
     title: `Build #${build.number}`,
     status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
+    script: "copy.js",
     // No live updates after a failed form: its address has no GET page to reload.
     ...(problems ? {} : { events: eventsPath(services, visitor, topics) }),
     content: (
@@ -110,7 +112,7 @@ function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; 
 }
 
 function Facts({ data, request, now }: { data: LoadedBuild; request: MemberRequest; now: Date }) {
-  const { build, users, canceler, trigger, rebuiltFrom } = data;
+  const { build, pipeline, users, canceler, trigger, rebuiltFrom } = data;
   const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = build;
   const creator = users.get(creatorId ?? "")?.name;
   const original = rebuiltFrom && { ...addressOf(request), number: String(rebuiltFrom.number) };
@@ -118,7 +120,7 @@ function Facts({ data, request, now }: { data: LoadedBuild; request: MemberReque
     <dl class="facts panel">
       <dt>Commit</dt>
       <dd class="wide">
-        <code>{commit}</code>
+        <Commit commit={commit} repository={pipeline.repository} isWhole />
       </dd>
       <dt>Branch</dt>
       <dd>{branch}</dd>

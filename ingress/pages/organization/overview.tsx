@@ -35,6 +35,7 @@ export function OverviewOf({ organization, overview, now }: OrganizationState & 
         <h2 id={`organization-${org}`}>
           <a href={pathTo(patterns.organizationPage, { org })}>{name}</a>
         </h2>
+        {builds.length > 0 && <a href={pathTo(patterns.buildsPage, { org })}>All builds</a>}
       </div>
       {!isQuiet && (
         <ul class="attention">

@@ -1,7 +1,5 @@
 import { slugProblems } from "../../../shared/accounts/organizations.ts";
-import { listBuilds } from "../../../shared/builds/list.ts";
 import { listLastBuilds } from "../../../shared/builds/store.ts";
-import { findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { listPipelinesPage, type Pipeline } from "../../../shared/pipelines/store.ts";
@@ -10,7 +8,6 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { readBuildSearch, toFilter } from "./search.tsx";
 
 const perPage = 30;
 
@@ -34,22 +31,6 @@ export async function loadPipelines({ db }: Services, { organization, event }: M
     listPipelinesPage(db, organization.id, page),
   );
   return { list, builds: await listLastBuilds(db, list.rows) };
-}
-
-/**
- * A pipeline with one page of the builds that the address asks for.
- * @throws Refusal 404, 422, 503
- */
-export async function loadPipelineDetails(services: Services, request: MemberRequest) {
-  const { db } = services;
-  const pipeline = await loadPipeline(services, request);
-  const search = readBuildSearch(request.event);
-  const filter = {
-    ...{ organizationId: request.organization.id, pipelineId: pipeline.id, includePaused: true },
-    ...toFilter(search),
-  };
-  const list = await readWithin(readPageOf(request.event, perPage), (page) => listBuilds(db, filter, page));
-  return { pipeline, list, search, cluster: await findClusterById(db, pipeline.clusterId) };
 }
 
 /** The pipeline's page, or one below it. */

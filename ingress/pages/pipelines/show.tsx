@@ -1,22 +1,19 @@
-import type { Build } from "../../../shared/builds/store.ts";
-import type { Cluster } from "../../../shared/clusters/store.ts";
-import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
+import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { NumberPager } from "../ui/pager.tsx";
-import { PublicPreview, State, Table } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
-import { loadPipelineDetails, pipelinePath } from "./load.ts";
+import { PublicPreview } from "../ui/tables.tsx";
+import { loadPipeline, pipelinePath } from "./load.ts";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
-import { BuildSearchForm, queryOf } from "./search.tsx";
 
 /** GET /organizations/:org/pipelines/:slug */
 export function pipelinePage(services: Services) {
@@ -39,14 +36,16 @@ async function showPipeline(
   refused?: RefusedBuild,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
-  const { pipeline, cluster, list, search } = await loadPipelineDetails(services, request);
+  const pipeline = await loadPipeline(services, request);
+  const found = await loadBuildSearch(services, request, pipeline);
+  const cluster = await findClusterById(services.db, pipeline.clusterId);
   const variables = Object.keys(openEnvironmentIfPossible(services.cipher, pipeline.environmentSealed));
-  const topics = list.rows.map(({ id }) => `build:${id}` as const);
+  const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   return {
     title: pipeline.name,
     status: refused ? 422 : 200,
-    script: "once.js",
+    script: ["once.js", "copy.js"],
     within: { organization, section: "pipelines" },
     // The answer to a form stands at an address without its own page.
     ...(refused ? {} : { events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]) }),
@@ -64,20 +63,18 @@ async function showPipeline(
         <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
         <h2>Builds</h2>
         <NewBuild pipeline={pipeline} request={request} refused={refused} />
-        {pipeline.lastBuildNumber > 0 && <BuildSearchForm search={search} path={pipelinePath(request)} />}
-        {list.rows.length === 0 && pipeline.lastBuildNumber > 0 ? (
-          <p class="empty">
-            No build matches. <a href={pipelinePath(request)}>Show all builds</a>
-          </p>
-        ) : list.rows.length === 0 ? (
-          <p class="empty">
-            No build yet. One is made for every webhook that a{" "}
-            <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
-          </p>
-        ) : (
-          <Builds builds={list.rows} parameters={parameters} now={services.clock.now()} />
-        )}
-        <NumberPager list={list} path={pipelinePath(request)} query={queryOf(search)} />
+        <SearchedBuilds
+          found={found}
+          path={pipelinePath(request)}
+          org={organization.slug}
+          now={services.clock.now()}
+          none={
+            <>
+              No build yet. One is made for every webhook that a{" "}
+              <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
+            </>
+          }
+        />
       </>
     ),
   };
@@ -159,39 +156,5 @@ function WaitOf({ step }: { step: WaitStep }) {
     <span class="quiet">
       Wait for the steps before{step.continue_on_failure && ", whether they pass or fail"}
     </span>
-  );
-}
-
-function Builds({
-  builds,
-  parameters,
-  now,
-}: {
-  builds: Build[];
-  parameters: ParametersOf<typeof patterns.pipelinePage>;
-  now: Date;
-}) {
-  return (
-    <Table caption="Builds" columns={["Build", "State", "Branch", "Created"]}>
-      {builds.map((build) => (
-        <tr key={build.id}>
-          <th scope="row" class="described">
-            <a href={pathTo(patterns.buildPage, { ...parameters, number: String(build.number) })}>
-              #{build.number}
-            </a>
-            <span>{build.message}</span>
-          </th>
-          <td>
-            <State state={build.state} isPaused={build.pausedQueueId !== null} />
-          </td>
-          <td>
-            <span class="long">{build.branch}</span>
-          </td>
-          <td>
-            <Time at={build.createdAt} now={now} />
-          </td>
-        </tr>
-      ))}
-    </Table>
   );
 }

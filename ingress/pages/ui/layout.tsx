@@ -11,7 +11,8 @@ import { noticeText } from "./notices.ts";
 import type { Crumb, PageContext } from "./page-context.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
-export type Section = "pipelines" | "clusters" | "audit";
+export type Section = "pipelines" | "builds" | "clusters" | "audit";
+export type Script = "copy.js" | "log.js" | "once.js";
 
 interface PageProps {
   title: string;
@@ -22,7 +23,7 @@ interface PageProps {
   trail?: Crumb[];
   /** Address of its events. */
   events?: string;
-  script?: "copy.js" | "log.js" | "once.js";
+  script?: Script | Script[];
   visitor?: Visitor;
   notice?: string | null;
 }
@@ -46,7 +47,9 @@ function Layout(props: PageProps) {
         <link rel="stylesheet" href={assetPath("style.css")} />
         {events && <script type="module" src={assetPath("live.js")} />}
         {events && <script type="module" src={assetPath("times.js")} />}
-        {script && <script type="module" src={assetPath(script)} />}
+        {[script ?? []].flat().map((name) => (
+          <script key={name} type="module" src={assetPath(name)} />
+        ))}
       </head>
       <body data-events={events}>
         <a class="skip" href="#main">
@@ -94,6 +97,7 @@ function OrganizationBar({
       </div>
       <div class="sections">
         {link("pipelines", patterns.pipelinesPage, "Pipelines")}
+        {link("builds", patterns.buildsPage, "Builds")}
         {link("clusters", patterns.clustersPage, "Clusters")}
         {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
       </div>

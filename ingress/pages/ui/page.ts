@@ -13,7 +13,7 @@ import { mediaType } from "../../http/content-type.ts";
 import { loopTurn } from "../../http/loop-turn.ts";
 import { wideNetworkOf } from "../../http/network.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
-import { renderPage, type Section } from "./layout.tsx";
+import { renderPage, type Script, type Section } from "./layout.tsx";
 import { pageContextOf, trailAbove } from "./page-context.ts";
 
 export interface PageContent {
@@ -25,7 +25,7 @@ export interface PageContent {
   /** Address of the events after which it reloads. */
   events?: string;
   /** `once.js` ignores the second submit of a double click. */
-  script?: "copy.js" | "log.js" | "once.js";
+  script?: Script | Script[];
 }
 
 export interface PageRequest {

@@ -15,13 +15,14 @@ import {
   listPlacedJobs,
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
+import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
 import {
   listJobsPage,
   listLongestWaiting,
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
-import { listBuilds } from "../../../shared/builds/list.ts";
+import { countBuildsByStates, listBuilds } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
   deleteJobTokensExpiredBefore,
@@ -152,6 +153,7 @@ const buildFilters: Record<string, Partial<BuildFilter>> = {
   "without paused ones": { includePaused: false },
   "by message": { message: "faster" },
   "by message and state": { message: "faster", states: ["failed"] },
+  "by creator and state": { creatorId: userId, states: ["failed"] },
   "by creator": { creatorId: userId },
   "by finish": { finishedFrom: time },
   "by meta-data": {
@@ -169,6 +171,9 @@ function buildLists(): Record<string, Statement> {
     const ofPipeline = { ...ofOrganization, pipelineId };
     lists[`builds of an organization ${name}`] = (db) => listBuilds(db, ofOrganization, next);
     lists[`builds of a pipeline ${name}`] = (db) => listBuilds(db, ofPipeline, next);
+    for (const scope of [ofOrganization, ofPipeline])
+      lists[`counts of builds ${scope === ofPipeline ? "of a pipeline " : ""}${name}`] = (db) =>
+        countBuildsByStates(db, scope, [["passed"], ["running", "failing"]], 100);
   }
   return lists;
 }
@@ -249,6 +254,8 @@ export const statements: Record<string, Statement> = {
   "jobs of builds": (db) => listJobs(db, ids),
   "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
   "retried jobs of a build": (db) => listRetriedJobs(db, id, [1, 2], 100),
+  "commits of an organization": (db) => listCommitsFrom(db, { organizationId }, "abcdef0", 6),
+  "commits of a pipeline": (db) => listCommitsFrom(db, { organizationId, pipelineId }, "abcdef9", 6),
   "jobs that wait longest": (db) => listLongestWaiting(db, organizationId, 5),
   "paused queues": (db) => listPausedQueues(db, organizationId, 20),
   "refusals of an organization": (db) => listRefusalCountsOfOrganization(db, organizationId, time, 100),

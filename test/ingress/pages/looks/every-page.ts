@@ -112,6 +112,12 @@ export const everyPage: Look[] = [
   { name: "a page that does not exist", as: "nobody", visit: at("/nowhere") },
   { name: "home", as: "ada", visit: at("/") },
   { name: "the menu", as: "ada", visit: openMenu },
+  { name: "builds", as: "ada", visit: at("/organizations/globex/builds") },
+  {
+    name: "builds, searched",
+    as: "ada",
+    visit: at("/organizations/globex/builds?message=many&from=2020-01-01"),
+  },
   { name: "the switch of organizations", as: "ada", visit: openSwitch },
   { name: "code entry", as: "ada", visit: at("/oauth/device") },
   {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuilds } from "../../../../shared/builds/create.ts";
+import { createBuildByHand, newBuild } from "../../../../shared/builds/new-build.ts";
+import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -15,7 +17,9 @@ const builds: { state: BuildState; branch: string; commit: string; message: stri
   { state: "scheduled", branch: "main", commit: "HEAD", message: "\\ as it is" },
 ];
 
-describeWithDatabase("the search for builds of a pipeline", (database) => {
+const allBuilds = "/organizations/acme/builds";
+
+describeWithDatabase("the search for builds", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 
@@ -40,10 +44,19 @@ describeWithDatabase("the search for builds of a pipeline", (database) => {
       for (const { id } of made.builds) await tx.update(builds).set({ state }).where(eq(builds.id, id));
     });
   };
+  const numbersIn = (html: string) =>
+    [...html.matchAll(/builds\/(\d+)">(?:Web )?#/g)].map(([, number]) => Number(number));
+  /** The pages of the pipeline and of the organization find the same. */
   const found = async (query: Record<string, string>) => {
-    const { status, text } = await bob.get(`${pages.paths.pipeline}?${new URLSearchParams(query)}`);
-    assert.equal(status, 200, text);
-    return [...text.matchAll(/builds\/(\d+)">\s*#/g)].map(([, number]) => Number(number));
+    const [first, second] = await Promise.all(
+      [pages.paths.pipeline, allBuilds].map(async (path) => {
+        const { status, text } = await bob.get(`${path}?${new URLSearchParams(query)}`);
+        assert.equal(status, 200, text);
+        return numbersIn(text);
+      }),
+    );
+    assert.deepEqual(first, second);
+    return first;
   };
 
   it("finds by state, branch, commit and a part of the message, and by all of them", async () => {
@@ -55,6 +68,67 @@ describeWithDatabase("the search for builds of a pipeline", (database) => {
     assert.deepEqual(await found({ message: "LOOPS" }), [3, 1]);
     assert.deepEqual(await found({ message: " loops ", state: "passed", branch: "main", commit: "" }), [1]);
     assert.deepEqual(await found({ message: "loops", state: "canceled" }), []);
+  });
+
+  it("finds a short commit of 7 characters or more, and other texts as a whole", async () => {
+    assert.deepEqual(await found({ commit: "a1b2c3d" }), [3, 2]);
+    assert.deepEqual(await found({ commit: "9f2c1e0" }), [1]);
+    assert.deepEqual(await found({ commit: "9f2c1e0", state: "passed" }), [1]);
+    assert.deepEqual(await found({ commit: "a1b2c3" }), []);
+    assert.deepEqual(await found({ commit: "HEA" }), []);
+    assert.deepEqual(await found({ commit: "HEAD" }), [5, 4]);
+  });
+
+  it("asks for more of a commit that too many begin with", async () => {
+    for (let i = 0; i < 6; i++)
+      await make({ state: "canceled", branch: "many", commit: `99999990${i}`, message: "" });
+    const refused = await bob.get(`${allBuilds}?commit=9999999`);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /More than 5 commits begin with 9999999\. Give more characters/);
+    assert.equal((await found({ commit: "999999903" }))?.length, 1);
+  });
+
+  it("finds what a person made, by email address, and on which days", async () => {
+    const { services, acme, clock } = pages;
+    clock.advance(3 * 86_400_000);
+    const today = clock.now().toISOString().slice(0, 10);
+    await createBuildByHand(services, { organization: acme, userId: pages.bob.id }, acme.pipeline, {
+      ...newBuild.parse({ message: "By hand", commit: "HEAD", branch: "by-hand" }),
+      source: "ui",
+    });
+
+    const [number] = (await found({ branch: "by-hand" })) ?? [];
+
+    assert.deepEqual(await found({ creator: "me" }), [number]);
+    assert.deepEqual(await found({ creator: pages.bob.email, state: "scheduled" }), [number]);
+    assert.deepEqual(await found({ creator: pages.ada.email }), []);
+    assert.deepEqual(await found({ creator: "nobody@example.com" }), []);
+    assert.deepEqual(await found({ from: today }), [number]);
+    assert.deepEqual(await found({ to: today, branch: "by-hand" }), [number]);
+    assert.deepEqual(await found({ to: "2000-01-01" }), []);
+  });
+
+  it("counts the builds of each state, as far as the other filters go", async () => {
+    const { text } = await bob.get(`${allBuilds}?branch=main&message=prices`);
+    assert.match(text, />failed<span class="count"> 1</);
+    assert.match(text, />passed<span class="count"> 0</);
+    await make({ state: "passed", branch: "counted", commit: "HEAD", message: "" }, 100);
+    for (const path of [allBuilds, pages.paths.pipeline]) {
+      assert.match((await bob.get(`${path}?branch=counted`)).text, />passed<span class="count"> 99\+</);
+      assert.match((await bob.get(`${path}?branch=counted`)).text, />failed<span class="count"> 0</);
+    }
+  });
+
+  it("links a commit where the repository is known", async () => {
+    const { services, actor, acme } = pages;
+    const links = async () => (await bob.get(`${allBuilds}?commit=a1b2c3d4`)).text;
+    assert.doesNotMatch(await links(), /git\.example/);
+    const web = await requirePipeline(services.db, acme.id, "web");
+    await updatePipeline(services, actor, web, { repository: "https://me:secret@git.example.com/site.git" });
+    const html = await links();
+    assert.match(html, /href="https:\/\/git\.example\.com\/site\/commit\/a1b2c3d4"[^>]*><code>a1b2c3d</);
+    assert.match(html, /data-text="a1b2c3d4"/);
+    assert.ok(!html.includes("secret"));
   });
 
   it("takes wildcards of databases as they are", async () => {
@@ -76,7 +150,7 @@ describeWithDatabase("the search for builds of a pipeline", (database) => {
     assert.match(text, /href="[^"]*\?state=failed&amp;branch=bulk">failed</);
     const [, next = ""] = /href="([^"]*page=2[^"]*)">Next/.exec(text) ?? [];
     const second = await bob.get(next.replaceAll("&amp;", "&"));
-    assert.equal(second.text.match(/builds\/\d+">\s*#/g)?.length, 1);
+    assert.equal(numbersIn(second.text).length, 1);
     assert.match(second.text, /name="branch" value="bulk"/);
     const odd = await bob.get(`${pages.paths.pipeline}?branch=${encodeURIComponent("topic/<b>")}`);
     assert.ok(!odd.text.includes("topic/<b>"), "escaped");
@@ -87,6 +161,7 @@ describeWithDatabase("the search for builds of a pipeline", (database) => {
     assert.match(none.text, /No build matches/);
     for (const [query, message] of [
       ["state=blocked", /State blocked is not one of scheduled, running/],
+      ["from=2026-02-30", /2026-02-30 is not a day such as/],
       ["message=%00", /message to search for/],
       [`branch=${"x".repeat(1001)}`, /branch to search for is too long/],
     ] as const) {

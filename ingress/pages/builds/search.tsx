@@ -1,0 +1,129 @@
+import type { ComponentChildren } from "preact";
+import { findUser } from "../../../shared/accounts/user-store.ts";
+import { maxCommitsOfPrefix, resolveCommit } from "../../../shared/builds/commits.ts";
+import { countBuildsByStates, listBuilds } from "../../../shared/builds/list.ts";
+import type { BuildFilter } from "../../../shared/builds/list-store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { excerpt, Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { BuildState } from "../../../shared/vocabulary.ts";
+import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { Chips, SearchForm } from "../search/form.tsx";
+import { queryOf, readDays, readSearch, requireKnown } from "../search/read.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { NumberPager } from "../ui/pager.tsx";
+import { BuildList } from "./list.tsx";
+import { withPipelines } from "./load.ts";
+
+/** The chips, and the states that they stand for. */
+const chips: Record<string, BuildState[]> = {
+  scheduled: ["scheduled"],
+  running: ["running", "failing", "canceling"],
+  passed: ["passed"],
+  failed: ["failed"],
+  canceled: ["canceled"],
+};
+const fields = [
+  { name: "branch", label: "Branch" },
+  { name: "commit", label: "Commit, or 7 characters of it" },
+  { name: "message", label: "Part of the message" },
+  { name: "creator", label: "Creator: email address, or me" },
+  { name: "from", label: "From (UTC)", type: "date" },
+  { name: "to", label: "To (UTC)", type: "date" },
+] as const;
+const names = ["state", ...fields.map(({ name }) => name)] as const;
+const perPage = 30;
+/** A chip shows 99+. */
+const maxCounted = 100;
+
+export type BuildSearch = Awaited<ReturnType<typeof loadBuildSearch>>;
+
+/**
+ * One page of the builds that the address asks for, of a pipeline or of the whole organization.
+ * @throws Refusal 422, 503
+ */
+export async function loadBuildSearch(services: Services, request: MemberRequest, pipeline?: Pipeline) {
+  const { db } = services;
+  const search = readSearch(request.event, names);
+  requireKnown("State", search.state, Object.keys(chips));
+  const scope = { organizationId: request.organization.id, pipelineId: pipeline?.id };
+  const filter: BuildFilter = {
+    ...{ ...scope, includePaused: true },
+    ...(await toFilter(services, request, scope, search)),
+  };
+  const counts = await countBuildsByStates(db, filter, Object.values(chips), maxCounted);
+  const states = chips[search.state];
+  const list = await readWithin(readPageOf(request.event, perPage), (page) =>
+    listBuilds(db, states ? { ...filter, states } : filter, page),
+  );
+  return {
+    ...{ search, list, builds: await withPipelines(services, list.rows) },
+    counts: new Map(
+      Object.keys(chips).flatMap((chip, i) => (counts[i] === undefined ? [] : [[chip, counts[i]] as const])),
+    ),
+    isSearching: Object.values(search).some((value) => value !== ""),
+  };
+}
+
+/** @throws Refusal 422 */
+async function toFilter(
+  { db }: Services,
+  { user }: MemberRequest,
+  scope: Pick<BuildFilter, "organizationId" | "pipelineId">,
+  { branch, commit, message, creator, ...days }: Record<(typeof names)[number], string>,
+): Promise<Partial<BuildFilter>> {
+  const { from, to } = readDays(days);
+  const commits = commit ? await resolveCommit(db, scope, commit) : undefined;
+  if (commits && commits.length > maxCommitsOfPrefix)
+    throw new Refusal(
+      422,
+      `More than ${maxCommitsOfPrefix} commits begin with ${excerpt(commit)}. Give more characters of it.`,
+    );
+  return {
+    ...(branch && { branches: [branch] }),
+    ...(commits && { commits }),
+    ...(message && { message }),
+    ...(creator && { creatorId: creator === "me" ? user.id : await findCreatorId(db, creator) }),
+    ...(from && { createdFrom: from }),
+    ...(to && { createdTo: to }),
+  };
+}
+
+/** The id of nobody, if nobody has the address: strangers must not learn which addresses are known. */
+async function findCreatorId(db: Services["db"], email: string): Promise<string> {
+  return (await findUser(db, email))?.id ?? "00000000-0000-7000-8000-000000000000";
+}
+
+/** Chips, the form, the list and its pager. */
+export function SearchedBuilds({
+  found: { search, counts, builds, list, isSearching },
+  path,
+  org,
+  now,
+  namesPipeline = false,
+  none,
+}: {
+  found: BuildSearch;
+  path: string;
+  org: string;
+  now: Date;
+  namesPipeline?: boolean;
+  /** Shown if there is no build at all. */
+  none: ComponentChildren;
+}) {
+  if (builds.length === 0 && !isSearching) return <p class="empty">{none}</p>;
+  return (
+    <>
+      <Chips {...{ search, path, counts }} name="state" label="Builds by state" values={Object.keys(chips)} />
+      <SearchForm fields={fields} kept={["state"]} search={search} path={path} />
+      {builds.length === 0 ? (
+        <p class="empty">
+          No build matches. <a href={path}>Show all builds</a>
+        </p>
+      ) : (
+        <BuildList builds={builds} org={org} now={now} namesPipeline={namesPipeline} />
+      )}
+      <NumberPager list={list} path={path} query={queryOf(search)} />
+    </>
+  );
+}
