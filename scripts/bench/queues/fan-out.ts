@@ -12,7 +12,7 @@ import { BenchmarkFailed, pidsOf } from "../scratch.ts";
 import { withServices } from "../signalbox.ts";
 import { type SizeName, sizes } from "./contestants.ts";
 import type { Server, Track } from "./track.ts";
-import { locksBetween, longestLock, readWriteLocks } from "./write-locks.ts";
+import { locksBetween, maxLock, readWriteLocks } from "./write-locks.ts";
 
 const deliveries = { body: pushPayload(kilobyte), connections: 8, perSecond: 100 };
 const lookEveryMs = 10;
@@ -52,12 +52,12 @@ export async function measureFanOut(
       rounds: [{ small: longest("small"), large: longest("large") }],
     },
     {
-      title: `  held for more than ${longestLock.ms} ms`,
+      title: `  held for more than ${maxLock.ms} ms`,
       rounds: results.map((round) => ({
         small: round.small?.locks.longer ?? 0,
         large: round.large?.locks.longer ?? 0,
       })),
-      aims: { large: longestLock.aim },
+      aims: { large: maxLock.aim },
     },
     lineOf("fan-out of a resumption: seconds", results, ({ resumedMs }) => resumedMs / 1000),
     lineOf("  both: worker, CPU µs a job", results, ({ worker }) => worker),

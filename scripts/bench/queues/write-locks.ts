@@ -7,7 +7,7 @@ export interface WriteLocks {
 }
 
 /** A bound of the histogram: others should wait no longer. */
-export const longestLock = { ms: 50, aim: "0" };
+export const maxLock = { ms: 50, aim: "0" };
 
 /** @param port for metrics */
 export async function readWriteLocks(port: string): Promise<WriteLocks> {
@@ -35,7 +35,7 @@ export function locksBetween(before: WriteLocks, after: WriteLocks) {
     ([bound, reached], index) => [bound, reached - (before.upTo[index]?.[1] ?? 0)] as const,
   );
   const within = upTo.find(([, reached]) => reached === count);
-  const short = upTo.find(([bound]) => bound === longestLock.ms / 1000)?.[1] ?? Number.NaN;
+  const short = upTo.find(([bound]) => bound === maxLock.ms / 1000)?.[1] ?? Number.NaN;
   return {
     count,
     meanMs: ((after.seconds - before.seconds) / count) * 1000,
