@@ -9,4 +9,11 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
   isWatched: process.stderr.isTTY,
+  untilInterrupted,
 });
+
+function untilInterrupted(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  return interrupted.signal;
+}

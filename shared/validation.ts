@@ -52,6 +52,9 @@ export const repository = text("Repository", 2000)
 
 /** Of a cluster, queue or pipeline. */
 export const description = text("Description", 2000).nullable();
+export const maxNoteLength = 2000;
+/** Why a queue or an agent is paused. */
+export const pauseNote = text("Note", maxNoteLength);
 
 function required(name: string) {
   const isMissing = (value: unknown) => value === undefined || value === null;

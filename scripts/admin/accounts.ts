@@ -8,6 +8,7 @@ import { listUsers } from "../../shared/accounts/user-store.ts";
 import { createUser, deactivateUser, setPassword } from "../../shared/accounts/users.ts";
 import type { Feature } from "../../shared/vocabulary.ts";
 import { type Act, noun, orgOption, parsePositive, roleOption } from "./command.ts";
+import { namedOrganization } from "./find.ts";
 
 export function accountCommands(act: Act): Command[] {
   return [orgCommand(act), userCommand(act)];
@@ -41,6 +42,7 @@ function orgCommand(act: Act): Command {
     )
     .action((slug, options) =>
       act(async (services) => {
+        await namedOrganization(services.db, slug);
         const updated = await updateOrganization(services, slug, {
           deliveriesPerHour: options.deliveriesPerHour,
           features: options.feature,
@@ -118,6 +120,7 @@ function userCommand(act: Act): Command {
     .addOption(roleOption())
     .action((options) =>
       act(async (services, stdin) => {
+        await namedOrganization(services.db, options.org);
         const { password, printed } = await choosePassword(options, stdin);
         const { id, email, name } = await createUser(services, {
           ...options,

@@ -1,45 +1,32 @@
 import type { Command } from "commander";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import { findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
+import { type AgentToken, findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
 import { createAgentToken, revokeAgentToken, tokenDescription } from "../../shared/agents/tokens.ts";
-import { type Cluster, findClusterById } from "../../shared/clusters/store.ts";
 import { hourMs } from "../../shared/durations.ts";
-import { findQueueByKey } from "../../shared/queues/store.ts";
-import { notFound, validationFailed } from "../../shared/refusal.ts";
+import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { problemsOf } from "../../shared/validation.ts";
 import { type Act, noun, parseId, parsePositive } from "./command.ts";
-
-const clusterOption = ["--cluster <id>", "the cluster's id", parseId] as const;
+import { type ClusterOptions, namedCluster, namedQueue, nothing, withCluster } from "./find.ts";
 
 export function agentTokenCommands(act: Act): Command[] {
   const agentToken = noun("agent-token", "tokens that register agents");
 
-  agentToken
-    .command("create")
+  withCluster(agentToken.command("create"))
     .description("create a token that registers agents in a cluster; it is printed this once")
-    .requiredOption(...clusterOption)
     .option("--queue <key>", "register agents of this queue only")
     .option("--description <text>", "what it is for", "")
     .option("--expires-in-hours <hours>", "end registering after this time", parsePositive)
     .action((options) => act((services) => create(services, options)));
 
-  agentToken
-    .command("list")
+  withCluster(agentToken.command("list"))
     .description("list the tokens of a cluster")
-    .requiredOption(...clusterOption)
-    .action(({ cluster }) =>
-      act(async ({ db }) => ({
-        tokens: (await listAgentTokens(db, cluster)).map((token) => ({
-          id: token.id,
-          description: token.description,
-          queue_id: token.queueId,
-          created_at: token.createdAt,
-          expires_at: token.expiresAt,
-          last_used_at: token.lastUsedAt,
-        })),
-      })),
+    .action((options) =>
+      act(async ({ db }) => {
+        const { cluster } = await namedCluster(db, options);
+        return { tokens: (await listAgentTokens(db, cluster.id)).map(summary) };
+      }),
     );
 
   agentToken
@@ -49,8 +36,9 @@ export function agentTokenCommands(act: Act): Command[] {
     .action(({ id }) =>
       act(async (services) => {
         const token = await findAgentTokenById(services.db, id);
-        const operator = token && (await operatorOf(services, token.organizationId));
-        if (!operator) throw notFound("cluster token");
+        const owner = token && (await findOrganizationById(services.db, token.organizationId));
+        if (!owner) throw nothing("agent token", id);
+        const operator = await asOperator(services.db, owner);
         await revokeAgentToken(services, operator, token);
         return { id, revoked: true };
       }),
@@ -58,8 +46,7 @@ export function agentTokenCommands(act: Act): Command[] {
   return [agentToken];
 }
 
-interface CreateOptions {
-  cluster: string;
+interface CreateOptions extends ClusterOptions {
   queue?: string;
   description: string;
   expiresInHours?: number;
@@ -67,28 +54,26 @@ interface CreateOptions {
 
 async function create(services: Services, options: CreateOptions) {
   const { db, clock } = services;
-  const { description, expiresInHours } = options;
+  const { description, expiresInHours, queue } = options;
   const problems = problemsOf(tokenDescription, description, "description");
   if (problems.length > 0) throw validationFailed(...problems);
-  const cluster = await findClusterById(db, options.cluster);
-  const operator = cluster && (await operatorOf(services, cluster.organizationId));
-  if (!operator) throw notFound("cluster");
+  const { operator, cluster } = await namedCluster(db, options);
   const { agentToken, token } = await createAgentToken(services, operator, cluster, {
     description,
-    queueId: options.queue === undefined ? null : await requireQueueId(services, cluster, options.queue),
+    queueId: queue === undefined ? null : (await namedQueue(db, { ...options, queue })).queue.id,
     expiresAt:
       expiresInHours === undefined ? null : new Date(clock.now().getTime() + expiresInHours * hourMs),
   });
   return { id: agentToken.id, token };
 }
 
-async function requireQueueId({ db }: Services, cluster: Cluster, key: string): Promise<string> {
-  const queue = await findQueueByKey(db, cluster.id, key);
-  if (!queue) throw notFound("cluster queue");
-  return queue.id;
-}
-
-async function operatorOf({ db }: Services, organizationId: string) {
-  const organization = await findOrganizationById(db, organizationId);
-  return organization && asOperator(db, organization);
+function summary(token: AgentToken) {
+  return {
+    id: token.id,
+    description: token.description,
+    queue_id: token.queueId,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: token.lastUsedAt,
+  };
 }

@@ -3,6 +3,19 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 
+export interface Terminal {
+  env: Record<string, string | undefined>;
+  /** Of the running `npm start`, by the names of settings. Those of the environment come first. */
+  addresses?: Record<string, string>;
+  stdin: Readable;
+  write: (text: string) => void;
+  writeError: (text: string) => void;
+  /** A person watches stderr. */
+  isWatched?: boolean;
+  /** Called by a command that goes on until it is interrupted. The signal then aborts. */
+  untilInterrupted?: () => AbortSignal;
+}
+
 /**
  * Opens services for `command` and prints the object that it returns.
  * @param options.checksKey false: also runs while the database has secrets of a lost key

@@ -3,8 +3,8 @@ import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { createAccessToken, revokeAccessTokenAsOperator } from "../../shared/accounts/access-tokens.ts";
 import { listMembers } from "../../shared/accounts/member-store.ts";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
-import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { type Act, noun, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
+import { namedOrganization } from "./find.ts";
 
 export function memberCommands(act: Act): Command[] {
   return [memberCommand(act), tokenCommand(act)];
@@ -22,17 +22,24 @@ function memberCommand(act: Act): Command {
   ofUser("add", "add a user to an organization")
     .addOption(roleOption())
     .action(({ org, user, role }) =>
-      act((services) => addMember(services, { organization: org, email: user, role })),
+      act(async (services) => {
+        await namedOrganization(services.db, org);
+        return addMember(services, { organization: org, email: user, role });
+      }),
     );
 
   ofUser("update", "change a member's role")
     .addOption(roleOption().makeOptionMandatory())
     .action(({ org, user, role }) =>
-      act((services) => updateMember(services, { organization: org, email: user, role })),
+      act(async (services) => {
+        await namedOrganization(services.db, org);
+        return updateMember(services, { organization: org, email: user, role });
+      }),
     );
 
   ofUser("remove", "remove a user from an organization").action(({ org, user }) =>
     act(async (services) => {
+      await namedOrganization(services.db, org);
       await removeMember(services, { organization: org, email: user });
       return { organization: org, email: user, removed: true };
     }),
@@ -44,7 +51,7 @@ function memberCommand(act: Act): Command {
     .requiredOption(...orgOption)
     .action(({ org }) =>
       act(async ({ db }) => {
-        const members = await listMembers(db, (await requireOrganization(db, org)).id);
+        const members = await listMembers(db, (await namedOrganization(db, org)).id);
         return {
           members: members.map(({ deactivatedAt, ...each }) => ({
             ...each,
@@ -73,6 +80,7 @@ function tokenCommand(act: Act): Command {
     )
     .action((options) =>
       act(async (services) => {
+        await namedOrganization(services.db, options.org);
         const created = await createAccessToken(services, {
           email: options.user,
           organization: options.org,
@@ -102,7 +110,7 @@ function tokenCommand(act: Act): Command {
     .requiredOption(...orgOption)
     .action(({ org }) =>
       act(async ({ db }) => {
-        const rows = await listAccessTokens(db, (await requireOrganization(db, org)).id);
+        const rows = await listAccessTokens(db, (await namedOrganization(db, org)).id);
         return {
           tokens: rows.map(({ token: each, email }) => ({
             id: each.id,

@@ -1,18 +1,13 @@
 import type { Command } from "commander";
-import {
-  asOperator,
-  nameProblems,
-  requireOrganization,
-  slugProblems,
-} from "../../shared/accounts/organizations.ts";
-import { requireBuild } from "../../shared/builds/builds.ts";
+import { nameProblems, slugProblems } from "../../shared/accounts/organizations.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
-import { requireCluster } from "../../shared/clusters/clusters.ts";
-import { createPipeline, defaultStep, requirePipeline } from "../../shared/pipelines/pipelines.ts";
+import { findBuild, listJobs } from "../../shared/builds/store.ts";
+import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { listPipelines } from "../../shared/pipelines/store.ts";
-import { notFound, validationFailed } from "../../shared/refusal.ts";
+import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Act, noun, parseId, parsePositive } from "./command.ts";
+import { type Act, noun, orgOption, parsePositive } from "./command.ts";
+import { namedCluster, namedOrganization, namedPipeline, nothing } from "./find.ts";
 
 export function pipelineCommands(act: Act): Command[] {
   return [pipelineCommand(act), jobCommand(act)];
@@ -24,8 +19,8 @@ function pipelineCommand(act: Act): Command {
   pipeline
     .command("create")
     .description("create a pipeline with one step")
-    .requiredOption("--org <slug>", "the organization's slug")
-    .requiredOption("--cluster <id>", "the cluster that its jobs run in", parseId)
+    .requiredOption(...orgOption)
+    .requiredOption("--cluster <name>", "the cluster that its jobs run in: its name, or its id")
     .requiredOption("--slug <slug>", "its name in addresses")
     .requiredOption("--name <name>", "its name for people")
     .option("--command <command>", "what the step runs")
@@ -34,30 +29,25 @@ function pipelineCommand(act: Act): Command {
       act(async (services) => {
         const problems = [...slugProblems(options.slug), ...nameProblems(options.name)];
         if (problems.length > 0) throw validationFailed(...problems);
-        const organization = await requireOrganization(services.db, options.org);
-        await requireCluster(services.db, organization.id, options.cluster);
+        const { operator, cluster } = await namedCluster(services.db, options);
         const step = { command: options.command ?? defaultStep.command };
-        const { id, slug, name, steps } = await createPipeline(
-          services,
-          await asOperator(services.db, organization),
-          {
-            name: options.name,
-            slug: options.slug,
-            clusterId: options.cluster,
-            steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
-          },
-        );
-        return { id, slug, name, cluster_id: options.cluster, steps };
+        const { id, slug, name, steps } = await createPipeline(services, operator, {
+          name: options.name,
+          slug: options.slug,
+          clusterId: cluster.id,
+          steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
+        });
+        return { id, slug, name, cluster_id: cluster.id, steps };
       }),
     );
 
   pipeline
     .command("list")
     .description("list the pipelines of an organization")
-    .requiredOption("--org <slug>", "the organization's slug")
+    .requiredOption(...orgOption)
     .action(({ org }) =>
       act(async ({ db }) => {
-        const { id } = await requireOrganization(db, org);
+        const { id } = await namedOrganization(db, org);
         const pipelines = await listPipelines(db, id);
         return {
           pipelines: pipelines.map((each) => ({
@@ -79,15 +69,15 @@ function jobCommand(act: Act): Command {
     job
       .command(name)
       .description(description)
-      .requiredOption("--org <slug>", "the organization's slug")
+      .requiredOption(...orgOption)
       .requiredOption("--pipeline <slug>", "the pipeline's slug")
       .requiredOption("--build <number>", "the build's number", parsePositive);
 
   ofBuild("token", "a token that reads a build's meta-data for one hour").action((options) =>
     act(async (services) => {
-      const { build, jobs } = await findBuild(services, options);
+      const { build, jobs } = await namedBuild(services, options);
       const [first] = jobs;
-      if (!first) throw notFound("job");
+      if (!first) throw nothing("job of build", build.number, options.pipeline);
       const token = await issueReadingToken(services, first.job);
       return { job_id: first.job.id, build_id: build.id, token };
     }),
@@ -95,7 +85,7 @@ function jobCommand(act: Act): Command {
 
   ofBuild("list", "list the jobs of a build").action((options) =>
     act(async (services) => {
-      const { jobs } = await findBuild(services, options);
+      const { jobs } = await namedBuild(services, options);
       return {
         jobs: jobs.map((each) => ({
           id: each.job.id,
@@ -109,8 +99,9 @@ function jobCommand(act: Act): Command {
   return job;
 }
 
-async function findBuild({ db }: Services, options: { org: string; pipeline: string; build: number }) {
-  const organization = await requireOrganization(db, options.org);
-  const pipeline = await requirePipeline(db, organization.id, options.pipeline);
-  return requireBuild(db, pipeline, options.build);
+async function namedBuild({ db }: Services, options: { org: string; pipeline: string; build: number }) {
+  const { pipeline } = await namedPipeline(db, options);
+  const build = await findBuild(db, pipeline.id, options.build);
+  if (!build) throw nothing("build", options.build, pipeline.slug);
+  return { build, jobs: await listJobs(db, [build.id]) };
 }

@@ -1,64 +1,17 @@
 import type { Command } from "commander";
-import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
-import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
-import { createCluster } from "../../shared/clusters/clusters.ts";
-import { findClusterById, listClusters } from "../../shared/clusters/store.ts";
-import { createQueue } from "../../shared/queues/queues.ts";
-import { listQueues } from "../../shared/queues/store.ts";
-import { notFound, validationFailed } from "../../shared/refusal.ts";
-import { clusterName, problemsOf, queueKey } from "../../shared/validation.ts";
-import { type Act, noun, parseId } from "./command.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
+import { createQueue, deleteQueue, updateQueue } from "../../shared/queues/queues.ts";
+import { listQueues, type Queue } from "../../shared/queues/store.ts";
+import { validationFailed } from "../../shared/refusal.ts";
+import { pauseNote, problemsOf, queueKey } from "../../shared/validation.ts";
+import { type Act, noun } from "./command.ts";
+import { namedCluster, namedQueue, withCluster, withQueue } from "./find.ts";
 
 export function queueCommands(act: Act): Command[] {
-  return [clusterCommand(act), queueCommand(act)];
-}
-
-function clusterCommand(act: Act): Command {
-  const cluster = noun("cluster", "groups of queues");
-
-  cluster
-    .command("create")
-    .description("create a cluster")
-    .requiredOption("--org <slug>", "the organization's slug")
-    .requiredOption("--name <name>", "its name")
-    .option("--description <text>", "what it is for")
-    .action((options) =>
-      act(async (services) => {
-        const { name: given, description } = options;
-        const problems = problemsOf(clusterName, given, "name");
-        if (problems.length > 0) throw validationFailed(...problems);
-        const operator = await asOperator(services.db, await requireOrganization(services.db, options.org));
-        const { id, name } = await createCluster(services, operator, { name: given, description });
-        return { id, name };
-      }),
-    );
-
-  cluster
-    .command("list")
-    .description("list the clusters of an organization")
-    .requiredOption("--org <slug>", "the organization's slug")
-    .action(({ org }) =>
-      act(async ({ db }) => {
-        const clusters = await listClusters(db, (await requireOrganization(db, org)).id);
-        return {
-          clusters: clusters.map(({ id, name, defaultQueueId }) => ({
-            id,
-            name,
-            default_queue_id: defaultQueueId,
-          })),
-        };
-      }),
-    );
-  return cluster;
-}
-
-function queueCommand(act: Act): Command {
   const queue = noun("queue", "groups of agents that jobs wait for");
 
-  queue
-    .command("create")
+  withCluster(queue.command("create"))
     .description("create a self-hosted queue")
-    .requiredOption("--cluster <id>", "the cluster's id", parseId)
     .requiredOption("--key <key>", "its name in pipelines and agent tags")
     .option("--description <text>", "what it is for")
     .option("--default", "make it the queue of steps that name none", false)
@@ -66,32 +19,79 @@ function queueCommand(act: Act): Command {
       act(async (services) => {
         const problems = problemsOf(queueKey, options.key, "key");
         if (problems.length > 0) throw validationFailed(...problems);
-        const cluster = await findClusterById(services.db, options.cluster);
-        const organization = cluster && (await findOrganizationById(services.db, cluster.organizationId));
-        if (!cluster || !organization) throw notFound("cluster");
-        const operator = await asOperator(services.db, organization);
+        const { operator, cluster } = await namedCluster(services.db, options);
         const { id, key } = await createQueue(services, operator, cluster, {
           key: options.key,
           description: options.description,
           isDefault: options.default,
         });
-        return { id, key, cluster_id: options.cluster, default: options.default };
+        return { id, key, cluster_id: cluster.id, default: options.default };
       }),
     );
 
-  queue
-    .command("list")
-    .description("list the queues of a cluster")
-    .requiredOption("--cluster <id>", "the cluster's id", parseId)
-    .action(({ cluster }) =>
-      act(async ({ db }) => ({
-        queues: (await listQueues(db, cluster)).map(({ id, key, description, dispatchPausedAt }) => ({
-          id,
-          key,
-          description,
-          dispatch_paused: dispatchPausedAt !== null,
-        })),
-      })),
+  withQueue(queue.command("update"))
+    .description("change what people read about a queue")
+    .requiredOption("--description <text>", "what it is for; empty for none")
+    .action((options) =>
+      act(async (services) => {
+        const found = await namedQueue(services.db, options);
+        const { description } = options;
+        return summary(await updateQueue(services, found.operator, found.queue, { description }));
+      }),
     );
-  return queue;
+
+  withQueue(queue.command("pause"))
+    .description("hand out no job of the queue from now on; jobs that agents have go on")
+    .option("--note <text>", "why; everybody who looks at the queue reads it")
+    .action((options) =>
+      act(async (services) => {
+        const { note = null } = options;
+        const problems = problemsOf(pauseNote, note ?? "");
+        if (problems.length > 0) throw validationFailed(...problems);
+        const found = await namedQueue(services.db, options);
+        await services.awaitRedis(); // pages show it at once
+        return summary(await pauseDispatch(services, found.operator, found.queue, note));
+      }),
+    );
+
+  withQueue(queue.command("resume"))
+    .description("hand out the queue's jobs again")
+    .action((options) =>
+      act(async (services) => {
+        const found = await namedQueue(services.db, options);
+        await services.awaitRedis(); // pages show it at once
+        return summary(await resumeDispatch(services, found.operator, found.queue));
+      }),
+    );
+
+  withQueue(queue.command("delete"))
+    .description("delete a queue that no pipeline names and no job waits for")
+    .action((options) =>
+      act(async (services) => {
+        const found = await namedQueue(services.db, options);
+        await deleteQueue(services, found.operator, found.queue);
+        return { id: found.queue.id, key: found.queue.key, deleted: true };
+      }),
+    );
+
+  withCluster(queue.command("list"))
+    .description("list the queues of a cluster")
+    .action((options) =>
+      act(async ({ db }) => {
+        const { cluster } = await namedCluster(db, options);
+        return { queues: (await listQueues(db, cluster.id)).map(summary) };
+      }),
+    );
+  return [queue];
+}
+
+function summary({ id, key, description, dispatchPausedAt, dispatchPausedNote }: Queue) {
+  return {
+    id,
+    key,
+    description,
+    dispatch_paused: dispatchPausedAt !== null,
+    dispatch_paused_at: dispatchPausedAt,
+    dispatch_paused_note: dispatchPausedNote,
+  };
 }

@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import { Command, CommanderError } from "commander";
 import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
@@ -10,24 +9,15 @@ import { accountCommands } from "./accounts.ts";
 import { agentTokenCommands } from "./agent-tokens.ts";
 import { applicationCommands } from "./applications.ts";
 import { clockCommand } from "./clock.ts";
-import type { Act } from "./command.ts";
+import { clusterCommands } from "./clusters.ts";
+import type { Act, Terminal } from "./command.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
 import { secretCommands } from "./secrets.ts";
 import { settingsCommand } from "./settings.ts";
 import { triggerCommands } from "./triggers.ts";
-
-export interface Terminal {
-  env: Record<string, string | undefined>;
-  /** Of the running `npm start`, by the names of settings. Those of the environment come first. */
-  addresses?: Record<string, string>;
-  stdin: Readable;
-  write: (text: string) => void;
-  writeError: (text: string) => void;
-  /** A person watches stderr. */
-  isWatched?: boolean;
-}
+import { workCommands } from "./work.ts";
 
 /**
  * Prints one JSON object on stdout, or one sentence on stderr.
@@ -49,10 +39,12 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
   const nouns = [
     ...accountCommands(act),
     ...memberCommands(act),
+    ...clusterCommands(act),
     ...queueCommands(act),
     ...agentTokenCommands(act),
     ...pipelineCommands(act),
-    ...triggerCommands(act),
+    ...triggerCommands(act, terminal),
+    ...workCommands(act),
     ...applicationCommands(act),
     clockCommand(act),
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),

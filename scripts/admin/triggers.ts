@@ -1,27 +1,28 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
-import { asOperator, requireOrganization } from "../../shared/accounts/organizations.ts";
-import { requirePipeline } from "../../shared/pipelines/pipelines.ts";
-import { notFound, Refusal, validationFailed } from "../../shared/refusal.ts";
+import { asOperator } from "../../shared/accounts/organizations.ts";
+import { Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
-import { findTriggerWithOwners, listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
+import { listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../shared/triggers/types.ts";
 import { endpointUrl } from "../../shared/urls.ts";
 import { problemsOf } from "../../shared/validation.ts";
-import { type Act, noun, parseId } from "./command.ts";
+import { type Act, noun, orgOption, parseId, parsePositive, type Terminal } from "./command.ts";
+import { namedPipeline, namedTrigger } from "./find.ts";
+import { forwardDeliveries } from "./forward.ts";
 
-export function triggerCommands(act: Act): Command[] {
+export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterrupted" | "write">): Command[] {
   const trigger = noun("trigger", "URLs that webhooks are posted to (public preview)");
 
   trigger
     .command("create")
     .description("create a trigger; its URL is shown this once")
-    .requiredOption("--org <slug>", "the organization's slug")
+    .requiredOption(...orgOption)
     .requiredOption("--pipeline <slug>", "the pipeline that it builds")
     .requiredOption("--type <type>", "who sends: webhook, github or the issue tracker (linear)")
     .requiredOption("--label <text>", "its name in lists")
@@ -61,13 +62,13 @@ export function triggerCommands(act: Act): Command[] {
   const change = (
     name: string,
     description: string,
-    run: (services: Services, found: TriggerWithOwners) => Promise<unknown>,
+    run: (services: Services, found: NamedTrigger) => Promise<unknown>,
   ) =>
     trigger
       .command(name)
       .description(description)
       .argument("<id>", "the trigger's id", parseId)
-      .action((id) => act(async (services) => run(services, await ownedTrigger(services, id))));
+      .action((id) => act(async (services) => run(services, await namedTrigger(services.db, id))));
 
   change("enable", "accept deliveries from now on", async (services, { actor, trigger }) =>
     summary(services, await updateTrigger(services, actor, trigger, { enabled: true })),
@@ -98,16 +99,34 @@ export function triggerCommands(act: Act): Command[] {
     .option("--event <name>", "the event that the headers name")
     .action((id, { file, event }) =>
       act(async (services, stdin) => {
-        await services.awaitRedis(); // the build is target for at once
+        await services.awaitRedis(); // the build is made at once
         const body = file === "-" ? await buffer(stdin) : await readPayload(file);
-        return { id: await sendDelivery(services, await ownedTrigger(services, id), { body, event }) };
+        return { id: await sendDelivery(services, await namedTrigger(services.db, id), { body, event }) };
+      }),
+    );
+
+  trigger
+    .command("forward")
+    .description(
+      "post what arrives to another address too, such as a program that you are writing; until Ctrl-C",
+    )
+    .argument("<id>", "the trigger's id", parseId)
+    .argument("<url>", "where to, such as http://localhost:8080/hook")
+    .option("--last <number>", "start with so many of the deliveries that came before", parsePositive, 0)
+    .option("--no-follow", "end after those")
+    .action((id, url, { last, follow: follows }) =>
+      act(async (services) => {
+        const { trigger } = await namedTrigger(services.db, id);
+        const { write: report } = terminal;
+        const signal = follows ? terminal.untilInterrupted?.() : undefined;
+        return forwardDeliveries(services, { trigger, url, last, follows, signal, report });
       }),
     );
 
   trigger
     .command("list")
     .description("list the triggers of a pipeline")
-    .requiredOption("--org <slug>", "the organization's slug")
+    .requiredOption(...orgOption)
     .requiredOption("--pipeline <slug>", "the pipeline's slug")
     .action(({ org, pipeline }) =>
       act(async (services) => {
@@ -128,19 +147,12 @@ async function readPayload(path: string): Promise<Buffer> {
   }
 }
 
-async function pipelineOf(services: Services, org: string, slug: string) {
-  const organization = await requireOrganization(services.db, org);
-  const pipeline = await requirePipeline(services.db, organization.id, slug);
-  return { actor: await asOperator(services.db, organization), pipeline };
+async function pipelineOf({ db }: Services, org: string, slug: string) {
+  const { organization, pipeline } = await namedPipeline(db, { org, pipeline: slug });
+  return { actor: await asOperator(db, organization), pipeline };
 }
 
-type TriggerWithOwners = Awaited<ReturnType<typeof ownedTrigger>>;
-
-async function ownedTrigger({ db }: Services, id: string) {
-  const found = await findTriggerWithOwners(db, id);
-  if (!found) throw notFound("pipeline trigger");
-  return { ...found, actor: await asOperator(db, found.organization) };
-}
+type NamedTrigger = Awaited<ReturnType<typeof namedTrigger>>;
 
 function shownOnce(services: Services, created: CreatedTrigger) {
   const endpoint_url = endpointUrl(services.config, created.token);

@@ -102,7 +102,7 @@ export function publishSessionsEnd({ events }: Services, userId: string | undefi
  */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {
   const user = await findUser(db, normalizeEmail(email));
-  if (!user || user.operatorOfId !== null) throw notFound("user");
+  if (!user || user.operatorOfId !== null) throw notFound(`user "${email}"`);
   return user;
 }
 

@@ -84,7 +84,7 @@ export async function rotateSecret(services: Services, clientId: string): Promis
   const secret = issueToken("clientSecret");
   await services.db.transaction(async (tx) => {
     const application = await findApplication(tx, clientId);
-    if (!application) throw notFound("application");
+    if (!application) throw notFound(`application "${clientId}"`);
     if (application.secretHash === null)
       throw new Refusal(422, "The application is public: it has no secret");
     await updateApplication(tx, clientId, { secretHash: hashToken(secret) });
@@ -116,7 +116,7 @@ async function setDisabledAt(
 ): Promise<Application> {
   return services.db.transaction(async (tx) => {
     const updated = await updateApplication(tx, clientId, { disabledAt });
-    if (!updated) throw notFound("application");
+    if (!updated) throw notFound(`application "${clientId}"`);
     await auditApplication(tx, updated, disabledAt === null ? "enabled" : "disabled");
     return updated;
   });

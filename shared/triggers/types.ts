@@ -89,6 +89,16 @@ export function requireSignature(
     throw new DeliveryRefusal("invalid_signature");
 }
 
+/** The header that the sender would sign this body with. */
+export function signatureHeader(
+  { signature }: TriggerType,
+  secret: string | undefined,
+  body: Buffer,
+): [name: string, value: string] | undefined {
+  if (secret === undefined || !signature) return undefined;
+  return [signature.header, signature.prefix + createHmac("sha256", secret).update(body).digest("hex")];
+}
+
 /** Compares in constant time. */
 function isSignedBy(secret: string, body: Buffer, value: string, prefix: string): boolean {
   const hex = value.slice(prefix.length);

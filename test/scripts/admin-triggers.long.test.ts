@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { after, before, it } from "node:test";
+import { sign } from "@octokit/webhooks-methods";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
@@ -30,7 +35,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     await world.close();
   });
 
-  async function run(args: string[], input: string) {
+  async function run(args: string[], input = "", signal?: AbortSignal) {
     let [stdout, stderr] = ["", ""];
     const code = await runAdmin(["trigger", ...args], {
       env: {
@@ -44,6 +49,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
       stdin: Readable.from([input]),
       write: (text) => (stdout += text),
       writeError: (text) => (stderr += text),
+      untilInterrupted: () => signal ?? AbortSignal.abort(),
     });
     return { stdout, stderr, code };
   }
@@ -140,7 +146,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.match(await send([]), /required option '--file/);
     assert.match(await refused(["send", "x", "--file", missing]), /It must be an id/);
     const unknown = "00000000-0000-7000-8000-000000000000";
-    assert.equal(await send(payload("{}"), unknown), "No pipeline trigger found");
+    assert.equal(await send(payload("{}"), unknown), `No trigger "${unknown}" found`);
 
     const after = (await world.services.db.select().from(world.services.db.tables.deliveries)).length;
     assert.equal(after, before);
@@ -158,6 +164,54 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.match(await refused(["send", id, ...payload("{}")]), /limit of 2 deliveries an hour/);
   });
 
+  it("forwards deliveries with their bytes, headers and signature: older ones, then what arrives", async () => {
+    const received: { body: string; headers: IncomingHttpHeaders }[] = [];
+    const listener = createServer(async (request, response) => {
+      received.push({ body: await text(request), headers: request.headers });
+      response.writeHead(received.length === 2 ? 500 : 204).end();
+    }).listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/hook`;
+    const { id } = await create("--type", "github", "--secret", "s3cret");
+    const bodies = ['{ "n": 1 }', '{"n":2}', '{"n":3}'];
+    for (const body of bodies) await admin("send", id, ...payload(body));
+
+    const older = await run(["forward", id, url, "--last", "2", "--no-follow"]);
+    const interrupt = new AbortController();
+    const following = run(["forward", id, url], "", interrupt.signal);
+    await eventually("what arrives while it follows", async () => {
+      await admin("send", id, ...payload('{"n":4}'));
+      return received.length > 2;
+    });
+    interrupt.abort();
+    const followed = await following;
+
+    assert.deepEqual(
+      received.slice(0, 3).map(({ body }) => body),
+      [...bodies.slice(1), '{"n":4}'],
+    );
+    for (const { body, headers } of received) {
+      assert.equal(headers["x-hub-signature-256"], await sign("s3cret", body));
+      assert.equal(headers["x-github-event"], "push");
+    }
+    assert.match(older.stdout, /"event":"push","status":204,.*\n.*"status":500,/);
+    assert.match(older.stdout, /"forwarded": 1,\s+"failed": 1\s/);
+    assert.equal(followed.code, 0);
+    listener.close();
+    await remove(id);
+  });
+
+  it("says which delivery could not be forwarded, and refuses what is no address", async () => {
+    const { id } = await create("--type", "webhook");
+    await admin("send", id, ...payload("{}"));
+
+    const { stdout } = await run(["forward", id, "http://nowhere.invalid/", "--last", "1", "--no-follow"]);
+
+    assert.match(stdout, /"error":"E[A-Z_]+"/);
+    assert.match(await refused(["forward", id, "localhost:8080"]), /starts with http/);
+    await remove(id);
+  });
+
   it("disables, enables, lists and deletes", async () => {
     const { endpoint_url, ...made } = await create("--type", "webhook");
     assert.match(endpoint_url, /^https:\/\/hooks\.example\.com\/deliver\/sbtr_\w{49}$/);
@@ -172,7 +226,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.equal(await postTo(endpoint_url), 404);
     assert.deepEqual(await admin("list", ...at), { triggers: [] });
     for (const verb of ["enable", "disable", "delete", "replace"])
-      assert.equal(await refused([verb, made.id]), "No pipeline trigger found");
+      assert.equal(await refused([verb, made.id]), `No trigger "${made.id}" found`);
   });
 
   it("replaces a trigger with a copy at a new URL, even in a full pipeline", async () => {

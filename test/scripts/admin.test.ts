@@ -171,9 +171,56 @@ describeWithDatabase("the operator's command", (database) => {
     assert.equal((await admin("queue", "list", "--cluster", clusters[0].id)).queues[0].key, "default");
   });
 
-  it("creates, lists and revokes registration tokens", async () => {
+  it("takes names of clusters and queues, in place of ids", async () => {
+    const primary = ["--org", "acme", "--cluster", "Primary"];
+    const made = await admin("queue", "create", ...primary, "--key", "gpu", "--description", "Big");
+    const gpu = [...primary, "--queue", "gpu"];
+
+    const paused = await admin("queue", "pause", ...gpu, "--note", "No power");
+    const again = await refused("queue", "pause", "--cluster", made.cluster_id, "--queue", made.id);
+    const resumed = await admin("queue", "resume", ...gpu);
+    const updated = await admin("queue", "update", ...gpu, "--description", "");
+    const deleted = await admin("queue", "delete", ...gpu);
+
+    assert.deepEqual([paused.id, paused.dispatch_paused], [made.id, true]);
+    assert.equal(paused.dispatch_paused_note, "No power");
+    assert.match(again, /already paused/);
+    assert.deepEqual([resumed.dispatch_paused, updated.description], [false, null]);
+    assert.deepEqual(deleted, { id: made.id, key: "gpu", deleted: true });
+    assert.match(await refused("queue", "pause", ...gpu), /No queue "gpu" found in cluster Primary/);
+    assert.match(await refused("queue", "pause", ...gpu, "--note", "x".repeat(2001)), /Note is too long/);
+    await admin("cluster", "create", "--org", "acme", "--name", "Spare");
+    const spare = ["--org", "acme", "--cluster", "Spare"];
+    assert.equal((await admin("cluster", "delete", ...spare)).deleted, true);
+    assert.match(await refused("cluster", "delete", ...spare), /No cluster "Spare" found in acme/);
+  });
+
+  it("keeps to the organization that it names", async () => {
+    await admin("org", "create", "--slug", "apart", "--name", "Apart");
     const { clusters } = await admin("cluster", "list", "--org", "acme");
-    const cluster = ["--cluster", clusters[0].id];
+    const foreign = ["--org", "apart", "--cluster", clusters[0].id];
+    assert.match(await refused("queue", "list", ...foreign), /No cluster ".*" found in apart/);
+  });
+
+  it("lists builds and deliveries", async () => {
+    const { triggers } = await admin("trigger", "list", "--org", "acme", "--pipeline", "web");
+    const { builds } = await admin("build", "list", "--org", "acme", "--branch", "main", "--limit", "1");
+    const ofPipeline = ["--org", "acme", "--pipeline", "web"];
+    const [{ id }] = triggers;
+    const sent = await inHere(["trigger", "send", id, "--file", "-"], "{}");
+    const delivery = await eventually("the build", async () => {
+      const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
+      return deliveries[0].builds.length === 1 && deliveries[0];
+    });
+
+    assert.deepEqual([builds.length, builds[0].pipeline, builds[0].source], [1, "web", "webhook"]);
+    assert.equal((await admin("build", "list", ...ofPipeline, "--state", "passed")).builds.length, 0);
+    assert.deepEqual([delivery.id, delivery.status], [JSON.parse(sent.stdout).id, "build_created"]);
+    assert.match(await refused("build", "list", "--org", "acme", "--state", "green"), /Allowed choices/);
+  });
+
+  it("creates, lists and revokes registration tokens", async () => {
+    const cluster = ["--org", "acme", "--cluster", "Primary"];
     const more = ["--queue", "default", "--description", "Basement", "--expires-in-hours", "2"];
 
     const created = await admin("agent-token", "create", ...cluster, ...more);
@@ -188,9 +235,12 @@ describeWithDatabase("the operator's command", (database) => {
     assert.doesNotMatch(JSON.stringify(tokens), /sbct_|hash/i);
     assert.equal((await admin("agent-token", "revoke", "--id", created.id)).revoked, true);
     assert.equal(await findRegistrar(world.services, created.token), undefined);
-    assert.match(await refused("agent-token", "revoke", "--id", created.id), /No cluster token found/);
-    assert.match(await refused("agent-token", "create", "--cluster", created.id), /No cluster found/);
-    assert.match(await refused("agent-token", "create", ...cluster, "--queue", "nope"), /No cluster queue/);
+    assert.match(await refused("agent-token", "revoke", "--id", created.id), /No agent token ".*" found/);
+    assert.match(await refused("agent-token", "create", "--cluster", created.id), /No cluster ".*" found/);
+    assert.match(
+      await refused("agent-token", "create", ...cluster, "--queue", "nope"),
+      /No queue "nope" found in cluster Primary/,
+    );
     const long = ["--description", "x".repeat(256)];
     assert.match(await refused("agent-token", "create", ...cluster, ...long), /too long/);
     const { id: organizationId } = await requireOrganization(world.services.db, "acme");
@@ -284,7 +334,7 @@ describeWithDatabase("the operator's command", (database) => {
       [/lower-case letters/, "org", "create", "--slug", "Not A Slug", "--name", "x"],
       [/required option '--slug/, "org", "create", "--name", "x"],
       [/whole number/, "org", "create", "--slug", "x", "--name", "x", "--deliveries-per-hour", "-1"],
-      [/No organization found/, "org", "update", "nope"],
+      [/No organization "nope" found/, "org", "update", "nope"],
       [/one of windows_hosted_agents/, "org", "update", "acme", "--feature", "nope=true"],
       [/not an email address/, "user", "create", "--email", "x", "--name", "x", "--org", "acme"],
       [
@@ -312,9 +362,10 @@ describeWithDatabase("the operator's command", (database) => {
         "nope",
       ],
       [/No access token/, "token", "revoke", "00000000-0000-7000-8000-000000000000"],
-      [/must be an id/, "queue", "create", "--cluster", "nope", "--key", "x"],
+      [/"nope" is no id: add --org/, "queue", "create", "--cluster", "nope", "--key", "x"],
+      [/No cluster "nope" found in acme/, "queue", "list", "--org", "acme", "--cluster", "nope"],
       [
-        /No cluster found/,
+        /No cluster ".*" found/,
         "queue",
         "create",
         "--cluster",
@@ -329,8 +380,8 @@ describeWithDatabase("the operator's command", (database) => {
       [/not available for webhook triggers/, ...hook, "--type", "webhook", "--secret", "s"],
       [/NAME=value/, ...hook, "--type", "webhook", "--env", "novalue"],
       [/names must be letters/, ...hook, "--type", "webhook", "--env", "1A=x"],
-      [/No pipeline trigger found/, "trigger", "delete", "00000000-0000-7000-8000-000000000000"],
-      [/No build found/, "job", "token", "--org", "acme", "--pipeline", "web", "--build", "99"],
+      [/No trigger ".*" found/, "trigger", "delete", "00000000-0000-7000-8000-000000000000"],
+      [/No build "99" found in web/, "job", "token", "--org", "acme", "--pipeline", "web", "--build", "99"],
       [/unknown command 'frobnicate'/, "frobnicate"],
       [/unknown command 'frobnicate'/, "org", "frobnicate"],
     ];
@@ -372,7 +423,7 @@ describe("npm run -s admin", () => {
     };
 
     assert.deepEqual(await start("org", "list"), ['{\n  "organizations": []\n}\n', "", 0]);
-    assert.deepEqual(await start("org", "update", "nope"), ["", "No organization found\n", 1]);
+    assert.deepEqual(await start("org", "update", "nope"), ["", 'No organization "nope" found\n', 1]);
     await world.close();
   });
 });

@@ -5,7 +5,13 @@ import { findShape, requireShape, shapes, unknownShape } from "../../../shared/q
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { blankToNull, queueKey, text, description as validDescription } from "../../../shared/validation.ts";
+import {
+  blankToNull,
+  maxNoteLength,
+  pauseNote,
+  queueKey,
+  description as validDescription,
+} from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
@@ -171,8 +177,7 @@ export const updateQueueBody = z
     }),
   );
 
-const pauseNote = text("Note", 2000).nullish();
-const noteDocument = { type: ["string", "null"], maxLength: 2000 } as const;
+const noteDocument = { type: ["string", "null"], maxLength: maxNoteLength } as const;
 
 /** `note` is another name of `dispatch_paused_note`, and read only without it. */
 export const pauseBody = z
@@ -187,5 +192,5 @@ export const pauseBody = z
       .meta({ ...noteDocument, description: "Another name of dispatch_paused_note, which wins" }),
   })
   .transform((body) => (body.dispatch_paused_note === undefined ? body.note : body.dispatch_paused_note))
-  .pipe(pauseNote)
+  .pipe(pauseNote.nullish())
   .transform(blankToNull);

@@ -2,14 +2,14 @@ import type { HTTPResponse } from "h3";
 import { pauseAgent, resumeAgent, stopAgent } from "../../../shared/agents/control.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { problemsOf, text } from "../../../shared/validation.ts";
+import { pauseNote, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { tryForm } from "../ui/problems.ts";
 import { agentPath, loadAgent } from "./load.ts";
-import { maxNoteLength, type PauseDraft, showAgent } from "./show.tsx";
+import { type PauseDraft, showAgent } from "./show.tsx";
 
 const maxMinutes = 7 * 24 * 60;
 
@@ -29,7 +29,7 @@ export function pauseAgentForm(services: Services, bodies: Bodies) {
 
 /** @throws Refusal 422 */
 function requirePause({ note, minutes }: PauseDraft) {
-  const problems = problemsOf(text("Note", maxNoteLength), note, "note");
+  const problems = problemsOf(pauseNote, note, "note");
   const isNumber = /^[1-9]\d{0,4}$/.test(minutes) && Number(minutes) <= maxMinutes;
   if (minutes !== "" && !isNumber)
     problems.push({ field: "minutes", message: `Minutes must be a whole number from 1 to ${maxMinutes}` });

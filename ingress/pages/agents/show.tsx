@@ -1,6 +1,7 @@
 import { isPaused } from "../../../shared/agents/hand-out.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { maxNoteLength } from "../../../shared/validation.ts";
 import { CsrfField, Field, FormError, PostButton, TextArea } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -9,8 +10,6 @@ import type { FormProblems } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { type AgentDetails, agentPath, loadAgentDetails } from "./load.ts";
 import { AgentStates, JobLink, Tags } from "./table.tsx";
-
-export const maxNoteLength = 2000;
 
 /** The text typed into the form of a pause that was refused. */
 export interface PauseDraft {

@@ -1,14 +1,13 @@
 import type { HTTPResponse } from "h3";
 import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { problemsOf, text } from "../../../shared/validation.ts";
+import { pauseNote, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { adminAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
 import { loadQueue, queuePath } from "./load.ts";
-import { maxNoteLength } from "./sections.tsx";
 import { showQueue } from "./show.tsx";
 
 /** POST …/pause {note}. After a double click the queue is paused already. */
@@ -16,7 +15,7 @@ export function pauseQueue(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request, form) => {
     const { queue } = await loadQueue(services, request);
     const note = form.get("note") ?? "";
-    const problems = problemsOf(text("Note", maxNoteLength), note);
+    const problems = problemsOf(pauseNote, note);
     if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
 
     const outcome = await tryForm(() => pauseDispatch(services, request.actor, queue, note || null));

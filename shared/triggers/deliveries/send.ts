@@ -1,9 +1,9 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { Trigger } from "../store.ts";
-import { requireSignature, type TriggerType, typeOfTrigger } from "../types.ts";
+import { requireSignature, signatureHeader, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, storeArrivals } from "./accept.ts";
 import { checkBody } from "./check.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
@@ -55,9 +55,11 @@ export async function sendDelivery(
 }
 
 function senderHeaders(
-  { eventHeader, deliveryIdHeader, signature, sampleEvent }: TriggerType,
+  type: TriggerType,
   { body, secret, event }: { body: Buffer; secret: string | undefined; event: string | undefined },
 ): Map<string, string> {
+  const { eventHeader, deliveryIdHeader, sampleEvent } = type;
+  const signature = signatureHeader(type, secret, body);
   const headers = new Map([
     ["User-Agent", "Signalbox-Test"],
     ["Content-Type", contentType],
@@ -65,8 +67,7 @@ function senderHeaders(
   ]);
   if (deliveryIdHeader) headers.set(deliveryIdHeader, randomUUID());
   if (eventHeader) headers.set(eventHeader, event ?? sampleEvent ?? "test");
-  if (signature && secret !== undefined)
-    headers.set(signature.header, signature.prefix + createHmac("sha256", secret).update(body).digest("hex"));
+  if (signature) headers.set(...signature);
   return headers;
 }
 

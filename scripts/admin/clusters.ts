@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { asOperator } from "../../shared/accounts/organizations.ts";
+import { createCluster, deleteCluster } from "../../shared/clusters/clusters.ts";
+import { listClusters } from "../../shared/clusters/store.ts";
+import { validationFailed } from "../../shared/refusal.ts";
+import { clusterName, problemsOf } from "../../shared/validation.ts";
+import { type Act, noun, orgOption } from "./command.ts";
+import { namedCluster, namedOrganization, withCluster } from "./find.ts";
+
+export function clusterCommands(act: Act): Command[] {
+  const cluster = noun("cluster", "groups of queues");
+
+  cluster
+    .command("create")
+    .description("create a cluster")
+    .requiredOption(...orgOption)
+    .requiredOption("--name <name>", "its name")
+    .option("--description <text>", "what it is for")
+    .action((options) =>
+      act(async (services) => {
+        const { name: given, description } = options;
+        const problems = problemsOf(clusterName, given, "name");
+        if (problems.length > 0) throw validationFailed(...problems);
+        const operator = await asOperator(services.db, await namedOrganization(services.db, options.org));
+        const { id, name } = await createCluster(services, operator, { name: given, description });
+        return { id, name };
+      }),
+    );
+
+  withCluster(cluster.command("delete"))
+    .description("delete a cluster without pipelines or unfinished jobs")
+    .action((options) =>
+      act(async (services) => {
+        const found = await namedCluster(services.db, options);
+        await deleteCluster(services, found.operator, found.cluster);
+        return { id: found.cluster.id, name: found.cluster.name, deleted: true };
+      }),
+    );
+
+  cluster
+    .command("list")
+    .description("list the clusters of an organization")
+    .requiredOption(...orgOption)
+    .action(({ org }) =>
+      act(async ({ db }) => {
+        const clusters = await listClusters(db, (await namedOrganization(db, org)).id);
+        return {
+          clusters: clusters.map(({ id, name, defaultQueueId }) => ({
+            id,
+            name,
+            default_queue_id: defaultQueueId,
+          })),
+        };
+      }),
+    );
+  return [cluster];
+}
