@@ -6,6 +6,7 @@ import type { Topic } from "../redis/events.ts";
 import { isCommandStep } from "../vocabulary.ts";
 import { newJobs } from "./new-jobs.ts";
 import type { Build, Job } from "./store.ts";
+import { requireFewJobs } from "./too-many-jobs.ts";
 
 export interface BuildRequest {
   pipelineId: string;
@@ -27,6 +28,7 @@ export interface BuildRequest {
  * Creates a build for each request, numbered in request order, with one job per step.
  * @returns refused: requests whose pipeline is deleted or has a step without a queue; changed: topics to publish
  * after the commit
+ * @throws TooManyJobs
  */
 export async function createBuilds(
   tx: Tx,
@@ -35,6 +37,7 @@ export async function createBuilds(
 ): Promise<{ builds: Build[]; refused: BuildRequest[]; changed: Topic[] }> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
+  requireFewJobs(pipelines, byPipeline);
   const queueOf = await resolveStepQueues(tx, pipelines);
 
   const builds: Build[] = [];

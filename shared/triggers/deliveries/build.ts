@@ -1,7 +1,9 @@
 import { type BuildRequest, createBuilds } from "../../builds/create.ts";
+import { TooManyJobs } from "../../builds/too-many-jobs.ts";
 import type { Tx } from "../../db/database.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
+import { openTurns } from "../../runtime/turns.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
 import type { FilterResult } from "../filter/deliveries.ts";
@@ -14,7 +16,10 @@ import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } fr
 const maxGroupItems = 500;
 
 export interface DeliveryBuilder {
-  /** Concurrent deliveries share a transaction. Resolves once the delivery is decided, or waits for its filter. */
+  /**
+   * Concurrent deliveries share a transaction. Resolves once the delivery is decided, or waits for its filter or for its
+   * organization's turn.
+   */
   add(id: string): Promise<void>;
   /** Resolves once no delivery is in progress. Those that wait for a filter that backs off are not. */
   idle(): Promise<void>;
@@ -25,29 +30,90 @@ export function openDeliveryBuilder(
   services: Services,
   lanes: FilterLanes = openFilterLanes(),
 ): DeliveryBuilder {
+  const largeGroups = openLargeGroups(services, (group) =>
+    buildDeliveries(services, { backlog, largeGroups }, group),
+  );
   const groups = createBatcher<Evaluated, undefined>({
-    flush: (group) => buildDeliveries(services, backlog, group),
+    flush: (group) => buildDeliveries(services, { backlog, largeGroups }, group),
     maxItems: maxGroupItems,
   });
-  const backlog = openFilterBacklog(services, lanes, (evaluated) => Promise.all(evaluated.map(groups.add)));
+  const backlog: FilterBacklog = openFilterBacklog(services, lanes, (evaluated) =>
+    Promise.all(evaluated.map(groups.add)),
+  );
   return {
     add: (id) => groups.add({ id }),
     async idle() {
       await groups.idle();
       await backlog.idle();
+      await largeGroups.idle();
     },
-    close: backlog.close.bind(backlog),
+    async close() {
+      await backlog.close();
+      await largeGroups.close();
+    },
+  };
+}
+
+interface LargeGroups {
+  add(organizationId: string, group: Evaluated[]): void;
+  idle(): Promise<void>;
+  /** Leaves those that wait to `requeueStranded`. */
+  close(): Promise<void>;
+}
+
+/** Builds deliveries whose builds have thousands of jobs: organizations take turns, so that others' need not wait. */
+function openLargeGroups(services: Services, build: (group: Evaluated[]) => Promise<unknown>): LargeGroups {
+  const turns = openTurns({ maxRunning: 1, maxRunningPerOwner: 1, restFactor: 1 });
+  const waiting = new Set<string>();
+  const running = new Set<Promise<void>>();
+  const closing = new AbortController();
+
+  const buildInTurn = async (organizationId: string, group: Evaluated[]) => {
+    try {
+      await turns.take(
+        organizationId,
+        () => {
+          for (const { id } of group) waiting.delete(id);
+          return build(group);
+        },
+        closing.signal,
+      );
+    } catch (error) {
+      if (!closing.signal.aborted)
+        services.log.warn({ err: error, deliveries: group.length }, "could not build; will be requeued");
+    } finally {
+      for (const { id } of group) waiting.delete(id);
+    }
+  };
+  const idle = async () => {
+    while (running.size > 0) await Promise.all(running);
+  };
+
+  return {
+    add(organizationId, group) {
+      const added = group.filter(({ id }) => !waiting.has(id)); // others were requeued meanwhile
+      if (added.length === 0) return;
+      for (const { id } of added) waiting.add(id);
+      const task = buildInTurn(organizationId, added);
+      running.add(task);
+      void task.finally(() => running.delete(task));
+    },
+    idle,
+    async close() {
+      closing.abort();
+      await idle();
+    },
   };
 }
 
 /** Decides deliveries that need no filter or have a result. The others wait in the backlog. */
 async function buildDeliveries(
   services: Services,
-  backlog: FilterBacklog,
+  { backlog, largeGroups }: { backlog: FilterBacklog; largeGroups: LargeGroups },
   group: Evaluated[],
 ): Promise<undefined[]> {
   const { db, events, metrics } = services;
-  const ids = group.map(({ id }) => id);
+  let ids = group.map(({ id }) => id);
   const results = new Map(group.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
   for (;;) {
     const filtered = await listFilteredDeliveries(db, { ids });
@@ -62,11 +128,29 @@ async function buildDeliveries(
           metrics.deliveriesDecided.inc({ status }, count);
       }
       backlog.add(waiting);
-      return ids.map(() => undefined);
+      return group.map(() => undefined);
     } catch (error) {
-      if (!(error instanceof StaleFilterResult)) throw error;
+      if (error instanceof TooManyJobs) ids = defer(largeGroups, error, { group, ids });
+      else if (!(error instanceof StaleFilterResult)) throw error;
     }
   }
+}
+
+/** @returns the ids of the other deliveries */
+function defer(
+  largeGroups: LargeGroups,
+  { excesses }: TooManyJobs,
+  { group, ids }: { group: Evaluated[]; ids: string[] },
+): string[] {
+  const evaluated = new Map(group.map((each) => [each.id, each]));
+  const deferred = new Set<string>();
+  for (const { organizationId, parts } of excesses)
+    for (const part of parts) {
+      const own = part.flatMap(({ deliveryId }) => evaluated.get(deliveryId ?? "") ?? []);
+      for (const { id } of own) deferred.add(id);
+      largeGroups.add(organizationId, own);
+    }
+  return ids.filter((id) => !deferred.has(id));
 }
 
 /** Rolls back: the filter was changed or added meanwhile. */
