@@ -60,11 +60,17 @@ export function splitPage<Row>(
   };
 }
 
-/** Addresses that `readIdPage` reads. */
-export function linkIdPages(path: string, names: CursorNames, { newer, older }: FoundPage<unknown>) {
+/** Addresses that `readIdPage` reads. @param query parameters that all pages share */
+export function linkIdPages(
+  path: string,
+  names: CursorNames,
+  { newer, older }: FoundPage<unknown>,
+  query = new URLSearchParams(),
+) {
+  const address = (name: string, id: string) => `${path}?${new URLSearchParams([...query, [name, id]])}`;
   return {
-    newer: newer && names.newer && `${path}?${names.newer}=${newer}`,
-    older: older && `${path}?${names.older}=${older}`,
+    newer: newer && names.newer && address(names.newer, newer),
+    older: older && address(names.older, older),
   };
 }
 

@@ -71,8 +71,13 @@ export function presentCursorPage<Row extends { id: string }, Item>(
 ) {
   const { rows, isFirst, newer, older } = splitPage(page, found, ({ id }) => id);
   const path = `${base}${event.url.pathname}`;
-  const address = (cursor: Record<string, string>) =>
-    `${path}?${new URLSearchParams({ per_page: String(page.limit), ...cursor })}`;
+  const address = (cursor: Record<string, string>) => {
+    const query = new URLSearchParams(event.url.search);
+    for (const name of ["per_page", "after", "before"]) query.delete(name);
+    for (const [name, value] of Object.entries({ per_page: String(page.limit), ...cursor }))
+      query.set(name, value);
+    return `${path}?${query}`;
+  };
   return {
     items: rows.map(present),
     links: {

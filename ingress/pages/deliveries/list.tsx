@@ -41,7 +41,8 @@ export function Deliveries({
             <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery: delivery.id })}>
               <Time at={delivery.receivedAt} now={now} />
             </a>
-            {delivery.externalId && <span>{delivery.externalId}</span>}
+            {delivery.event && <span>{delivery.event}</span>}
+            {delivery.externalId && <span class="quiet">{delivery.externalId}</span>}
           </th>
           <td>
             <DeliveryState delivery={delivery} />

@@ -149,6 +149,12 @@ function Facts({
       <dd>{sizeInWords(delivery.size)}</dd>
       <dt>Content type</dt>
       <dd>{delivery.contentType}</dd>
+      {delivery.event && (
+        <>
+          <dt>Event</dt>
+          <dd>{delivery.event}</dd>
+        </>
+      )}
       {delivery.externalId && (
         <>
           <dt>Sender’s id</dt>

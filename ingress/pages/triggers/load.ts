@@ -6,6 +6,7 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
+import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
 import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
@@ -15,6 +16,7 @@ import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/s
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
+import { readDeliverySearch } from "../deliveries/search.tsx";
 import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
@@ -93,11 +95,14 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
   };
 }
 
-async function loadDeliveries({ db }: Services, { event }: MemberRequest, { id }: Trigger) {
+async function loadDeliveries(services: Services, { event }: MemberRequest, { id }: Trigger) {
+  const { db } = services;
   const request = readIdPage(event, deliveryCursors, deliveriesPerPage);
-  const page = splitPage(request, await listDeliveriesPage(db, id, request), (delivery) => delivery.id);
+  const { search, filter } = readDeliverySearch(event);
+  const found = await searchDeliveries(services, id, request, filter);
+  const page = splitPage(request, found, (delivery) => delivery.id);
   const ids = page.rows.map((delivery) => delivery.id);
-  return { page, deliveries: page.rows, builds: await listBuildsOfDeliveries(db, ids) };
+  return { page, search, deliveries: page.rows, builds: await listBuildsOfDeliveries(db, ids) };
 }
 
 /**

@@ -5,7 +5,9 @@ import { buildDefaults } from "../../../shared/triggers/types.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { Deliveries } from "../deliveries/list.tsx";
+import { DeliverySearchForm } from "../deliveries/search.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
+import { queryOf } from "../search/read.ts";
 import { PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
@@ -24,7 +26,8 @@ export function triggerPage(services: Services) {
     const { pipeline, trigger, deliveries } = data;
     const now = services.clock.now();
     const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
-    const links = linkIdPages(path(patterns.triggerPage), deliveryCursors, data.page);
+    const links = linkIdPages(path(patterns.triggerPage), deliveryCursors, data.page, queryOf(data.search));
+    const isSearching = `${queryOf(data.search)}` !== "";
     const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
     return {
       title: trigger.label,
@@ -53,7 +56,18 @@ export function triggerPage(services: Services) {
               )}
             </p>
           </div>
-          {deliveries.length === 0 ? (
+          {(deliveries.length > 0 || isSearching) && (
+            <DeliverySearchForm
+              search={data.search}
+              path={path(patterns.triggerPage)}
+              hasEvents={data.type.eventHeader !== undefined}
+            />
+          )}
+          {deliveries.length === 0 && isSearching ? (
+            <p class="empty">
+              No delivery matches. <a href={path(patterns.triggerPage)}>Show all deliveries</a>
+            </p>
+          ) : deliveries.length === 0 ? (
             <p class="empty">
               Nothing has come yet. Give the trigger’s URL to its sender, or send a test delivery.
             </p>

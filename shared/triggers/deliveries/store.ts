@@ -1,9 +1,11 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, SQL, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { secondMs } from "../../durations.ts";
+import { lowestIdAt } from "../../ids.ts";
+import { Refusal } from "../../refusal.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
@@ -11,16 +13,63 @@ export type Delivery = Tables["deliveries"]["$inferSelect"];
 export const strandedAfterMs = 10 * secondMs;
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
-export async function listDeliveriesPage(db: Db, triggerId: string, page: CursorPage): Promise<Delivery[]> {
+export interface DeliveryFilter {
+  id?: string | undefined;
+  /** Waiting: not decided yet. */
+  status?: DeliveryStatus | "waiting" | undefined;
+  event?: string | undefined;
+  externalId?: string | undefined;
+  receivedFrom?: Date | undefined;
+  receivedTo?: Date | undefined;
+}
+
+/** Deliveries that one page looks at, at most, for what no index has. */
+const maxSlice = 2000;
+
+/** @throws Refusal 503 if it has to look at too many */
+export async function listDeliveriesPage(
+  db: Db,
+  triggerId: string,
+  page: CursorPage,
+  filter: DeliveryFilter = {},
+): Promise<Delivery[]> {
   const { deliveries } = db.tables;
-  return selectPage(deliveries.id, page, ({ condition, order, limit }) =>
-    db
+  const { first, rest } = conditionsOf(db, filter);
+  return selectPage(deliveries.id, page, async ({ condition, order, limit }) => {
+    const where = and(eq(deliveries.triggerId, triggerId), first, condition);
+    const select = () => db.select().from(deliveries).where(where).orderBy(order);
+    if (rest.length === 0) return select().limit(limit);
+    const slice = select().limit(maxSlice);
+    const rows = await db
       .select()
       .from(deliveries)
-      .where(and(eq(deliveries.triggerId, triggerId), condition))
+      .where(and(sql`${deliveries.id} in (select id from ${slice.as("slice")})`, ...rest))
       .orderBy(order)
-      .limit(limit),
+      .limit(limit);
+    if (rows.length < limit && (await select().limit(1).offset(maxSlice)).length > 0)
+      throw new Refusal(503, "Too many deliveries to look through. Add an earliest and a latest time.");
+    return rows;
+  });
+}
+
+/** One condition of an index, the most selective first, and times, which ids carry. The rest looks at rows. */
+function conditionsOf(db: Db, { id, status, event, externalId, receivedFrom, receivedTo }: DeliveryFilter) {
+  const { deliveries } = db.tables;
+  const hasStatus =
+    status && (status === "waiting" ? isNull(deliveries.status) : eq(deliveries.status, status));
+  const hasEvent = event && eq(deliveries.event, event);
+  const isCommon = status === "build_created";
+  const conditions = [
+    id && eq(deliveries.id, id),
+    externalId && eq(deliveries.externalId, externalId),
+    ...(isCommon ? [hasEvent, hasStatus] : [hasStatus, hasEvent]),
+  ].filter((each) => each instanceof SQL);
+  const [indexed, ...rest] = conditions;
+  const times = and(
+    receivedFrom && gte(deliveries.id, lowestIdAt(receivedFrom)),
+    receivedTo && lt(deliveries.id, lowestIdAt(new Date(receivedTo.getTime() + 1))),
   );
+  return { first: and(indexed, times), rest };
 }
 
 /** By trigger id. */

@@ -86,6 +86,7 @@ import { listPausedQueues, listQueuesPage, type Queue } from "../../../shared/qu
 import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import {
   claimKeyIfFree,
+  type DeliveryFilter,
   decideIfWaiting,
   deleteDeliveries,
   deleteIdempotencyKeysBefore,
@@ -187,7 +188,30 @@ async function resealAll(tx: Tx): Promise<void> {
   }
 }
 
+const deliveryFilters: Record<string, DeliveryFilter> = {
+  "by status": { status: "failed" },
+  "that wait": { status: "waiting" },
+  "by event": { event: "push" },
+  "by sender's id": { externalId: "a" },
+  "by event, status and time": {
+    event: "push",
+    status: "build_created",
+    receivedFrom: early,
+    receivedTo: time,
+  },
+};
+
+function deliveryLists(): Record<string, Statement> {
+  return Object.fromEntries(
+    Object.entries(deliveryFilters).map(([name, filter]) => [
+      `deliveries ${name}`,
+      (db) => listDeliveriesPage(db, pipelineId, { limit: 20, olderThan: id }, filter),
+    ]),
+  );
+}
+
 export const statements: Record<string, Statement> = {
+  ...deliveryLists(),
   ...agentStatements,
   "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
   "the number of values sealed under unknown keys": (db) =>

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { newId } from "../../shared/ids.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+
+describeWithDatabase("GET …/triggers/{id}/deliveries, filtered", (database) => {
+  let api: TriggerApi;
+  let trigger: { id: string; path: string; endpoint_url: string };
+  const named: Record<string, string> = {};
+
+  before(async () => {
+    api = await openTriggerApi(database);
+    await api.features({ webhook_filtering: true });
+    const { slug } = await api.newPipeline();
+    const filter = { expression: "webhook.payload.a == 1" };
+    const made = await api.newTrigger({ type: "github", filter }, slug);
+    trigger = { ...made, path: `${api.triggersAt(slug)}/${made.id}` };
+    const send = async (name: string, event: string, a: number, headers = {}) => {
+      const sent = { "X-GitHub-Event": event, "X-GitHub-Delivery": name, ...headers };
+      named[name] = await api.deliver(made, JSON.stringify({ a }), sent);
+    };
+    await send("one", "push", 1);
+    await send("two", "push", 2);
+    await send("three", "release", 1, { "Idempotency-Key": "key-3" });
+    await api.work(...Object.values(named));
+    await send("four", "release", 1);
+  });
+  after(() => api.close());
+
+  const list = (query: Record<string, string>) =>
+    api.send("GET", `${trigger.path}/deliveries?${new URLSearchParams(query)}`);
+  const found = async (query: Record<string, string>) => {
+    const { status, body, text } = await list(query);
+    assert.equal(status, 200, text);
+    return body.items.map(({ id }: { id: string }) => Object.keys(named).find((name) => named[name] === id));
+  };
+
+  it("finds by status, event, the sender's id, an Idempotency-Key and time", async () => {
+    assert.deepEqual(await found({ status: "build_created" }), ["three", "one"]);
+    assert.deepEqual(await found({ status: "not_run" }), ["two"]);
+    assert.deepEqual(await found({ status: "failed" }), []);
+    assert.deepEqual(await found({ status: "waiting" }), ["four"]);
+    assert.deepEqual(await found({ event: "push" }), ["two", "one"]);
+    assert.deepEqual(await found({ event: "push", status: "build_created" }), ["one"]);
+    assert.deepEqual(await found({ external_id: "three" }), ["three"]);
+    assert.deepEqual(await found({ external_id: "key-3", event: "release" }), ["three"]);
+    assert.deepEqual(await found({ external_id: "key-3", event: "push" }), []);
+    assert.deepEqual(await found({ received_to: "2000-01-01" }), []);
+    assert.deepEqual(await found({ received_from: "2000-01-01", event: "" }), [
+      "four",
+      "three",
+      "two",
+      "one",
+    ]);
+  });
+
+  it("keeps the filters in its links", async () => {
+    const { body } = await list({ event: "push", per_page: "1" });
+    const next = new URL(body.links.next);
+    assert.equal(next.searchParams.get("event"), "push");
+    const second = await api.send("GET", `${trigger.path}/deliveries${next.search}`);
+    assert.deepEqual(
+      second.body.items.map(({ id }: { id: string }) => id),
+      [named.one],
+    );
+    assert.equal(second.body.links.next, undefined);
+  });
+
+  it("answers 422 to unknown filters and wrong values, with the reason", async () => {
+    for (const [query, reason] of [
+      [{ state: "failed" }, "There is no filter state"],
+      [{ status: "built" }, "status must be one of build_created, not_run, failed, waiting"],
+      [{ received_from: "yesterday" }, "received_from must be a time such as 2026-01-31T00:00:00Z"],
+      [{ event: "\0" }, "event must be text without NUL"],
+    ] as const) {
+      const { status, body } = await list(query as unknown as Record<string, string>);
+      assert.deepEqual([status, body.message], [422, `Validation failed: ${reason}`]);
+    }
+    const twice = await api.send("GET", `${trigger.path}/deliveries?event=a&event=b`);
+    assert.match(twice.body.message, /event can be given once only/);
+  });
+
+  it("asks for times rather than look at too many", async () => {
+    const { services } = api.world;
+    const early = new Date(services.clock.now().getTime() - 86_400_000);
+    const rows = Array.from({ length: 2001 }, () => ({
+      ...{ id: newId(early), triggerId: trigger.id, receivedAt: early, enqueuedAt: early },
+      ...{ contentType: "application/json", externalId: null, event: "common", size: 2 },
+      ...{ status: "build_created" as const, reason: null },
+    }));
+    await services.db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(0, 1000)));
+    await services.db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(1000)));
+
+    const refused = await list({ event: "common", status: "build_created", per_page: "100" });
+    assert.equal(refused.status, 200, "enough of them match");
+    const { status, body } = await list({
+      status: "build_created",
+      event: "push",
+      received_to: early.toISOString(),
+    });
+    assert.deepEqual([status, body.items], [200, []]);
+    await services.db.transaction((tx) =>
+      tx.insertMany(
+        tx.tables.deliveries,
+        rows.map((row) => ({ ...row, id: newId(early), status: "failed" as const })),
+      ),
+    );
+    const tooMany = await list({ status: "failed", event: "push" });
+    assert.equal(tooMany.status, 503);
+    assert.match(tooMany.body.message, /Add an earliest and a latest time/);
+  });
+});
