@@ -40,7 +40,10 @@ import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/revie
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
 import { auditPage } from "./organization/audit.tsx";
 import { home } from "./organization/home.tsx";
+import { deletePipelinePage, removePipeline } from "./pipelines/delete.tsx";
+import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
+import { addPipeline, newPipelinePage } from "./pipelines/new.tsx";
 import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
 import { deleteQueuePage, removeQueue } from "./queues/delete.tsx";
 import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx";
@@ -96,8 +99,11 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.revokeAccessToken]: { GET: revokeAccessTokenPage, POST: revokeOwnAccessToken },
     [patterns.organizationPage]: { GET: pipelinesPage },
     [patterns.pipelinesPage]: { GET: pipelinesPage },
+    [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline },
     [patterns.pipelinePage]: { GET: pipelinePage },
     [patterns.buildsPage]: { GET: buildsPage },
+    [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
+    [patterns.deletePipelinePage]: { GET: deletePipelinePage, POST: removePipeline },
     [patterns.buildPage]: { GET: buildPage },
     [patterns.payloadPage]: { GET: payloadFile },
     [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },

@@ -30,13 +30,16 @@ export async function resolveStepQueues(
   };
 }
 
-/** The reasons why the steps cannot run in the cluster, each once. */
+/** The reasons why the steps cannot run in the cluster, each once, of the first step that has it. */
 export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): Problem[] {
-  const unresolved = steps.filter(isCommandStep).filter((step) => queueOf(clusterId, step) === undefined);
-  const messages = unresolved.map(({ agents }) =>
-    agents?.queue === undefined
-      ? "Steps must name a queue, because the cluster has no default queue"
-      : `Steps name the queue ${excerpt(agents.queue)}, which the cluster does not have`,
-  );
-  return [...new Set(messages)].map((message) => ({ field: "steps", message }));
+  const problems = steps.flatMap((step, index) => {
+    if (!isCommandStep(step) || queueOf(clusterId, step) !== undefined) return [];
+    const queue = step.agents?.queue;
+    const message =
+      queue === undefined
+        ? "Steps must name a queue, because the cluster has no default queue"
+        : `Steps name the queue ${excerpt(queue)}, which the cluster does not have`;
+    return { field: `steps.${index}.agents`, message };
+  });
+  return [...Map.groupBy(problems, ({ message }) => message).values()].flatMap(([first]) => first ?? []);
 }

@@ -94,7 +94,8 @@ const members = z.object(
 );
 type Members = z.output<typeof members>;
 
-const stepObject = members
+/** A step whose problems name its members. */
+export const stepObject = members
   .refine((given) => isWait(given) || isUnsupported(given) || hasCommand(given), {
     error: "Step command can't be blank",
     path: ["command"],

@@ -22,11 +22,18 @@ export function pipelinesPage(services: Services) {
       events: eventsPath(services, visitor, topics),
       content: (
         <>
-          <h1>Pipelines</h1>
+          <div class="heading">
+            <h1>Pipelines</h1>
+            <p class="actions">
+              <a class="button" href={pathTo(patterns.newPipelinePage, { org })}>
+                New pipeline
+              </a>
+            </p>
+          </div>
           {list.rows.length === 0 ? (
             <p class="empty">
-              There is no pipeline yet. Create one with the <a href={patterns.docs}>REST API</a>, or have the
-              operator make one with <code>npm run -s admin -- pipeline create</code>.
+              There is no pipeline yet. <a href={pathTo(patterns.newPipelinePage, { org })}>Create one</a>: it
+              says what a build runs.
             </p>
           ) : (
             <ul class="entries">

@@ -58,8 +58,15 @@ async function showPipeline(
             <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
               Triggers
             </a>
+            <a class="button secondary" href={pathTo(patterns.editPipelinePage, parameters)}>
+              Edit
+            </a>
+            <a class="button danger" href={pathTo(patterns.deletePipelinePage, parameters)}>
+              Delete
+            </a>
           </p>
         </div>
+        {pipeline.description !== null && <p class="note">{pipeline.description}</p>}
         <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
         <h2>Builds</h2>
         <NewBuild pipeline={pipeline} request={request} refused={refused} />

@@ -28,7 +28,7 @@ export function FormError({
   );
 }
 
-/** Marked as wrong if a problem names it. */
+/** Says beside it the problems that name it. */
 export function Field({
   label,
   name,
@@ -42,29 +42,57 @@ export function Field({
   problems?: FormProblems | undefined;
 } & InputHTMLAttributes) {
   const id = `field-${name}`;
-  const isWrong = isMarked(name, problems);
-  const describedBy = [isWrong && "form-error", hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        {...input}
-        {...(describedBy && { "aria-describedby": describedBy })}
-        {...(isWrong && { "aria-invalid": true, autofocus: true })}
-      />
-      {hint && (
-        <span class="quiet" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
+      <input id={id} name={name} {...input} {...described({ name, hint, problems })} />
+      <Notes name={name} hint={hint} problems={problems} />
     </p>
   );
 }
 
-function isMarked(name: string, problems: FormProblems = []): boolean {
-  return problems.some(({ field }) => field === name);
+interface Described {
+  name: string;
+  hint: ComponentChildren;
+  problems: FormProblems | undefined;
+}
+
+/** Names the notes of a field, and marks a wrong one. */
+function described({ name, hint, problems = [] }: Described) {
+  const isWrong = problems.some(({ field }) => field === name);
+  const ids = [isWrong && `field-${name}-problem`, hint && `field-${name}-hint`].filter(Boolean);
+  return {
+    ...(ids.length > 0 && { "aria-describedby": ids.join(" ") }),
+    ...(isWrong && { "aria-invalid": true, autofocus: true }),
+  };
+}
+
+/** The problems of a field, and its hint. */
+function Notes({ name, hint, problems = [] }: Described) {
+  const own = problems.filter(({ field }) => field === name);
+  return (
+    <>
+      {own.length > 0 && (
+        <span class="problem" id={`field-${name}-problem`}>
+          {asSentence(own)}
+        </span>
+      )}
+      {hint && (
+        <span class="quiet" id={`field-${name}-hint`}>
+          {hint}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Enter presses the first button of a form: this one, where others come before the one that sends it. */
+export function DefaultButton() {
+  return (
+    <button type="submit" class="default" tabIndex={-1} aria-hidden="true">
+      Send
+    </button>
+  );
 }
 
 type Option = readonly [value: string, text: string];
@@ -75,12 +103,16 @@ export function Select({
   value,
   options,
   groups = [],
+  hint,
+  problems,
 }: {
   label: string;
   name: string;
   value: string;
   options: readonly Option[];
   groups?: { label: string; options: Option[] }[];
+  hint?: string;
+  problems?: FormProblems | undefined;
 }) {
   const render = ([each, text]: Option) => (
     <option key={each} value={each} selected={each === value}>
@@ -91,7 +123,7 @@ export function Select({
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={name}>
+      <select id={id} name={name} {...described({ name, hint, problems })}>
         {options.map(render)}
         {groups.map((group) => (
           <optgroup key={group.label} label={group.label}>
@@ -99,6 +131,7 @@ export function Select({
           </optgroup>
         ))}
       </select>
+      <Notes name={name} hint={hint} problems={problems} />
     </p>
   );
 }
@@ -114,27 +147,17 @@ export function TextArea({
   label: string;
   name: string;
   value?: string | undefined;
-  hint: ComponentChildren;
+  hint?: ComponentChildren;
   problems?: FormProblems | undefined;
 } & TextareaHTMLAttributes) {
   const id = `field-${name}`;
-  const isWrong = isMarked(name, problems);
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        name={name}
-        rows={3}
-        aria-describedby={isWrong ? `form-error ${id}-hint` : `${id}-hint`}
-        {...(isWrong && { "aria-invalid": true, autofocus: true })}
-        {...rest}
-      >
+      <textarea id={id} name={name} rows={3} {...rest} {...described({ name, hint, problems })}>
         {value}
       </textarea>
-      <span class="quiet" id={`${id}-hint`}>
-        {hint}
-      </span>
+      <Notes name={name} hint={hint} problems={problems} />
     </p>
   );
 }
@@ -142,17 +165,19 @@ export function TextArea({
 export function Check({
   label,
   name,
+  value = "1",
   checked,
   hint,
 }: {
   label: string;
   name: string;
+  value?: string;
   checked: boolean;
   hint?: string;
 }) {
   return (
     <label class="check">
-      <input type="checkbox" name={name} value="1" checked={checked} />
+      <input type="checkbox" name={name} value={value} checked={checked} />
       <span>
         {label}
         {hint && <span class="quiet hint">{hint}</span>}

@@ -3,7 +3,7 @@ import { type Problem, Refusal, validationFailed } from "../../../shared/refusal
 import { problemsOf } from "../../../shared/validation.ts";
 
 /** Fields of a form, by the REST members of their problems. */
-export type FieldNames = Readonly<Record<string, string>>;
+export type FieldNames = Readonly<Record<string, string>> | ((member: string) => string | undefined);
 
 /** Names fields of a form. An empty field: the form as a whole. */
 export type FormProblems = readonly Problem[];
@@ -22,9 +22,8 @@ export async function tryForm<T>(
     if (!(error instanceof Refusal) || error.status !== 422) throw error;
     const unnamed = { field: "", message: error.message.replace(/^Validation failed: /, "") };
     const problems = error.problems.length > 0 ? error.problems : [unnamed];
-    return {
-      problems: problems.map(({ field, message }) => ({ field: fieldNames[field] ?? "", message })),
-    };
+    const nameOf = typeof fieldNames === "function" ? fieldNames : (member: string) => fieldNames[member];
+    return { problems: problems.map(({ field, message }) => ({ field: nameOf(field) ?? "", message })) };
   }
 }
 

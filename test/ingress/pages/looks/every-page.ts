@@ -76,6 +76,18 @@ const takenName = async (page: Page) => {
   await page.getByLabel("Name").fill("Primary");
   await press(page, "Create cluster");
 };
+const refusedPipeline = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines/site/edit");
+  await page.getByLabel("Name").fill("");
+  await page.getByRole("group", { name: "Step 2" }).getByLabel("Queue").fill("nowhere");
+  await page.getByRole("group", { name: "Step 2" }).getByLabel("Variables").fill("no equals sign");
+  await page.evaluate(() => document.querySelector("main form")?.setAttribute("novalidate", ""));
+  await press(page, "Save");
+};
+const stepsAsJson = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines/site/edit");
+  await press(page, "Edit as JSON");
+};
 const deletionRefused = async (page: Page, { cluster }: Exhibits) => {
   await page.goto(`${cluster}/delete`);
   await press(page, "Delete");
@@ -179,6 +191,11 @@ export const everyPage: Look[] = [
     as: "ada",
     visit: at("/organizations/globex/pipelines/site?state=failed"),
   },
+  { name: "a new pipeline", as: "ada", visit: at("/organizations/globex/new-pipeline") },
+  { name: "editing a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/edit") },
+  { name: "editing a pipeline, refused", as: "ada", visit: refusedPipeline },
+  { name: "editing a pipeline, as JSON", as: "ada", visit: stepsAsJson },
+  { name: "deleting a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/delete") },
   { name: "a pipeline, no build yet", as: "bob", visit: at("/organizations/acme/pipelines/web") },
   { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
   { name: "a build, canceled", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/2") },

@@ -25,8 +25,9 @@ describeInBrowser("a form that is refused", () => {
     const key = page.locator("#field-key:focus");
     await key.waitFor();
     assert.equal(await key.getAttribute("aria-invalid"), "true");
-    assert.equal(await key.getAttribute("aria-describedby"), "form-error field-key-hint");
-    assert.match(await page.locator("#form-error").innerText(), /^Key can only contain/);
+    assert.equal(await key.getAttribute("aria-describedby"), "field-key-problem field-key-hint");
+    for (const place of ["#form-error", "#field-key-problem"])
+      assert.match(await page.locator(place).innerText(), /^Key can only contain/);
     assert.equal(await page.locator("[aria-invalid]").count(), 1);
   });
 

@@ -1,0 +1,156 @@
+import type { z } from "zod";
+import type { Cluster } from "../../../shared/clusters/store.ts";
+import { newPipeline, pipelineChange } from "../../../shared/pipelines/input.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
+import { toProblems } from "../../../shared/validation.ts";
+import {
+  EnvironmentChoice,
+  EnvironmentField,
+  readEnvironment,
+  triggerFormOptions,
+} from "../triggers/fields.tsx";
+import { DefaultButton, Field, FormError, Select, TextArea } from "../ui/form.tsx";
+import type { FormProblems } from "../ui/problems.ts";
+import { draftOfSteps, fieldOfStep, newRow, readSteps, type StepsDraft, toSteps } from "./steps.ts";
+import { StepsFields } from "./steps-fields.tsx";
+
+/** The form of a pipeline, as it starts or was sent. */
+export interface PipelineDraft {
+  name: string;
+  /** Only of a new pipeline. */
+  slug: string;
+  cluster: string;
+  description: string;
+  repository: string;
+  branch: string;
+  environment: string;
+  /** Editing only: true if `environment` replaces the saved variables. */
+  replacesEnvironment: boolean;
+  steps: StepsDraft;
+}
+
+export const pipelineFormOptions = triggerFormOptions;
+
+const texts = ["name", "slug", "cluster", "description", "repository", "branch", "environment"] as const;
+
+const members: Record<string, string> = {
+  ...{ name: "name", slug: "slug", description: "description", repository: "repository" },
+  ...{ cluster_id: "cluster", default_branch: "branch", env: "environment" },
+  "build.environment": "environment",
+};
+
+/** The field of a REST member. */
+export function pipelineFields({ steps }: PipelineDraft) {
+  return (member: string) => members[member] ?? fieldOfStep(member, steps);
+}
+
+export function emptyPipelineDraft(cluster: string): PipelineDraft {
+  return {
+    ...{ name: "", slug: "", cluster, description: "", repository: "", branch: "", environment: "" },
+    ...{ replacesEnvironment: false, steps: { as: "rows", rows: [newRow] } },
+  };
+}
+
+export function draftOfPipeline(pipeline: Pipeline): PipelineDraft {
+  return {
+    ...emptyPipelineDraft(pipeline.clusterId),
+    name: pipeline.name,
+    description: pipeline.description ?? "",
+    repository: pipeline.repository ?? "",
+    branch: pipeline.defaultBranch,
+    steps: draftOfSteps(pipeline.steps),
+  };
+}
+
+export function readPipelineDraft(form: URLSearchParams): PipelineDraft {
+  const values = Object.fromEntries(texts.map((name) => [name, (form.get(name) ?? "").trim()]));
+  return {
+    ...emptyPipelineDraft(""),
+    ...values,
+    environment: form.get("environment") ?? "",
+    replacesEnvironment: form.get("environment_choice") === "replace",
+    steps: readSteps(form),
+  };
+}
+
+/** @throws Refusal 422 */
+export function toNewPipeline(draft: PipelineDraft) {
+  return parse(newPipeline, draft, true);
+}
+
+/** @throws Refusal 422 */
+export function toPipelineChange(draft: PipelineDraft) {
+  return parse(pipelineChange, draft, draft.replacesEnvironment);
+}
+
+/** @throws Refusal 422 */
+async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironment: boolean): Promise<T> {
+  const { cluster, branch, environment: lines, steps, replacesEnvironment: _, ...rest } = draft;
+  const { environment, problems: ofLines } = readEnvironment(hasEnvironment ? lines : "");
+  const { given, problems: ofSteps } = await toSteps(steps);
+  const parsed = schema.safeParse({
+    ...rest,
+    cluster_id: cluster,
+    default_branch: branch || "main",
+    ...(hasEnvironment && { env: environment }),
+    ...(given === undefined ? {} : { steps: given }),
+  });
+  const others = parsed.success ? [] : toProblems(parsed.error);
+  // Those of lines and rows name their fields.
+  const isKnown = (field: string) =>
+    (ofLines.length > 0 && field === "env") || (ofSteps.length > 0 && field.startsWith("steps"));
+  const problems = [...others.filter(({ field }) => !isKnown(field)), ...ofLines, ...ofSteps];
+  if (problems.length > 0 || !parsed.success) throw validationFailed(...problems);
+  return parsed.data;
+}
+
+interface PipelineFieldsProps {
+  draft: PipelineDraft;
+  clusters: Cluster[];
+  /** Of the chosen cluster. */
+  queues: string[];
+  problems: FormProblems | undefined;
+  /** Names of the variables of a saved pipeline. */
+  variables?: string[];
+}
+
+export function PipelineFields({ draft, clusters, queues, problems, variables }: PipelineFieldsProps) {
+  const environment = { value: draft.environment, problems: problems ?? [] };
+  const field = (name: (typeof texts)[number]) => ({ name, value: draft[name], problems });
+  return (
+    <>
+      <FormError problems={problems} />
+      <DefaultButton />
+      <Field label="Name" maxLength={100} required {...field("name")} />
+      {!variables && (
+        <Field
+          label="Slug"
+          maxLength={100}
+          hint="Its name in addresses, which stays. Made of the name when empty."
+          {...field("slug")}
+        />
+      )}
+      <Select
+        label="Cluster"
+        {...field("cluster")}
+        options={clusters.map(({ id, name }) => [id, name] as const)}
+        hint="Its agents run the steps."
+      />
+      <TextArea label="Description" rows={2} maxLength={2000} {...field("description")} />
+      <Field
+        label="Repository"
+        maxLength={2000}
+        hint="An address that agents clone. Empty: they check nothing out."
+        {...field("repository")}
+      />
+      <Field label="Default branch" maxLength={255} hint="main when empty." {...field("branch")} />
+      {variables ? (
+        <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
+      ) : (
+        <EnvironmentField {...environment} />
+      )}
+      <StepsFields draft={draft.steps} queues={queues} problems={problems} />
+    </>
+  );
+}

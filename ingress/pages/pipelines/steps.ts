@@ -1,0 +1,180 @@
+import { pipelineSteps, stepObject } from "../../../shared/pipelines/steps.ts";
+import { type Problem, validationFailed } from "../../../shared/refusal.ts";
+import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
+import { problemsOf } from "../../../shared/validation.ts";
+import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
+import { readEnvironment } from "../triggers/fields.tsx";
+
+// The steps of a pipeline's form: rows of fields, or JSON. What rows have no field for is JSON in them.
+
+export interface StepRow {
+  kind: "command" | "wait";
+  label: string;
+  command: string;
+  queue: string;
+  /** Lines of NAME=value. */
+  environment: string;
+  /** Other members, as a JSON object. */
+  more: string;
+}
+
+export type StepsDraft =
+  | { as: "rows"; rows: StepRow[]; focused?: number | undefined }
+  | { as: "json"; json: string }
+  /** Too large for a page: they stay as they are. */
+  | { as: "kept" };
+
+export const stepTexts = ["label", "command", "queue", "environment", "more"] as const;
+const maxRows = 100;
+/** Steps and the fields of 100 rows must be within the 300 KB of a page. */
+const maxShownLength = 40_000;
+/** As REST: parsers make a call for each level. */
+const maxDepth = 100;
+
+export const newRow: StepRow = {
+  kind: "command",
+  ...{ label: "", command: "", queue: "", environment: "", more: "" },
+};
+
+export function draftOfSteps(steps: Step[]): StepsDraft {
+  const isLarge = JSON.stringify(steps).length > maxShownLength;
+  return isLarge ? { as: "kept" } : { as: "rows", rows: steps.map(toRow) };
+}
+
+function toRow(step: Step): StepRow {
+  if (!isCommandStep(step)) {
+    const { type, ...more } = step;
+    return { ...newRow, kind: type, more: writeMore(more) };
+  }
+  const { label = "", command, agents, env = {}, ...others } = step;
+  const lines = Object.entries(env);
+  // A field of lines cannot hold a line break.
+  const fits = lines.every(([, value]) => !/[\r\n]/.test(value));
+  return {
+    ...{ kind: "command", label, command, queue: agents?.queue ?? "" },
+    environment: fits ? lines.map(([name, value]) => `${name}=${value}`).join("\n") : "",
+    more: writeMore({ ...others, ...(fits ? {} : { env }) }),
+  };
+}
+
+function writeMore(members: object): string {
+  return Object.keys(members).length > 0 ? JSON.stringify(members, null, 2) : "";
+}
+
+export function readSteps(form: URLSearchParams): StepsDraft {
+  const json = form.get("steps");
+  if (json !== null) return { as: "json", json };
+  const count = Math.min(Number(form.get("rows")) || 0, maxRows);
+  if (count === 0 && !form.has("rows")) return { as: "kept" };
+  const rows = Array.from({ length: count }, (_, index): StepRow => {
+    const texts = stepTexts.map((name) => [name, form.get(stepField(index, name)) ?? ""]);
+    const kind = form.get(stepField(index, "kind")) === "wait" ? "wait" : "command";
+    return { ...newRow, ...Object.fromEntries(texts), kind };
+  });
+  return { as: "rows", rows };
+}
+
+export function stepField(index: number, name: keyof StepRow): string {
+  return `step-${index}-${name}`;
+}
+
+/** The field of a REST member such as `steps.0.command`. */
+export function fieldOfStep(member: string, draft: StepsDraft): string | undefined {
+  if (draft.as !== "rows") return member.startsWith("steps") ? "steps" : undefined;
+  const [, index, name] = /^steps\.(\d+)(?:\.(\w+))?/.exec(member) ?? [];
+  const row = draft.rows[Number(index)];
+  if (!row) return undefined;
+  const fields: Record<string, keyof StepRow> = { label: "label", agents: "queue", env: "environment" };
+  const usual = row.kind === "wait" ? "more" : "command";
+  const field = name === undefined || name === "command" ? usual : (fields[name] ?? "more");
+  return stepField(Number(index), field);
+}
+
+/** What the form means, as REST takes it. Undefined: the steps stay. */
+export async function toSteps(draft: StepsDraft): Promise<{ given?: unknown; problems: Problem[] }> {
+  if (draft.as === "kept") return { problems: [] };
+  if (draft.as === "json") {
+    const { value, problem } = await parse(draft.json);
+    return problem
+      ? { problems: [{ field: "steps", message: `Steps ${problem}` }] }
+      : { given: value, problems: problemsOf(pipelineSteps, value, "steps") };
+  }
+  const read = await Promise.all(draft.rows.map(toStep));
+  const given = read.map(({ step }) => step);
+  const problems = read.flatMap((row) => row.problems);
+  return { given, problems: problems.length > 0 ? problems : problemsOf(pipelineSteps, given, "steps") };
+}
+
+async function toStep(row: StepRow, index: number): Promise<{ step: object; problems: Problem[] }> {
+  const at = `steps.${index}`;
+  const { value, problem } = await parse(row.more.trim() || "{}");
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const more = isObject ? (value as Record<string, unknown>) : {};
+  const problems: Problem[] = [];
+  if (problem || !isObject)
+    problems.push({ field: `${at}.more`, message: `More members ${problem ?? "must be an object"}` });
+  const { environment, problems: ofLines } = readEnvironment(row.environment);
+  problems.push(...ofLines.map(({ message }) => ({ field: `${at}.env`, message })));
+  const step =
+    row.kind === "wait"
+      ? { ...more, type: "wait" }
+      : toCommandStep(row, more, ofLines.length > 0 ? {} : environment);
+  return { step, problems: [...problems, ...problemsOf(stepObject, step, at)] };
+}
+
+function toCommandStep(row: StepRow, more: object, environment: Record<string, string>): object {
+  const { label, command, queue } = row;
+  return {
+    ...more,
+    ...(label.trim() && { label: label.trim() }),
+    ...(command.trim() && { command }),
+    ...(queue.trim() && { agents: { queue: queue.trim() } }),
+    ...(row.environment.trim() && { env: environment }),
+  };
+}
+
+/** Checks the depth first. */
+async function parse(json: string): Promise<{ value?: unknown; problem?: string }> {
+  const problem = await findPayloadProblem(Buffer.from(json.toWellFormed()), maxDepth);
+  if (problem === "too_deep") return { problem: "are nested too deeply" };
+  return problem ? { problem: "are not valid JSON" } : { value: JSON.parse(json) };
+}
+
+/**
+ * What a button of the form does: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`.
+ * @returns undefined for the button that saves
+ * @throws Refusal 422
+ */
+export async function editSteps(draft: StepsDraft, pressed: string): Promise<StepsDraft | undefined> {
+  const [act = "", which = ""] = pressed.split(" ");
+  if (act === "rows" && draft.as === "json") return toRows(draft);
+  if (draft.as !== "rows") return undefined;
+  if (act === "json") return toJson(draft);
+  const { rows } = draft;
+  if (act === "add") {
+    const added: StepRow = { ...newRow, kind: which === "wait" ? "wait" : "command" };
+    return { as: "rows", rows: [...rows, added].slice(0, maxRows), focused: rows.length };
+  }
+  const index = Number(which);
+  const row = rows[index];
+  if (!["remove", "up", "down"].includes(act) || !row) return undefined;
+  const others = rows.toSpliced(index, 1);
+  if (act === "remove") return { as: "rows", rows: others, focused: Math.min(index, others.length - 1) };
+  const to = Math.min(Math.max(0, act === "up" ? index - 1 : index + 1), others.length);
+  return { as: "rows", rows: others.toSpliced(to, 0, row), focused: to };
+}
+
+/** @throws Refusal 422 */
+async function toRows(draft: StepsDraft): Promise<StepsDraft> {
+  const { given, problems } = await toSteps(draft);
+  if (problems.length > 0) throw validationFailed(...problems);
+  return draftOfSteps(pipelineSteps.parse(given));
+}
+
+/** Incomplete rows can be JSON; others cannot be written as it. @throws Refusal 422 */
+async function toJson(draft: StepsDraft): Promise<StepsDraft> {
+  const { given, problems } = await toSteps(draft);
+  const ofText = problems.filter(({ field }) => /\.(more|env)$/.test(field));
+  if (ofText.length > 0) throw validationFailed(...ofText);
+  return { as: "json", json: JSON.stringify(given, null, 2) };
+}

@@ -1,0 +1,337 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
+import { openEnvironment } from "../../../../shared/pipelines/environment.ts";
+import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import type { Step } from "../../../../shared/vocabulary.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import type { Answer } from "../../../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+import { assertRefused, read } from "../triggers/trigger-pages.ts";
+
+const at = "/organizations/acme";
+const newPath = `${at}/new-pipeline`;
+const one = { rows: "1", "step-0-kind": "command", "step-0-command": "make" };
+
+/** The values of the fields that a page shows, by name. */
+function valuesOf(answer: Answer): Record<string, string> {
+  const text = read(answer);
+  const inputs = [...text.matchAll(/<input\b[^>]*>/g)].map(([tag]) => [
+    /\bname="([^"]*)"/.exec(tag)?.[1] ?? "",
+    /\bvalue="([^"]*)"/.exec(tag)?.[1] ?? "",
+  ]);
+  const areas = [...text.matchAll(/<textarea\b[^>]*?name="([^"]*)"[^>]*>([^<]*)</g)].map(
+    ([, name, value]) => [name, value],
+  );
+  return Object.fromEntries([...inputs, ...areas]);
+}
+
+describeWithDatabase("the form of a pipeline", (database) => {
+  let pages: QueuePages;
+  /** Bob is a member, not an admin. */
+  let bob: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const find = (slug: string) => requirePipeline(pages.services.db, pages.acme.id, slug);
+  const fields = (given: Record<string, string> = {}) => ({
+    cluster: pages.acme.cluster.id,
+    ...one,
+    ...given,
+  });
+  const make = (name: string, steps: Step[] = [{ command: "make" }]) =>
+    createPipeline(pages.services, pages.actor, { name, clusterId: pages.acme.cluster.id, steps });
+
+  describe("that is new", () => {
+    it("creates what its fields say, by a member", async () => {
+      const answer = await bob.post(
+        newPath,
+        fields({
+          name: "The Shop",
+          description: "Every page of the shop",
+          repository: "git@example.com:shop.git",
+          branch: "trunk",
+          environment: "REGION=eu ",
+          rows: "3",
+          "step-0-label": "Test",
+          "step-0-command": "npm ci\r\nnpm test",
+          "step-0-queue": "default",
+          "step-0-environment": "CI=1\r\nNAME= a b",
+          "step-0-more": '{"timeout_in_minutes": 10, "retry": {"automatic": true}}',
+          "step-1-kind": "wait",
+          "step-2-command": "./deploy.sh",
+        }),
+      );
+
+      assert.equal(
+        answer.headers.get("location"),
+        `${at}/pipelines/the-shop?notice=pipeline_created`,
+        answer.text,
+      );
+      const made = await find("the-shop");
+      assert.deepEqual(
+        [made.name, made.description, made.repository, made.defaultBranch],
+        ["The Shop", "Every page of the shop", "git@example.com:shop.git", "trunk"],
+      );
+      assert.deepEqual(openEnvironment(pages.services.cipher, made.environmentSealed), { REGION: "eu " });
+      assert.deepEqual(made.steps, [
+        {
+          label: "Test",
+          command: "npm ci\nnpm test",
+          agents: { queue: "default" },
+          env: { CI: "1", NAME: " a b" },
+          timeout_in_minutes: 10,
+          retry: { automatic: [{ exit_status: "*", limit: 2 }] },
+        },
+        { type: "wait" },
+        { command: "./deploy.sh" },
+      ]);
+      const audited = { organizationId: pages.acme.id, subjects: { types: ["pipeline"], ids: [made.id] } };
+      const [event] = await listAuditEvents(pages.services.db, audited, 10);
+      assert.deepEqual([event?.event.action, event?.actor], ["created", "Bob"]);
+    });
+
+    it("takes steps as JSON by the rules of REST", async () => {
+      const { rows: _, ...rest } = fields({ name: "As JSON" });
+      const steps = '[{"commands": ["a", "b"], "id": "x"}, "wait", {"command": "c"}]';
+      assert.equal((await bob.post(newPath, { ...rest, steps })).status, 303);
+      assert.deepEqual((await find("as-json")).steps, [
+        { command: "a\nb", key: "x" },
+        { type: "wait" },
+        { command: "c" },
+      ]);
+
+      const refused = async (given: string, reason: string) =>
+        assertRefused(await bob.post(newPath, { ...rest, name: "Not", steps: given }), reason);
+      await refused('[{"command": "a"},', "Steps are not valid JSON.");
+      await refused("{}", "Steps must be a list.");
+      await refused("[]", "Steps can't be blank.");
+      await refused('[{"block": "Deploy?"}]', "Step block is not supported.");
+      await refused(`[{"plugins": ${"[".repeat(500)}${"]".repeat(500)}}]`, "Steps are nested too deeply.");
+    });
+
+    it("says each problem beside its field, and keeps what was typed", async () => {
+      const answer = await bob.post(
+        newPath,
+        fields({
+          name: " ",
+          slug: "Not A Slug",
+          repository: "--upload-pack=evil",
+          environment: "=1",
+          rows: "3",
+          "step-0-command": "",
+          "step-0-label": "l".repeat(256),
+          "step-1-command": "a",
+          "step-1-queue": "nowhere",
+          "step-1-environment": "no equals sign",
+          "step-2-command": "b",
+          "step-2-more": '{"timeout_in_minutes": "soon"}',
+        }),
+      );
+
+      assert.equal(answer.status, 422);
+      const beside = Object.fromEntries(
+        [...read(answer).matchAll(/class="problem" id="field-([^"]+)-problem">([^<]*)</g)].map(
+          ([, field, text]) => [field, text],
+        ),
+      );
+      assert.deepEqual(beside, {
+        name: "Name can't be blank.",
+        repository: "Repository must be an address, without control characters.",
+        environment:
+          "Line 1 of the environment variables must start with a name of letters, digits and _, not starting with a digit.",
+        "step-0-command": "Step command can't be blank.",
+        "step-0-label": "Step label is too long (maximum is 255 characters).",
+        "step-1-environment": "Line 1 of the environment variables has no = after a name.",
+        "step-2-more": "Step timeout_in_minutes must be a whole number from 0 to 525,600.",
+      });
+      const values = valuesOf(answer);
+      assert.equal(values["step-0-label"], "l".repeat(256));
+      assert.equal(values["step-1-queue"], "nowhere");
+      assert.equal(values["step-2-more"], '{"timeout_in_minutes": "soon"}');
+      assert.equal(values.slug, "Not A Slug");
+    });
+
+    it("refuses what the organization does not have, beside the field", async () => {
+      const refused = async (given: Record<string, string>, field: string, reason: string) => {
+        const answer = await bob.post(newPath, fields({ name: "Refused", ...given }));
+        assert.equal(answer.status, 422);
+        assert.match(read(answer), new RegExp(`id="field-${field}-problem">${reason}\\.<`));
+      };
+      await refused({ name: "Web" }, "slug", "Slug has already been taken");
+      await refused({ name: "…" }, "slug", "Slug can't be made of this name: give one");
+      await refused({ cluster: "x" }, "cluster", "Cluster must be a cluster of the organization");
+      await refused({ "step-0-command": " " }, "step-0-command", "Step command can't be blank");
+      await refused(
+        { rows: "2", "step-1-command": "a", "step-1-queue": "nowhere" },
+        "step-1-queue",
+        "Steps name the queue nowhere, which the cluster does not have",
+      );
+      await refused(
+        { "step-0-more": '{"concurrency": 1}' },
+        "step-0-more",
+        "Step concurrency is not supported",
+      );
+      await refused({ "step-0-more": "[]" }, "step-0-more", "More members must be an object");
+    });
+  });
+
+  describe("its buttons", () => {
+    const three = {
+      rows: "3",
+      ...{ "step-0-command": "a", "step-1-kind": "wait", "step-2-command": "c", "step-2-label": "C" },
+    };
+    const press = async (button: string, given: Record<string, string> = three) => {
+      const answer = await bob.post(newPath, fields({ name: "Unsaved", ...given, do: button }));
+      assert.equal(answer.status, 200, answer.text);
+      const values = valuesOf(answer);
+      assert.equal(values.name, "Unsaved");
+      const kinds = Array.from({ length: Number(values.rows) }, (_, index) =>
+        values[`step-${index}-kind`] === "wait" ? "wait" : values[`step-${index}-command`],
+      );
+      return { answer, kinds, values };
+    };
+
+    it("add, remove and move rows without saving", async () => {
+      assert.deepEqual((await press("add")).kinds, ["a", "wait", "c", ""]);
+      assert.deepEqual((await press("add wait")).kinds, ["a", "wait", "c", "wait"]);
+      assert.deepEqual((await press("remove 1")).kinds, ["a", "c"]);
+      assert.deepEqual((await press("up 2")).kinds, ["a", "c", "wait"]);
+      assert.deepEqual((await press("down 0")).kinds, ["wait", "a", "c"]);
+      assert.deepEqual((await press("up 0")).kinds, ["a", "wait", "c"]);
+      assert.deepEqual((await press("down 2")).kinds, ["a", "wait", "c"]);
+      assert.equal((await press("up 2")).values["step-1-label"], "C");
+      await assert.rejects(find("unsaved"));
+    });
+
+    it("turn rows into JSON and back", async () => {
+      const more = { ...three, "step-0-more": '{"parallelism": 2}' };
+      const { values } = await press("json", more);
+      assert.deepEqual(JSON.parse(values.steps ?? ""), [
+        { parallelism: 2, command: "a" },
+        { type: "wait" },
+        { label: "C", command: "c" },
+      ]);
+
+      const { rows: _, ...rest } = fields({ name: "Unsaved" });
+      const back = await bob.post(newPath, { ...rest, steps: values.steps ?? "", do: "rows" });
+      const again = valuesOf(back);
+      assert.deepEqual(
+        [again.rows, again["step-0-command"], again["step-1-kind"], again["step-2-label"]],
+        ["3", "a", "wait", "C"],
+      );
+      assert.match(again["step-0-more"] ?? "", /"parallelism": 2/);
+    });
+
+    it("keep JSON that no row can show", async () => {
+      const { rows: _, ...rest } = fields({ name: "Unsaved" });
+      const answer = await bob.post(newPath, { ...rest, steps: "[oops", do: "rows" });
+      assertRefused(answer, "Steps are not valid JSON.");
+      assert.equal(valuesOf(answer).steps, "[oops");
+    });
+  });
+
+  describe("that is saved", () => {
+    it("changes nothing if it is sent as it came", async () => {
+      const steps: Step[] = [
+        {
+          ...{
+            key: "k",
+            label: "All",
+            command: "a\n b",
+            agents: { queue: "default" },
+            env: { A: "x y", B: "" },
+          },
+          ...{
+            timeout_in_minutes: 5,
+            soft_fail: [1],
+            parallelism: 3,
+            plugins: [{ "docker#v5": { image: "node" } }],
+          },
+          retry: { manual: { allowed: false, permit_on_passed: true } },
+        },
+        { type: "wait", continue_on_failure: true },
+        { command: "b", env: { LINES: "1\n2" } },
+      ];
+      const { slug } = await make("Unchanged", steps);
+      await updatePipeline(pages.services, pages.actor, await find(slug), {
+        ...{ description: "Two\nlines", repository: "https://example.com/x.git", environment: { C: "1\n2" } },
+      });
+      const before = await find(slug);
+      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      const { csrf_token: _, ...values } = valuesOf(page);
+
+      const answer = await bob.post(`${at}/pipelines/${slug}/edit`, {
+        ...values,
+        cluster: before.clusterId,
+        environment_choice: "keep",
+      });
+
+      assert.equal(
+        answer.headers.get("location"),
+        `${at}/pipelines/${slug}?notice=pipeline_saved`,
+        answer.text,
+      );
+      assert.deepEqual(await find(slug), before);
+    });
+
+    it("replaces variables only when told, and shows no value", async () => {
+      const { slug } = await make("Variables");
+      const { services, actor } = pages;
+      await updatePipeline(services, actor, await find(slug), { environment: { TOKEN: "hidden-value" } });
+      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      assert.match(page.text, /<code>TOKEN<\/code>/);
+      assert.doesNotMatch(page.text, /hidden-value/);
+      const given = fields({ name: "Variables", environment_choice: "replace", environment: "NEW=1" });
+      assert.equal((await bob.post(`${at}/pipelines/${slug}/edit`, given)).status, 303);
+      assert.deepEqual(openEnvironment(services.cipher, (await find(slug)).environmentSealed), { NEW: "1" });
+    });
+
+    it("keeps steps that are too large for a page", async () => {
+      const { slug, steps } = await make("Large", [{ command: "x".repeat(60_000) }]);
+      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      assert.match(page.text, /too large for this page/);
+      const { rows: _, ...rest } = fields({ name: "Larger" });
+      assert.equal((await bob.post(`${at}/pipelines/${slug}/edit`, rest)).status, 303);
+      const saved = await find(slug);
+      assert.deepEqual([saved.name, saved.steps], ["Larger", steps]);
+    });
+
+    it("has at most 300 KB with as many steps as can be", async () => {
+      const { slug } = await make(
+        "Many",
+        Array.from({ length: 100 }, () => ({ label: "l", command: "x".repeat(350) })),
+      );
+      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      assert.match(page.text, /step-99-command/);
+      assert.ok(page.text.length < 300 * 1024, `${page.text.length}`);
+    });
+
+    it("is not found by others, and deletes after a confirmation", async () => {
+      const trigger = await pages.acme.trigger({}, (await make("Doomed")).slug);
+      const path = `${at}/pipelines/doomed`;
+      const globex = await pages.visitor(pages.bob);
+      for (const page of ["edit", "delete"])
+        assert.equal((await globex.get(`/organizations/globex/pipelines/doomed/${page}`)).status, 404);
+      assert.equal((await bob.get(`${at}/pipelines/nope/edit`)).status, 404);
+      await buildWebhook(pages, trigger.path, "{}");
+
+      assertRefused(
+        await bob.post(`${path}/delete`),
+        `Pipeline has 1 unfinished jobs. <a href="${path}">Wait for its builds, or cancel them</a>.`,
+      );
+      await bob.post(`${path}/builds/1/cancel`);
+      assert.match((await bob.get(`${path}/delete`)).text, /Delete the pipeline Doomed\?/);
+      const answer = await bob.post(`${path}/delete`);
+
+      assert.equal(answer.headers.get("location"), `${at}/pipelines?notice=pipeline_deleted`);
+      assert.equal((await bob.get(path)).status, 404);
+    });
+  });
+});
