@@ -51,6 +51,23 @@ export type Scope = keyof typeof scopeWords;
 
 export const scopes = Object.keys(scopeWords) as Scope[];
 
+/** Scopes that an operation of the REST API needs. */
+export const usedScopes: readonly Scope[] = [
+  "read_pipelines",
+  "read_builds",
+  "read_build_logs",
+  "read_job_env",
+  "read_agents",
+  "read_clusters",
+  "read_organizations",
+  "read_user",
+  "write_pipelines",
+  "write_builds",
+  "write_build_logs",
+  "write_agents",
+  "write_clusters",
+];
+
 /** Scopes for admins only. */
 const adminScopes: readonly string[] = [
   "write_clusters",

@@ -1,13 +1,14 @@
 import { createOwnAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { scopes, scopeWords } from "../../../shared/accounts/scopes.ts";
+import { type Scope, scopes, scopeWords, usedScopes } from "../../../shared/accounts/scopes.ts";
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
-import { CsrfField, Field, FormError, Select } from "../ui/form.tsx";
+import { CopyField } from "../ui/copy-field.tsx";
+import { CsrfField, DefaultButton, Field, FormError, Select } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
@@ -21,12 +22,28 @@ const lifetimes = [
 ] as const;
 const defaultLifetime = "90";
 
+const isRead = (scope: string) => scope.startsWith("read_");
+const unusedScopes = scopes.filter((scope) => !usedScopes.includes(scope));
+
+/** Buttons that choose several scopes at once. */
+const presets: Record<string, { label: string; scopes: readonly Scope[] }> = {
+  read: { label: "Read everything", scopes: usedScopes.filter(isRead) },
+  builds: {
+    label: "Make and watch builds",
+    scopes: ["read_pipelines", "read_builds", "read_build_logs", "write_builds"],
+  },
+  all: { label: "Everything", scopes: usedScopes },
+  none: { label: "Nothing", scopes: [] },
+};
+
 interface Draft {
   id: string;
   description: string;
   organizationId: string;
   scopes: string[];
   days: string;
+  /** The one that was just chosen. */
+  preset?: string;
 }
 
 /** GET …/api-access-tokens/new */
@@ -44,10 +61,18 @@ export function newAccessTokenPage(services: Services) {
   });
 }
 
-/** POST …/api-access-tokens/new. Only this answer shows the token. */
+/** POST …/api-access-tokens/new {id, description, organization, days, scopes, preset}. Only this answer shows the token. */
 export function createToken(services: Services, bodies: Bodies) {
   return signedInAction(services, bodies, async (request, form) => {
     const draft = readDraft(form, services);
+    const preset = form.get("preset") ?? "";
+    if (Object.hasOwn(presets, preset)) {
+      const chosen = { ...draft, scopes: [...(presets[preset]?.scopes ?? [])], preset };
+      return newTokenForm(request.visitor, {
+        organizations: await loadOrganizations(services, request),
+        draft: chosen,
+      });
+    }
     const outcome = await tryForm(
       () =>
         createOwnAccessToken(services, request.user.id, {
@@ -102,6 +127,7 @@ function newTokenForm(
           <CsrfField visitor={visitor} />
           <input type="hidden" name="id" value={draft.id} />
           <FormError problems={problems} />
+          <DefaultButton />
           <Field
             label="Name"
             name="description"
@@ -118,17 +144,31 @@ function newTokenForm(
             options={[["", "Choose one"], ...organizations.map(({ id, name }) => [id, name] as const)]}
           />
           <Select label="Works for" name="days" value={draft.days} options={lifetimes} />
-          <fieldset class="scope-choices">
-            <legend>What may it do?</legend>
-            {scopes.map((scope) => (
-              <label class="check" key={scope}>
-                <input type="checkbox" name="scopes" value={scope} checked={draft.scopes.includes(scope)} />
-                <span>
-                  {scopeWords[scope]} <code>{scope}</code>
-                </span>
-              </label>
-            ))}
-          </fieldset>
+          <section aria-labelledby="scopes">
+            <h2 id="scopes">What may it do?</h2>
+            <p class="actions">
+              {Object.entries(presets).map(([name, { label }]) => (
+                <button
+                  key={name}
+                  type="submit"
+                  name="preset"
+                  value={name}
+                  class="secondary"
+                  formNoValidate
+                  autofocus={name === draft.preset}
+                >
+                  {label}
+                </button>
+              ))}
+            </p>
+            <Scopes legend="Read" of={usedScopes.filter(isRead)} chosen={draft.scopes} />
+            <Scopes legend="Write" of={usedScopes.filter((scope) => !isRead(scope))} chosen={draft.scopes} />
+            <details class="fold" open={unusedScopes.some((scope) => draft.scopes.includes(scope))}>
+              <summary>Scopes that nothing here needs</summary>
+              <p>They are known, so that clients may ask for them, but no operation needs them.</p>
+              <Scopes legend="Without an operation" of={unusedScopes} chosen={draft.scopes} />
+            </details>
+          </section>
           <p class="actions">
             <button type="submit">Create token</button>
           </p>
@@ -138,21 +178,33 @@ function newTokenForm(
   };
 }
 
+function Scopes({ legend, of, chosen }: { legend: string; of: readonly Scope[]; chosen: string[] }) {
+  return (
+    <fieldset class="scope-choices">
+      <legend>{legend}</legend>
+      {of.map((scope) => (
+        <label class="check" key={scope}>
+          <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />
+          <span>
+            {scopeWords[scope]} <code>{scope}</code>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 function created({ description }: Draft, token: string): PageContent {
   return {
     title: "Token created",
+    script: "copy.js",
     content: (
       <div class="narrow">
         <h1>Token created</h1>
         <p>
           This is “{description}”. <strong>Copy it now: it is not shown again.</strong>
         </p>
-        <p class="field">
-          <label for="token">Token</label>
-          <textarea id="token" class="secret" rows={2} readOnly autocomplete="off" spellcheck={false}>
-            {token}
-          </textarea>
-        </p>
+        <CopyField id="token" label="Token" rows={2} value={token} />
         <p class="actions">
           <a class="button" href={patterns.accessTokens}>
             I have copied it

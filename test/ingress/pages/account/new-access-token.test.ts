@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { restOperations } from "../../../../ingress/api/operations.ts";
+import { usedScopes } from "../../../../shared/accounts/scopes.ts";
+import type { FilterTests } from "../../../../shared/triggers/filter/filter-tests.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { type Visitor, visitor } from "../../../helpers/visitor.ts";
@@ -31,6 +34,34 @@ describeWithDatabase("POST /user/api-access-tokens/new", (database) => {
     const answers = await Promise.all([send(fields), send(fields), send(fields)]);
 
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
+  });
+
+  it("chooses the scopes of a preset without creating a token, and keeps the rest", async () => {
+    const fields = await newForm("Script");
+    const chosen = ({ text }: { text: string }) =>
+      [...text.matchAll(/<input type="checkbox" name="scopes" value="(\w+)" checked/g)].map(
+        ([, name]) => name,
+      );
+
+    const answer = await send({ ...fields, days: "30", preset: "builds" });
+
+    assert.equal(answer.status, 200);
+    assert.deepEqual(chosen(answer), ["read_pipelines", "read_builds", "read_build_logs", "write_builds"]);
+    assert.match(answer.text, /value="Script".*<option value="30" selected/s);
+    assert.match(answer.text, new RegExp(`<option value="${acme.id}" selected`));
+    assert.deepEqual(chosen(await send({ ...fields, preset: "none" })), []);
+    assert.deepEqual(chosen(await send({ ...fields, preset: "all" })).sort(), [...usedScopes].sort());
+    assert.match((await ada.get("/user/api-access-tokens")).text, /You have no tokens yet|Once/);
+    assert.doesNotMatch((await ada.get("/user/api-access-tokens")).text, /Script/);
+  });
+
+  it("folds away the scopes that no operation needs", async () => {
+    const needed = restOperations(world.services, {} as FilterTests).flatMap(({ scope }) => scope ?? []);
+    assert.deepEqual([...usedScopes].sort(), [...new Set(needed)].sort());
+    const { text } = await ada.get("/user/api-access-tokens/new");
+    const [, folded = ""] = text.split('<details class="fold">');
+    assert.match(folded, /value="read_suites"/);
+    assert.doesNotMatch(folded, /value="read_builds"/);
   });
 
   it("answers 400 to a name with a NUL", async () => {
