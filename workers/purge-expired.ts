@@ -1,4 +1,5 @@
 import { purgeAuditEvents } from "../shared/accounts/audit.ts";
+import { purgeInvitations } from "../shared/accounts/invitations.ts";
 import { purgeSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { purgeAgents } from "../shared/agents/lost.ts";
@@ -15,9 +16,10 @@ export async function purgeExpired(services: Services): Promise<void> {
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);
+  const invitations = await purgeInvitations(services);
   const agents = await purgeAgents(services);
   services.log.info(
-    { builds, deliveries, refused, auditEvents, tokens, sessions, agents },
+    { builds, deliveries, refused, auditEvents, tokens, sessions, invitations, agents },
     "purged what is past its retention",
   );
 }

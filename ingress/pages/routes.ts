@@ -38,6 +38,10 @@ import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } fro
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
+import { changeRole, redirectToMembers, removeMemberForm, removeMemberPage } from "./members/act.tsx";
+import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
+import { joinForm, joinPage } from "./members/join.tsx";
+import { membersPage } from "./members/list.tsx";
 import { auditPage } from "./organization/audit.tsx";
 import { home } from "./organization/home.tsx";
 import { deletePipelinePage, removePipeline } from "./pipelines/delete.tsx";
@@ -84,6 +88,7 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.avatar]: { GET: avatar },
     [patterns.home]: { GET: home },
     [patterns.signIn]: { GET: signInPage, POST: signIn },
+    [patterns.invitation]: { GET: joinPage, POST: joinForm },
     [patterns.signOut]: { POST: signOut },
     [patterns.password]: { GET: passwordPage, POST: savePassword },
     [patterns.enterCode]: { GET: enterCodePage, POST: enterCode },
@@ -147,6 +152,11 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.stopAgentPage]: { GET: redirectToAgent, POST: stopAgentForm },
     [patterns.pauseAgentPage]: { GET: redirectToAgent, POST: pauseAgentForm },
     [patterns.resumeAgentPage]: { GET: redirectToAgent, POST: resumeAgentForm },
+    [patterns.membersPage]: { GET: membersPage },
+    [patterns.memberRolePage]: { GET: redirectToMembers, POST: changeRole },
+    [patterns.removeMemberPage]: { GET: removeMemberPage, POST: removeMemberForm },
+    [patterns.invitationsPage]: { GET: redirectToMembers, POST: createInvitation },
+    [patterns.revokeInvitationPage]: { GET: redirectToMembers, POST: revokeInvitationForm },
     [patterns.auditPage]: { GET: auditPage },
     [patterns.events]: { GET: (services) => liveEvents(services, isClosing) },
   } satisfies Partial<Record<Pattern, Makers>>;

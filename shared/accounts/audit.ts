@@ -27,6 +27,7 @@ export interface AuditSubject {
     | "grant"
     | "user"
     | "member"
+    | "invitation"
     | "organization";
   id: string;
   /** A label, key, slug or email address. Never a secret. */

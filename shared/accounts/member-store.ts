@@ -1,5 +1,13 @@
-import { and, asc, eq, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import {
+  capTotal,
+  countUpTo,
+  type ListedRows,
+  type ListPage,
+  listedRows,
+  readerFor,
+} from "../db/list-page.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
@@ -115,6 +123,87 @@ export async function listMembers(db: Db, organizationId: string) {
     .innerJoin(users, eq(users.id, members.userId))
     .where(eq(members.organizationId, organizationId))
     .orderBy(asc(users.email));
+}
+
+export interface ListedMember {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  isDeactivated: boolean;
+  createdAt: Date;
+}
+
+/** In the order in which they joined. */
+export async function listMembersPage(
+  db: Db,
+  organizationId: string,
+  page: ListPage,
+): Promise<ListedRows<ListedMember>> {
+  const { members, users } = db.tables;
+  const { limit, offset, after } = page;
+  const where = eq(members.organizationId, organizationId);
+  const total = capTotal(await countUpTo(db, members, where));
+  const start = after && sql.param(new Date(after.number), members.createdAt);
+  const rows = await readerFor(db, after ? 0 : offset)
+    .select({ member: members, user: users })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(
+      and(
+        where,
+        after &&
+          sql`(${members.createdAt}, ${members.userId}) > (${start}, ${sql.param(after.id, members.userId)})`,
+      ),
+    )
+    .orderBy(asc(members.createdAt), asc(members.userId))
+    .limit(limit + 1)
+    .offset(after ? 0 : offset);
+  const listed = rows.map(({ member, user: { id, email, name, deactivatedAt } }): ListedMember => {
+    return {
+      id,
+      email,
+      name,
+      role: member.role,
+      isDeactivated: deactivatedAt !== null,
+      createdAt: member.createdAt,
+    };
+  });
+  const positionOf = ({ createdAt, id }: ListedMember) => ({ number: createdAt.getTime(), id });
+  return listedRows(listed, page, { total, positionOf });
+}
+
+export async function findMember(
+  db: Db,
+  organizationId: string,
+  userId: string,
+): Promise<{ id: string; email: string; name: string; role: Role } | undefined> {
+  const { members, users } = db.tables;
+  const [found] = await db
+    .select({ id: users.id, email: users.email, name: users.name, role: members.role })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
+  return found;
+}
+
+/** True if an admin who can sign in is left without this one. */
+export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
+  const { members, users } = tx.tables;
+  const others = await tx
+    .select({ id: users.id })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(
+      and(
+        eq(members.organizationId, organizationId),
+        sql`${members.role} = 'admin'`, // as in the index
+        ne(members.userId, userId),
+        isNull(users.deactivatedAt),
+      ),
+    )
+    .limit(1);
+  return others.length > 0;
 }
 
 export async function insertMember(

@@ -1,9 +1,11 @@
 import type { Tx } from "../db/database.ts";
-import { Refusal, validationFailed } from "../refusal.ts";
+import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
-import { deleteMember, findRole, insertMember, setRoleIfMember } from "./member-store.ts";
+import { type Actor, audit } from "./audit.ts";
+import { deleteMember, findRole, hasOtherAdmin, insertMember, setRoleIfMember } from "./member-store.ts";
+import { lockOrganization } from "./organization-store.ts";
 import { auditAsOperator, requireOrganization } from "./organizations.ts";
 import { requireUser } from "./users.ts";
 
@@ -31,12 +33,63 @@ export async function updateMember(services: Services, input: Membership): Promi
  * @throws Refusal 404
  */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
-  await changeMember(services, input, "removed", async (tx, ids) => {
-    // First: creating a token locks the membership, so no new token escapes.
-    const wasMember = await deleteMember(tx, ids.organizationId, ids.userId);
-    await revokeTokensOfMember(tx, ids.organizationId, ids.userId, services.clock.now());
-    return wasMember;
+  await changeMember(services, input, "removed", endMembership);
+}
+
+export interface MemberOfPage {
+  id: string;
+  email: string;
+}
+
+/**
+ * An admin changes a role.
+ * @throws Refusal 404; 422 for the last admin
+ */
+export async function setRole(
+  services: Services,
+  actor: Actor,
+  { id, email }: MemberOfPage,
+  role: Role,
+): Promise<void> {
+  const { organization } = actor;
+  await services.db.transaction(async (tx) => {
+    await lockOrganization(tx, organization.id);
+    if (role !== "admin") await requireOtherAdmin(tx, organization.id, id);
+    if (!(await setRoleIfMember(tx, organization.id, id, role))) throw notFound("member");
+    await audit(tx, actor, `made ${role}`, { type: "member", id, name: email });
   });
+}
+
+/**
+ * An admin removes a member, and with it the member's grants and tokens.
+ * @throws Refusal 404; 422 for the last admin
+ */
+export async function expelMember(
+  services: Services,
+  actor: Actor,
+  { id, email }: MemberOfPage,
+): Promise<void> {
+  const { organization } = actor;
+  await services.db.transaction(async (tx) => {
+    await lockOrganization(tx, organization.id);
+    await requireOtherAdmin(tx, organization.id, id);
+    if (!(await endMembership(tx, { organizationId: organization.id, userId: id }))) throw notFound("member");
+    await audit(tx, actor, "removed", { type: "member", id, name: email });
+  });
+}
+
+/** Nobody else could make another admin in the browser. @throws Refusal 422 */
+async function requireOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<void> {
+  if (await hasOtherAdmin(tx, organizationId, userId)) return;
+  if ((await findRole(tx, organizationId, userId)) !== "admin") return;
+  throw unprocessable({ field: "", message: "The last admin stays: make somebody else an admin first" });
+}
+
+/** The membership goes first: creating a token locks it, so no new token escapes. */
+async function endMembership(tx: Tx, { organizationId, userId }: { organizationId: string; userId: string }) {
+  const wasMember = await deleteMember(tx, organizationId, userId);
+  await revokeTokensOfMember(tx, organizationId, userId, tx.now);
+  return wasMember;
 }
 
 async function changeMember<T extends Omit<Membership, "role">>(

@@ -3,6 +3,7 @@ import { operatorNetworks } from "../crypto/passwords.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
+import type { CallerNetworks } from "../runtime/places.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Role } from "../vocabulary.ts";
 import { insertMember, listMemberships } from "./member-store.ts";
@@ -23,36 +24,49 @@ export function passwordProblems(password: string): Problem[] {
   return [{ field: "password", message: "Password is too long (maximum is 1,000 characters)" }];
 }
 
-/** @throws Refusal 404 for the organization, 422 */
-export async function createUser(
-  services: Services,
-  input: { email: string; name: string; password: string; organization: string; role: Role },
+export interface NewUser {
+  email: string;
+  name: string;
+  password: string;
+}
+
+/**
+ * Checks and hashes. Takes a place for the password.
+ * @throws Refusal 422, 429, 503
+ */
+export async function prepareUser(
+  { passwords, clock }: Services,
+  { name, password, ...input }: NewUser,
+  caller: CallerNetworks,
 ): Promise<User> {
   const email = normalizeEmail(input.email);
-  const problems = [
-    ...emailProblems(email),
-    ...nameProblems(input.name),
-    ...passwordProblems(input.password),
-  ];
+  const problems = [...emailProblems(email), ...nameProblems(name), ...passwordProblems(password)];
   if (problems.length > 0) throw validationFailed(...problems);
-
-  const now = services.clock.now();
-  const user: User = {
+  const now = clock.now();
+  return {
     id: newId(now),
     email,
-    name: input.name,
-    passwordHash: await services.passwords.hash(input.password, operatorNetworks),
+    name,
+    passwordHash: await passwords.hash(password, caller),
     operatorOfId: null,
     deactivatedAt: null,
     createdAt: now,
   };
+}
+
+/** @throws Refusal 404 for the organization, 422 */
+export async function createUser(
+  services: Services,
+  input: NewUser & { organization: string; role: Role },
+): Promise<User> {
+  const user = await prepareUser(services, input, operatorNetworks);
   await services.db.transaction(async (tx) => {
     const organization = await requireOrganization(tx, input.organization);
-    if (await findUser(tx, email))
+    if (await findUser(tx, user.email))
       throw validationFailed({ field: "email", message: "Email has already been taken" });
     await insertUser(tx, user);
     const ids = { organizationId: organization.id, userId: user.id };
-    await insertMember(tx, { ...ids, role: input.role, createdAt: now });
+    await insertMember(tx, { ...ids, role: input.role, createdAt: user.createdAt });
     await auditUser(tx, user, "created");
   });
   return user;

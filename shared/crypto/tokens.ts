@@ -12,6 +12,7 @@ export const tokenPrefixes = {
   deviceCode: "sbdc_",
   clientSecret: "sbcs_",
   session: "sbss_",
+  invitation: "sbin_",
   trigger: "sbtr_",
   job: "sbjt_",
   agentRegistration: "sbct_",

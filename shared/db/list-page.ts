@@ -76,7 +76,8 @@ export async function listCreated<T extends CreatedTable>(
   return listedRows(rows, page, { total, positionOf: positionByCreation });
 }
 
-async function countUpTo(db: Reader, table: SQLiteTable, where: SQL | undefined): Promise<number> {
+/** Counts no further than `maxCounted` + 1. */
+export async function countUpTo(db: Reader, table: SQLiteTable, where: SQL | undefined): Promise<number> {
   const some = db
     .select({ one: sql`1`.as("one") })
     .from(table)

@@ -11,7 +11,7 @@ import { noticeText } from "./notices.ts";
 import type { Crumb, PageContext } from "./page-context.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
-export type Section = "pipelines" | "builds" | "clusters" | "audit";
+export type Section = "pipelines" | "builds" | "clusters" | "members" | "audit";
 export type Script = "copy.js" | "log.js" | "once.js";
 
 interface PageProps {
@@ -99,6 +99,7 @@ function OrganizationBar({
         {link("pipelines", patterns.pipelinesPage, "Pipelines")}
         {link("builds", patterns.buildsPage, "Builds")}
         {link("clusters", patterns.clustersPage, "Clusters")}
+        {link("members", patterns.membersPage, "Members")}
         {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
       </div>
     </nav>

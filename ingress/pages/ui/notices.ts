@@ -2,6 +2,11 @@
 const notices = {
   signed_out: "You have signed out.",
   password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
+  joined: "You have joined. Welcome!",
+  role_changed: "The role is changed.",
+  member_removed: "The member is removed.",
+  invitation_revoked: "The invitation is revoked. Its link no longer works.",
+  invitation_shown: "That invitation was created already. Its link is not shown again.",
   access_revoked: "Access is revoked. Its tokens no longer work.",
   token_revoked: "The token is revoked. It no longer works.",
   build_canceled: "You have canceled the build.",

@@ -1,0 +1,80 @@
+import { and, asc, eq, gt, inArray, lte } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Invitation = Tables["invitations"]["$inferSelect"];
+
+/** Open ones, oldest first. */
+export async function listOpenInvitations(
+  db: Db | Tx,
+  organizationId: string,
+  { now, limit }: { now: Date; limit: number },
+): Promise<Invitation[]> {
+  const { invitations } = db.tables;
+  return db
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.organizationId, organizationId), gt(invitations.expiresAt, now)))
+    .orderBy(asc(invitations.createdAt), asc(invitations.id))
+    .limit(limit);
+}
+
+export async function findInvitationById(tx: Tx, id: string): Promise<Invitation | undefined> {
+  const { invitations } = tx.tables;
+  const [found] = await tx.select().from(invitations).where(eq(invitations.id, id));
+  return found;
+}
+
+/** With its organization and the name of who invites. */
+export async function findOpenInvitation(db: Db, tokenHash: string, now: Date) {
+  const { invitations, organizations, users } = db.tables;
+  const [found] = await db
+    .select({ invitation: invitations, organization: organizations, inviter: users.name })
+    .from(invitations)
+    .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
+    .innerJoin(users, eq(users.id, invitations.createdById))
+    .where(and(eq(invitations.tokenHash, tokenHash), gt(invitations.expiresAt, now)));
+  return found;
+}
+
+export async function insertInvitation(tx: Tx, invitation: Invitation): Promise<void> {
+  await tx.insert(tx.tables.invitations).values(invitation);
+}
+
+/** open → used. Of any number of simultaneous users of a link, exactly one gets the row. */
+export async function takeIfOpen(tx: Tx, tokenHash: string, now: Date): Promise<Invitation | undefined> {
+  const { invitations } = tx.tables;
+  const [taken] = await tx
+    .delete(invitations)
+    .where(and(eq(invitations.tokenHash, tokenHash), gt(invitations.expiresAt, now)))
+    .returning();
+  return taken;
+}
+
+export async function deleteIfPresent(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<Invitation | undefined> {
+  const { invitations } = tx.tables;
+  const [deleted] = await tx
+    .delete(invitations)
+    .where(and(eq(invitations.organizationId, organizationId), eq(invitations.id, id)))
+    .returning();
+  return deleted;
+}
+
+/** @returns the number deleted */
+export async function deleteExpiredInvitations(tx: Tx, now: Date, limit: number): Promise<number> {
+  const { invitations } = tx.tables;
+  const expired = tx
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(lte(invitations.expiresAt, now))
+    .limit(limit);
+  const deleted = await tx
+    .delete(invitations)
+    .where(inArray(invitations.id, expired))
+    .returning({ id: invitations.id });
+  return deleted.length;
+}
