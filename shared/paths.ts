@@ -47,6 +47,7 @@ export const patterns = {
   removeMemberPage: "/organizations/:org/members/:member/remove",
   invitationsPage: "/organizations/:org/invitations",
   revokeInvitationPage: "/organizations/:org/invitations/:invitation/revoke",
+  settingsPage: "/organizations/:org/settings",
   auditPage: "/organizations/:org/audit",
   pipelinesPage: "/organizations/:org/pipelines",
   newPipelinePage: "/organizations/:org/new-pipeline",

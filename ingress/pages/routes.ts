@@ -44,6 +44,7 @@ import { joinForm, joinPage } from "./members/join.tsx";
 import { membersPage } from "./members/list.tsx";
 import { auditPage } from "./organization/audit.tsx";
 import { home } from "./organization/home.tsx";
+import { saveSettings, settingsPage } from "./organization/settings.tsx";
 import { deletePipelinePage, removePipeline } from "./pipelines/delete.tsx";
 import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
@@ -157,6 +158,7 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.removeMemberPage]: { GET: removeMemberPage, POST: removeMemberForm },
     [patterns.invitationsPage]: { GET: redirectToMembers, POST: createInvitation },
     [patterns.revokeInvitationPage]: { GET: redirectToMembers, POST: revokeInvitationForm },
+    [patterns.settingsPage]: { GET: settingsPage, POST: saveSettings },
     [patterns.auditPage]: { GET: auditPage },
     [patterns.events]: { GET: (services) => liveEvents(services, isClosing) },
   } satisfies Partial<Record<Pattern, Makers>>;

@@ -33,10 +33,17 @@ export async function insertOrganization(tx: Tx, organization: Organization): Pr
   await tx.insert(tx.tables.organizations).values(organization);
 }
 
-export async function setOrganizationLimits(
+/** Locks the organization. */
+export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
+  const { organizations } = tx.tables;
+  const [locked] = await tx.lock(organizations, eq(organizations.id, id), "exclusive");
+  return locked;
+}
+
+export async function setOrganization(
   tx: Tx,
   id: string,
-  change: { deliveriesPerHour: number; features: Feature[] },
+  change: { name: string; deliveriesPerHour: number; features: Feature[] },
 ): Promise<void> {
   await tx.update(tx.tables.organizations).set(change).where(eq(tx.tables.organizations.id, id));
 }

@@ -8,12 +8,14 @@ import {
   findOrganization,
   insertOrganization,
   type Organization,
-  setOrganizationLimits,
+  setOrganization,
 } from "./organization-store.ts";
 import { findOperator, insertUser, type User } from "./user-store.ts";
 
 export const features: Feature[] = ["windows_hosted_agents", "custom_agent_images", "webhook_filtering"];
 
+/** As many as fit the column. */
+const maxDeliveriesPerHour = 1_000_000_000;
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Checks a name in addresses. */
@@ -72,22 +74,62 @@ function newOperator({ id, slug, createdAt }: Organization): User {
   };
 }
 
-/** @throws Refusal 404 */
+export interface OrganizationChange {
+  name?: string | undefined;
+  deliveriesPerHour?: number | undefined;
+  /** Absent ones stay. */
+  features: Partial<Record<Feature, boolean>>;
+}
+
+/** By the operator. @throws Refusal 404 */
 export async function updateOrganization(
   services: Services,
   slug: string,
-  change: { deliveriesPerHour?: number | undefined; features: Partial<Record<Feature, boolean>> },
+  change: OrganizationChange,
 ): Promise<Organization> {
   return services.db.transaction(async (tx) => {
-    const organization = await requireOrganization(tx, slug);
-    const updated = {
-      deliveriesPerHour: change.deliveriesPerHour ?? organization.deliveriesPerHour,
-      features: features.filter((name) => change.features[name] ?? organization.features.includes(name)),
-    };
-    await setOrganizationLimits(tx, organization.id, updated);
-    await auditOrganization(tx, organization, "updated");
-    return { ...organization, ...updated };
+    const updated = await applyChange(tx, await requireOrganization(tx, slug), change);
+    await auditOrganization(tx, updated, "updated");
+    return updated;
   });
+}
+
+/** By an admin. @throws Refusal 422 */
+export async function changeOrganization(
+  { db }: Services,
+  actor: Actor,
+  change: OrganizationChange,
+): Promise<Organization> {
+  const { name = actor.organization.name, deliveriesPerHour = 1 } = change;
+  const isLimit = Number.isInteger(deliveriesPerHour) && deliveriesPerHour > 0;
+  const problems = nameProblems(name);
+  if (!isLimit || deliveriesPerHour > maxDeliveriesPerHour)
+    problems.push({
+      field: "deliveries_per_hour",
+      message: `Deliveries per hour must be a whole number from 1 to ${maxDeliveriesPerHour.toLocaleString("en")}`,
+    });
+  if (problems.length > 0) throw validationFailed(...problems);
+  return db.transaction(async (tx) => {
+    const updated = await applyChange(tx, await requireOrganization(tx, actor.organization.slug), change);
+    const { id, slug } = updated;
+    await audit(tx, actor, "updated", { type: "organization", id, name: slug });
+    return updated;
+  });
+}
+
+async function applyChange(
+  tx: Tx,
+  organization: Organization,
+  {
+    name = organization.name,
+    deliveriesPerHour = organization.deliveriesPerHour,
+    ...change
+  }: OrganizationChange,
+): Promise<Organization> {
+  const isOn = (feature: Feature) => change.features[feature] ?? organization.features.includes(feature);
+  const updated = { name: name.trim(), deliveriesPerHour, features: features.filter(isOn) };
+  await setOrganization(tx, organization.id, updated);
+  return { ...organization, ...updated };
 }
 
 /** @throws Refusal 404 */

@@ -11,7 +11,7 @@ import { noticeText } from "./notices.ts";
 import type { Crumb, PageContext } from "./page-context.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
-export type Section = "pipelines" | "builds" | "clusters" | "members" | "audit";
+export type Section = "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
 export type Script = "copy.js" | "log.js" | "once.js";
 
 interface PageProps {
@@ -100,6 +100,7 @@ function OrganizationBar({
         {link("builds", patterns.buildsPage, "Builds")}
         {link("clusters", patterns.clustersPage, "Clusters")}
         {link("members", patterns.membersPage, "Members")}
+        {role === "admin" && link("settings", patterns.settingsPage, "Settings")}
         {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
       </div>
     </nav>

@@ -3,6 +3,7 @@ const notices = {
   signed_out: "You have signed out.",
   password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
   joined: "You have joined. Welcome!",
+  settings_saved: "The settings are saved.",
   role_changed: "The role is changed.",
   member_removed: "The member is removed.",
   invitation_revoked: "The invitation is revoked. Its link no longer works.",

@@ -1,0 +1,114 @@
+import { changeOrganization, features } from "../../../shared/accounts/organizations.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { Feature } from "../../../shared/vocabulary.ts";
+import type { Bodies } from "../../http/body.ts";
+import { Check, CsrfField, Field, FormError } from "../ui/form.tsx";
+import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
+
+interface SettingsDraft {
+  name: string;
+  deliveriesPerHour: string;
+  features: readonly string[];
+}
+
+const featureWords: Record<Feature, { label: string; hint: string }> = {
+  webhook_filtering: {
+    label: "Filters of triggers",
+    hint: "A trigger may have an expression, and only deliveries that match it make a build. When switched off, present filters still apply, and can only be removed.",
+  },
+  custom_agent_images: {
+    label: "Images of hosted agents",
+    hint: "A hosted Linux queue may name the image that its agents run in.",
+  },
+  windows_hosted_agents: {
+    label: "Hosted Windows agents",
+    hint: "New hosted queues may have Windows machines, if the operator runs agents for them.",
+  },
+};
+
+/** GET /organizations/:org/settings */
+export function settingsPage(services: Services) {
+  return memberPage(services, async (request) => {
+    requireAdmin(request);
+    const { name, deliveriesPerHour, features } = request.organization;
+    return show(request, { name, deliveriesPerHour: String(deliveriesPerHour), features });
+  });
+}
+
+/** POST … {name, deliveries_per_hour, feature…} */
+export function saveSettings(services: Services, bodies: Bodies) {
+  return adminAction(services, bodies, async (request, form) => {
+    const draft = {
+      name: (form.get("name") ?? "").trim(),
+      deliveriesPerHour: (form.get("deliveries_per_hour") ?? "").trim(),
+      features: form.getAll("feature"),
+    };
+    const outcome = await tryForm(
+      () =>
+        changeOrganization(services, request.actor, {
+          name: draft.name,
+          deliveriesPerHour: /^\d+$/.test(draft.deliveriesPerHour)
+            ? Number(draft.deliveriesPerHour)
+            : Number.NaN,
+          features: Object.fromEntries(features.map((name) => [name, draft.features.includes(name)])),
+        }),
+      { name: "name", deliveries_per_hour: "deliveries_per_hour" },
+    );
+    if ("problems" in outcome) return show(request, draft, outcome.problems);
+    return withNotice(settingsPath(request), "settings_saved");
+  });
+}
+
+function settingsPath({ organization }: MemberRequest): string {
+  return pathTo(patterns.settingsPage, { org: organization.slug });
+}
+
+function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProblems): PageContent {
+  const { organization, visitor } = request;
+  return {
+    title: "Settings",
+    status: problems ? 422 : 200,
+    within: { organization, section: "settings" },
+    content: (
+      <div class="narrow">
+        <h1>Settings of {organization.name}</h1>
+        <p class="quiet">
+          Its name in addresses is <code>{organization.slug}</code>, which stays.
+        </p>
+        <form method="post" action={settingsPath(request)}>
+          <CsrfField visitor={visitor} />
+          <FormError problems={problems} />
+          <Field label="Name" name="name" value={draft.name} maxLength={100} required problems={problems} />
+          <Field
+            label="Deliveries per hour"
+            name="deliveries_per_hour"
+            value={draft.deliveriesPerHour}
+            inputMode="numeric"
+            required
+            problems={problems}
+            hint="Webhooks that all triggers together take in any hour. Further ones are answered 429, and the sender may try again."
+          />
+          <fieldset>
+            <legend>Features</legend>
+            {features.map((name) => (
+              <Check
+                key={name}
+                name="feature"
+                value={name}
+                checked={draft.features.includes(name)}
+                {...featureWords[name]}
+              />
+            ))}
+          </fieldset>
+          <p class="actions">
+            <button type="submit">Save</button>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}

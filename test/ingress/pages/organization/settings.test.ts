@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
+import { requireOrganization } from "../../../../shared/accounts/organizations.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+const path = "/organizations/acme/settings";
+
+describeWithDatabase("the settings of an organization", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+  });
+  after(() => pages.close());
+
+  const read = () => requireOrganization(pages.services.db, "acme");
+
+  it("are changed by admins, in the audit log", async () => {
+    assert.match((await ada.get(path)).text, /value="acme".*value="1000000"/s);
+
+    const answer = await ada.post(path, [
+      ["name", " Acme & Sons "],
+      ["deliveries_per_hour", "450"],
+      ["feature", "webhook_filtering"],
+      ["feature", "windows_hosted_agents"],
+      ["feature", "admin"],
+    ]);
+
+    assert.equal(answer.headers.get("location"), `${path}?notice=settings_saved`, answer.text);
+    const { name, deliveriesPerHour, features } = await read();
+    assert.deepEqual(
+      [name, deliveriesPerHour, features],
+      ["Acme & Sons", 450, ["windows_hosted_agents", "webhook_filtering"]],
+    );
+    const [event] = await listAuditEvents(pages.services.db, { organizationId: pages.acme.id }, 1);
+    assert.deepEqual(
+      [event?.actor, event?.event.action, event?.event.subjectType],
+      ["Ada", "updated", "organization"],
+    );
+    await ada.post(path, { name: "Acme", deliveries_per_hour: "450" });
+    assert.deepEqual((await read()).features, []);
+  });
+
+  it("limit deliveries from the next one on", async () => {
+    const { path: deliver } = await pages.acme.trigger();
+    const send = () => fetch(pages.url + deliver, { method: "POST", headers: json, body: "{}" });
+    const json = { "content-type": "application/json" };
+    await ada.post(path, { name: "Acme", deliveries_per_hour: "1" });
+    assert.deepEqual([(await send()).status, (await send()).status], [201, 429]);
+    await ada.post(path, { name: "Acme", deliveries_per_hour: "1000" });
+    assert.equal((await send()).status, 201);
+  });
+
+  it("say what is wrong beside its field, and change nothing", async () => {
+    const before = await read();
+    for (const [field, value, reason] of [
+      ["name", " ", "Name can't be blank"],
+      ["name", "x".repeat(101), "Name is too long (maximum is 100 characters)"],
+      ["deliveries_per_hour", "0", "Deliveries per hour must be a whole number from 1 to 1,000,000,000"],
+      ["deliveries_per_hour", "1e3", "Deliveries per hour must be a whole number from 1 to 1,000,000,000"],
+      [
+        "deliveries_per_hour",
+        "9999999999",
+        "Deliveries per hour must be a whole number from 1 to 1,000,000,000",
+      ],
+    ] as const) {
+      const answer = await ada.post(path, { name: "Kept", deliveries_per_hour: "77", [field]: value });
+      assert.equal(answer.status, 422);
+      assert.ok(answer.text.includes(`id="field-${field}-problem">${reason}.`), answer.text);
+    }
+    assert.deepEqual(await read(), before);
+  });
+
+  it("are for admins only", async () => {
+    const bob = await pages.visitor(pages.bob);
+    assert.equal((await bob.get(path)).status, 403);
+    assert.equal((await bob.post(path, { name: "Mine", deliveries_per_hour: "1" })).status, 403);
+    assert.doesNotMatch((await bob.get("/organizations/acme/pipelines")).text, /acme\/settings/);
+    assert.equal((await bob.get("/organizations/globex/settings")).status, 404);
+  });
+});
