@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
 import { configurationFault } from "../../shared/runtime/exit-codes.ts";
+import { formatForPeople } from "../../shared/runtime/log-lines/for-people.ts";
 import type { PlannedProcess } from "./procfile.ts";
 
 export interface Supervised {
@@ -62,7 +63,8 @@ function printer(processes: PlannedProcess[]): (name: string, line: string) => v
       styleText(colors[index % colors.length] ?? "cyan", `[${name.padEnd(width)}]`),
     ]),
   );
-  return (name, line) => void process.stdout.write(`${prefixes.get(name)} ${line}\n`);
+  const format = process.stdout.isTTY ? formatForPeople(process.stdout) : (line: string) => line;
+  return (name, line) => void process.stdout.write(`${prefixes.get(name)} ${format(line)}\n`);
 }
 
 type Callbacks = Required<SuperviseOptions> & { giveUp: (reason: string) => void };

@@ -3,7 +3,8 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import { anyTokenPattern } from "../crypto/tokens.ts";
 import { DatabaseUnavailable, translateError } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
-import { throttleFaults } from "./log-throttle.ts";
+import { formatForPeople } from "./log-lines/for-people.ts";
+import { throttleFaults } from "./log-lines/throttle.ts";
 
 export type Log = Logger & {
   /** Logs a request at level info, five times faster than `info` would. */
@@ -26,9 +27,9 @@ const flushEveryMs = 200;
 /** A stuck reader blocks the process this long; then lines are lost. */
 const fullPipeMs = secondMs;
 
-/** Writes one JSON object per line. `close` writes the buffer. */
+/** Writes one JSON object per line, or short lines to a terminal. `close` writes the buffer. */
 export function openLog(options: { level: string; process: string }): { log: Log; close: () => void } {
-  const { write, flush } = bufferStdout();
+  const { write, flush } = bufferStdout(process.stdout.isTTY ? formatForPeople(process.stdout) : undefined);
   const timer = setInterval(flush, flushEveryMs);
   timer.unref();
   process.on("exit", flush);
@@ -42,7 +43,7 @@ export function openLog(options: { level: string; process: string }): { log: Log
 }
 
 /** Pino's own flush retries for ever and blocks the process when the reader of stdout has gone or the disk is full. */
-function bufferStdout() {
+function bufferStdout(format?: (line: string) => string) {
   let buffered = "";
 
   const flush = () => {
@@ -56,7 +57,7 @@ function bufferStdout() {
     }
   };
   const write = (line: string) => {
-    buffered += line;
+    buffered += format ? `${format(line)}\n` : line;
     if (buffered.length >= bufferBytes) flush();
   };
   return { write, flush };

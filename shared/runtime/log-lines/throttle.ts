@@ -1,5 +1,5 @@
 import type { LogFn, Logger } from "pino";
-import { secondMs } from "../durations.ts";
+import { secondMs } from "../../durations.ts";
 
 const warnLevel = 40;
 
