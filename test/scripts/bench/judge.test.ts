@@ -43,6 +43,13 @@ describe("npm run bench -- soak", () => {
     assert.deepEqual(growing(samplesOf(figuresAt)), []);
   });
 
+  it("waits until keys of device codes begin to expire", () => {
+    const phaseAt = (minute: number) => (minute < 20 ? "steady" : "flood");
+    const samples = samplesOf((minute) => ({ "Redis keys": Math.min(10, minute) * 100 }), phaseAt);
+
+    assert.ok(!growing(samples).some((title) => title.includes("keys")));
+  });
+
   for (const [column, growth] of [
     ["ingress MB", 5],
     ["worker heap MB", 1],
