@@ -1,20 +1,16 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
 import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
+import { storeInTurn } from "../../shared/builds/bounds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { uploadedPipeline } from "../../shared/pipelines/steps.ts";
-import { notFound, unavailable, unprocessable } from "../../shared/refusal.ts";
+import { notFound, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { openTurns, TurnRefused } from "../../shared/runtime/turns.ts";
 import { requireJobCall, requireLease } from "../auth/agent.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 import { limitPipelineUploads } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
-
-/** Storing an upload may take a second, in which others must get to the database. */
-const storing = { maxRunningPerOwner: 1, restFactor: 2, maxWaitingPerOwner: 50 };
-const retryAfterSeconds = 5;
 
 export const uploadBody = z.object({
   uuid: z
@@ -32,8 +28,6 @@ export const uploadState = z.object({ state: z.literal("applied") });
 
 /** `/v3/jobs/:id/pipelines`. Steps are added at once, so `?async=true` makes no difference. */
 export function pipelineHandlers(services: Services, bodies: Bodies) {
-  const turns = openTurns(storing);
-
   return {
     upload: defineHandler(async (event) => {
       const { build, lease } = await requireLease(services, event);
@@ -43,11 +37,7 @@ export function pipelineHandlers(services: Services, bodies: Bodies) {
         { schema: uploadBody, refuse: unprocessable },
       );
       const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
-      await turns
-        .take(build.organizationId, () => uploadPipeline(services, { build, lease }, upload))
-        .catch((error) => {
-          throw error instanceof TurnRefused ? unavailable(retryAfterSeconds) : error;
-        });
+      await storeInTurn(build.organizationId, () => uploadPipeline(services, { build, lease }, upload));
       return { state: "applied" };
     }),
 

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { type Actor, audit } from "../accounts/audit.ts";
+import type { Tx } from "../db/database.ts";
 import { environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import type { Services } from "../runtime/services.ts";
 import { optionalText } from "../validation.ts";
+import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { entryProblems } from "./meta-data.ts";
 import { createOneBuild } from "./rebuild.ts";
@@ -61,7 +63,7 @@ export async function createBuildByHand(
   const problems = newBuildProblems(config, { meta_data: input.meta_data });
   if (problems.length > 0) throw validationFailed(...problems);
 
-  const { build, changed } = await db.transaction(async (tx) => {
+  const make = async (tx: Tx) => {
     const made = await createOneBuild(tx, {
       pipelineId: pipeline.id,
       deliveryId: null,
@@ -78,7 +80,8 @@ export async function createBuildByHand(
     await tx.insertMany(tx.tables.metaData, entries);
     await audit(tx, actor, "created", auditSubject(made.build, pipeline));
     return made;
-  });
+  };
+  const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
   return requireBuild(db, pipeline, build.number);
 }

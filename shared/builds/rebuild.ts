@@ -4,6 +4,7 @@ import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environ
 import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
 import { type Build, listBuildsOfDeliveries } from "./store.ts";
@@ -21,7 +22,7 @@ export async function rebuild(
 ): Promise<BuildDetails> {
   const { db, events } = services;
   const { build: original } = await requireBuild(db, pipeline, number);
-  const { build, changed } = await db.transaction(async (tx) => {
+  const make = async (tx: Tx) => {
     const request: BuildRequest = {
       pipelineId: pipeline.id,
       deliveryId: original.deliveryId,
@@ -38,7 +39,8 @@ export async function rebuild(
     const made = await createOneBuild(tx, request);
     await audit(tx, actor, "created", auditSubject(made.build, pipeline));
     return made;
-  });
+  };
+  const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
   return requireBuild(db, pipeline, build.number);
 }

@@ -7,6 +7,7 @@ import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
+import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { newScriptJob } from "./new-jobs.ts";
@@ -88,7 +89,7 @@ async function retryJobs(
   choose: (tx: Tx, build: Build) => Promise<Job[]>,
 ): Promise<Job[]> {
   const now = clock.now();
-  const retries = await db.transaction(async (tx) => {
+  const retry = async (tx: Tx) => {
     const [present] = await lockBuilds(tx, [build.id]);
     if (!present) throw notFound("job");
     const chosen = await choose(tx, present);
@@ -103,7 +104,8 @@ async function retryJobs(
       auditSubject(build, pipeline),
     );
     return made;
-  });
+  };
+  const retries = await storeInTurn(build.organizationId, () => db.transaction(retry));
   events.publish(buildTopics(build, retries));
   return retries;
 }

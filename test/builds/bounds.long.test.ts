@@ -45,7 +45,7 @@ describeWithDatabase("the size of builds", (database) => {
   it("is at most 32 MB a page", async () => {
     const step = { command: "x".repeat(65_000), parallelism: 100 };
     const pipeline = await api.newPipeline({ steps: [step, step] });
-    await api.build(pipeline.id, 3);
+    for (let made = 0; made < 3; made++) await api.build(pipeline.id, 1);
     const list = (query: string) => api.send("GET", `/pipelines/${pipeline.slug}/builds${query}`);
 
     const refused = await list("");

@@ -1,5 +1,5 @@
+import { TooManyJobs } from "../../builds/bounds/too-many-jobs.ts";
 import { type BuildRequest, createBuilds } from "../../builds/create.ts";
-import { TooManyJobs } from "../../builds/too-many-jobs.ts";
 import type { Tx } from "../../db/database.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";

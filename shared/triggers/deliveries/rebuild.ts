@@ -1,7 +1,9 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
+import { storeInTurn } from "../../builds/bounds/store-in-turn.ts";
 import { auditSubject } from "../../builds/builds.ts";
 import { createOneBuild, listRebuilds, nextRebuild } from "../../builds/rebuild.ts";
 import type { Build } from "../../builds/store.ts";
+import type { Tx } from "../../db/database.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
@@ -22,7 +24,7 @@ export async function rebuildDelivery(
   expected?: number,
 ): Promise<Build> {
   const { db, events } = services;
-  const { build, changed } = await db.transaction(async (tx) => {
+  const make = async (tx: Tx) => {
     const present = await lockDelivery(tx, trigger.id, delivery.id);
     const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map(planBuild);
     if (!present || !plan) throw notFound("delivery");
@@ -42,7 +44,8 @@ export async function rebuildDelivery(
     const created = await createOneBuild(tx, request);
     await audit(tx, actor, "created", auditSubject(created.build, pipeline));
     return created;
-  });
+  };
+  const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
   events.publish([...changed, `trigger:${trigger.id}`]);
   return build;
 }

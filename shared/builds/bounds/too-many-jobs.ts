@@ -1,5 +1,5 @@
-import { countJobs, jobBytes, maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import { countJobs, jobBytes, maxJobBytes, maxJobsOfBuild } from "../../pipelines/steps.ts";
+import type { Pipeline } from "../../pipelines/store.ts";
 
 interface Request {
   deliveryId: string | null;
