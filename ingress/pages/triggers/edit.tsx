@@ -8,7 +8,15 @@ import { withNotice } from "../ui/notices.ts";
 import type { FormResult, PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { triggerFormOptions } from "./fields.tsx";
-import { fieldNames, readDraft, type TriggerDraft, TriggerFields, toChange, toDraft } from "./form.tsx";
+import {
+  fieldNames,
+  readDraft,
+  type TriggerDraft,
+  TriggerFields,
+  toChange,
+  toDraft,
+  withGeneratedSecret,
+} from "./form.tsx";
 import { type EditedTrigger, loadEditedTrigger, triggerPath } from "./load.ts";
 
 /** GET …/triggers/:trigger/edit */
@@ -25,6 +33,8 @@ export function saveTrigger(services: Services, bodies: Bodies) {
     const edited = await loadEditedTrigger(services, request);
     const { trigger } = edited;
     const draft = readDraft(form);
+    if (form.get("do") === "generate")
+      return editPage(request, edited, { draft: withGeneratedSecret(draft) });
     const outcome = await tryForm(
       async () =>
         updateTrigger(

@@ -122,13 +122,13 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
   return (
     <fieldset class="types">
       <legend>Type</legend>
-      {types.map(({ name, title, signature }) => (
+      {types.map(({ stored, name, title, signature }) => (
         <label class="check" key={name}>
           <input
             type="radio"
             name="type"
             value={name}
-            class={signature && "signs"}
+            class={signature && `signs ${stored}`}
             checked={name === value}
             required
           />
@@ -145,17 +145,18 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
 }
 
 /**
- * @param types titles of the types that sign deliveries
+ * The hint names the chosen sender: its style sheet hides the others.
+ * @param types those that sign deliveries
  * @param secretEnd undefined without a saved secret
  */
 export function VerificationField({
   types,
-  isVerified,
+  draft: { isVerified, secret, isGenerated },
   secretEnd,
   problems,
 }: {
-  types: string[];
-  isVerified: boolean;
+  types: TriggerType[];
+  draft: { isVerified: boolean; secret: string; isGenerated: boolean };
   secretEnd: string | undefined;
   problems: FormProblems;
 }) {
@@ -168,17 +169,41 @@ export function VerificationField({
         label="Verify deliveries"
         name="verify"
         checked={isVerified}
-        hint={`Take only what ${types.join(" or ")} signed with the secret.`}
+        hint={types.map(({ stored, title }) => (
+          <span key={stored} class={`sender ${stored}`}>
+            Take only what {title} signed with the secret.
+          </span>
+        ))}
       />
       <Field
         label={isNew ? "Secret" : "New secret"}
         name="secret"
-        type="password"
-        autocomplete="new-password"
+        class="mono"
+        {...(isGenerated
+          ? {
+              type: "text",
+              value: secret,
+              autocomplete: "off",
+              spellcheck: false,
+              autofocus: !problems.length,
+            }
+          : { type: "password", autocomplete: "new-password" })}
         maxLength={1000}
         problems={problems}
-        hint={isNew ? "The one that the sender signs with." : `Empty: the present one stays${endHint}.`}
+        hint={
+          isGenerated
+            ? "Copy it to the sender now: it is not shown again after you save."
+            : isNew
+              ? "The one that the sender signs with."
+              : `Empty: the present one stays${endHint}.`
+        }
       />
+      {isGenerated && <input type="hidden" name="generated" value="1" />}
+      <p class="actions">
+        <button type="submit" name="do" value="generate" class="secondary" formNoValidate>
+          Generate
+        </button>
+      </p>
     </fieldset>
   );
 }

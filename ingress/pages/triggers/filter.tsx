@@ -31,12 +31,14 @@ interface FilterForm extends FilterDraft {
   outcome?: FilterOutcome;
 }
 
-/** GET …/triggers/:trigger/filter?delivery=… */
+/** GET …/triggers/:trigger/filter?delivery=…&expression=… */
 export function filterPage(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);
-    const deliveryId = request.event.url.searchParams.get("delivery") ?? "";
-    return show(services, request, trigger, { expression: trigger.filter ?? "", deliveryId });
+    const { searchParams } = request.event.url;
+    const deliveryId = searchParams.get("delivery") ?? "";
+    const expression = searchParams.get("expression") ?? trigger.filter ?? "";
+    return show(services, request, trigger, { expression, deliveryId });
   });
 }
 
@@ -116,6 +118,9 @@ async function show(
             value={expression}
             problems={problems}
             maxLength={256}
+            class="code"
+            autocomplete="off"
+            spellcheck={false}
             hint="CEL, 256 bytes at most. Empty: every delivery builds."
           />
           {deliveries.length > 0 && (
@@ -164,7 +169,7 @@ function Outcome({ outcome }: { outcome: FilterOutcome }) {
       </p>
     );
   return (
-    <p class="notice" role="status">
+    <p class={outcome.verdict ? "notice" : "warning"} role="status">
       {outcome.verdict
         ? "True: this delivery would make a build."
         : "False: this delivery would make no build."}

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
@@ -6,7 +7,7 @@ import { newTriggerProblems, triggerChangeProblems } from "../../../shared/trigg
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
-import { Check, Field, FormError } from "../ui/form.tsx";
+import { Check, DefaultButton, Field, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
 import {
   checkFilter,
@@ -33,8 +34,9 @@ export interface TriggerDraft {
   replacesEnvironment: boolean;
   isVerified: boolean;
   filter: string;
-  /** Never sent back to the browser. */
+  /** Sent back to the browser only if it was generated, and shown then. */
   secret: string;
+  isGenerated: boolean;
 }
 
 /** `member`: the name in the REST API. */
@@ -91,6 +93,7 @@ export const emptyDraft: TriggerDraft = {
   isVerified: false,
   filter: "",
   secret: "",
+  isGenerated: false,
 };
 
 /** The form that edits a saved trigger, without its secrets. */
@@ -122,7 +125,13 @@ export function readDraft(form: URLSearchParams): TriggerDraft {
     isVerified: form.has("verify"),
     filter: field("filter").trim(),
     secret: field("secret"),
+    isGenerated: form.has("generated"),
   };
+}
+
+/** What the button Generate does: the form again, with a fresh secret. */
+export function withGeneratedSecret(draft: TriggerDraft): TriggerDraft {
+  return { ...draft, isVerified: true, secret: randomBytes(32).toString("base64url"), isGenerated: true };
 }
 
 /** @throws Refusal 422 */
@@ -209,16 +218,17 @@ export function TriggerFields({
   /** `kept`: the organization lost the feature, but the trigger has a filter. */
   filter: "available" | "kept" | "unavailable";
 }) {
-  const signingTypes = types.filter(({ signature }) => signature).map(({ title }) => title);
+  const signingTypes = types.filter(({ signature }) => signature);
   const environment = { value: draft.environment, problems };
   return (
     <>
       {problems.length > 0 && (
         <FormError problems={problems}>
           {asSentence(problems)}
-          {draft.secret && " The secret was not kept: please type it again."}
+          {draft.secret && !draft.isGenerated && " The secret was not kept: please type it again."}
         </FormError>
       )}
+      <DefaultButton />
       {!saved && <TypeField types={types} value={draft.type} />}
       {textFields.map(({ member, ...field }) => (
         <Field key={member} {...field} value={draft[field.name]} problems={problems} />
@@ -231,7 +241,7 @@ export function TriggerFields({
       {signingTypes.length > 0 && (
         <VerificationField
           types={signingTypes}
-          isVerified={draft.isVerified}
+          draft={draft}
           secretEnd={saved?.secretEnd}
           problems={problems}
         />

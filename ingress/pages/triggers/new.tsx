@@ -22,6 +22,7 @@ import {
   type TriggerDraft,
   TriggerFields,
   toNewTrigger,
+  withGeneratedSecret,
 } from "./form.tsx";
 import { loadPipelineOfTriggers } from "./load.ts";
 
@@ -43,6 +44,8 @@ export function addTrigger(services: Services, bodies: Bodies) {
     const pipeline = await loadPipelineOfTriggers(services, request);
     const draft = readDraft(form);
     const id = readFormId(services, form);
+    if (form.get("do") === "generate")
+      return newPage(services, request, { pipeline, id, draft: withGeneratedSecret(draft) });
     const outcome = await tryForm(
       async () =>
         createTrigger(

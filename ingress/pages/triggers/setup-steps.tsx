@@ -7,11 +7,15 @@ export interface Setup {
   trigger: Trigger;
   type: TriggerType;
   editPath: string;
+  /** Absent where the organization has no filters. */
+  filterPath: string | undefined;
   deliveriesPerHour: string;
   maxPayload: string;
 }
 
-export function GitHubSteps({ trigger, editPath }: Setup) {
+const withoutPing = 'webhook.headers.HTTP_X_GITHUB_EVENT != "ping"';
+
+export function GitHubSteps({ trigger, editPath, filterPath }: Setup) {
   return (
     <section aria-labelledby="steps">
       <h2 id="steps">At GitHub</h2>
@@ -43,7 +47,16 @@ export function GitHubSteps({ trigger, editPath }: Setup) {
           a filter leaves it out.
         </li>
         <li>
-          <strong>Add webhook</strong>. GitHub sends a <code>ping</code> at once, which makes a build too.
+          <strong>Add webhook</strong>. GitHub sends a <code>ping</code> at once, which makes a build too.{" "}
+          {filterPath && trigger.filter === null && (
+            <>
+              The filter{" "}
+              <a href={`${filterPath}?${new URLSearchParams({ expression: withoutPing })}`}>
+                <code>{withoutPing}</code>
+              </a>{" "}
+              leaves it out.
+            </>
+          )}
         </li>
       </ol>
     </section>

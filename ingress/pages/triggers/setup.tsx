@@ -20,6 +20,7 @@ export function triggerSetupPage(services: Services) {
       trigger,
       type,
       editPath: path(patterns.editTriggerPage),
+      filterPath: organization.features.includes("webhook_filtering") ? path(patterns.filterPage) : undefined,
       maxPayload: exactSize(config.maxPayloadBytes),
       deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
     };

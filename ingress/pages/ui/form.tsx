@@ -173,7 +173,7 @@ export function Check({
   name: string;
   value?: string;
   checked: boolean;
-  hint?: string;
+  hint?: ComponentChildren;
 }) {
   return (
     <label class="check">
