@@ -3,7 +3,7 @@ import { expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
-import { fanOutDispatchPause, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
+import { openDispatchFanOut, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import type { JobContract } from "../shared/jobs/define.ts";
 import { openClockGuard } from "../shared/runtime/clock-guard.ts";
@@ -27,6 +27,7 @@ export interface WorkerJobs {
 export function openWorkerJobs(services: Services): WorkerJobs {
   const builder = openDeliveryBuilder(services);
   const clockGuard = openClockGuard(services);
+  const fanOut = openDispatchFanOut(services);
   const jobs = [
     job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
@@ -41,7 +42,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       async () => (await clockGuard.isTrusted()) && expireDeviceCodes(services),
     ),
     job(contracts.recordUsage, () => recordUsage(services)),
-    job(contracts.fanOutDispatchPause, ({ queueId }) => fanOutDispatchPause(services, queueId)),
+    job(contracts.fanOutDispatchPause, ({ queueId }) => fanOut(queueId)),
     job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
     job(contracts.loseUnseenAgents, async () => (await clockGuard.isRight()) && loseUnseenAgents(services)),
     job(contracts.timeOutJobs, async () => (await clockGuard.isRight()) && timeOutJobs(services)),

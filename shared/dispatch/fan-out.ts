@@ -32,6 +32,29 @@ export async function fanOutDispatchPause({ db, events }: Services, queueId: str
   events.publish([`queue:${queueId}`]);
 }
 
+/**
+ * Returns `fanOutDispatchPause`, of which one runs for a queue at a time: two would wait for each other's rows, and for
+ * many jobs `requeueDispatchPauses` sends another every 15 seconds. What is asked for meanwhile runs afterwards, once.
+ */
+export function openDispatchFanOut(services: Services): (queueId: string) => Promise<void> {
+  /** By queue whose fan-out runs: whether another was asked for. */
+  const running = new Map<string, boolean>();
+  return async (queueId) => {
+    if (running.has(queueId)) {
+      running.set(queueId, true);
+      return;
+    }
+    try {
+      do {
+        running.set(queueId, false);
+        await fanOutDispatchPause(services, queueId);
+      } while (running.get(queueId));
+    } finally {
+      running.delete(queueId);
+    }
+  };
+}
+
 /** Changes the next jobs with an outdated mark. Returns lastJobId if there may be more. */
 async function markNextJobs(
   tx: Tx,

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out.ts";
-import { fanOutDispatchPause, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
+import {
+  fanOutDispatchPause,
+  openDispatchFanOut,
+  requeueDispatchPauses,
+} from "../../shared/dispatch/fan-out.ts";
 import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { openTaker } from "../helpers/agent.ts";
@@ -82,6 +86,34 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     };
     await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send: runAtOnce } });
   }
+
+  it("is fanned out to once, and again after a change, when a fan-out is asked for while another runs", async () => {
+    const of = await waiting(1, 120);
+    const [id = ""] = of.ids;
+    await dispatch(id, "pause");
+    const { services } = api.world;
+    const begun = Promise.withResolvers<void>();
+    const resumed = Promise.withResolvers<void>();
+    let transactions = 0;
+    const transaction: Services["db"]["transaction"] = async (work) => {
+      transactions++;
+      begun.resolve();
+      await resumed.promise;
+      return services.db.transaction(work);
+    };
+    const start = openDispatchFanOut({ ...services, db: { ...services.db, transaction } });
+
+    const first = start(id);
+    await begun.promise;
+    await start(id);
+    const whileRunning = transactions;
+    await dispatch(id, "resume");
+    resumed.resolve();
+    await first;
+
+    assert.equal(whileRunning, 1);
+    assert.deepEqual(await differences(of), []);
+  });
 
   it("carries the pause after its fan-out, and loses it after that of the resume", async () => {
     const of = await waiting(1, 3);
