@@ -49,6 +49,7 @@ export const patterns = {
   revokeInvitationPage: "/organizations/:org/invitations/:invitation/revoke",
   settingsPage: "/organizations/:org/settings",
   auditPage: "/organizations/:org/audit",
+  auditFile: "/organizations/:org/audit.csv",
   pipelinesPage: "/organizations/:org/pipelines",
   newPipelinePage: "/organizations/:org/new-pipeline",
   pipelinePage: "/organizations/:org/pipelines/:slug",

@@ -43,6 +43,7 @@ import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
 import { joinForm, joinPage } from "./members/join.tsx";
 import { membersPage } from "./members/list.tsx";
 import { auditPage } from "./organization/audit.tsx";
+import { auditFile } from "./organization/audit-file.ts";
 import { home } from "./organization/home.tsx";
 import { saveSettings, settingsPage } from "./organization/settings.tsx";
 import { deletePipelinePage, removePipeline } from "./pipelines/delete.tsx";
@@ -160,6 +161,7 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.revokeInvitationPage]: { GET: redirectToMembers, POST: revokeInvitationForm },
     [patterns.settingsPage]: { GET: settingsPage, POST: saveSettings },
     [patterns.auditPage]: { GET: auditPage },
+    [patterns.auditFile]: { GET: auditFile },
     [patterns.events]: { GET: (services) => liveEvents(services, isClosing) },
   } satisfies Partial<Record<Pattern, Makers>>;
 }

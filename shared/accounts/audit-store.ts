@@ -1,6 +1,8 @@
-import { and, desc, eq, inArray, lt } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, lt, SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import { lowestIdAt } from "../ids.ts";
+import { Refusal } from "../refusal.ts";
 
 export type AuditEvent = Tables["auditEvents"]["$inferSelect"];
 
@@ -8,31 +10,59 @@ export async function insertAuditEvents(tx: Tx, events: AuditEvent[]): Promise<v
   await tx.insertMany(tx.tables.auditEvents, events);
 }
 
-/** Newest first. */
-export async function listAuditEvents(
-  db: Db,
-  filter: {
-    organizationId: string;
-    subjects?: { types: string[]; ids: string[] };
-    beforeId?: string | undefined;
-  },
-  limit: number,
-) {
+export interface AuditFilter {
+  organizationId: string;
+  subjects?: { types: string[]; ids: string[] };
+  actorId?: string | undefined;
+  action?: string | undefined;
+  subjectType?: string | undefined;
+  /** A label, key, slug or email address, as it was. */
+  subject?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+  beforeId?: string | undefined;
+}
+
+/** Events that one page looks at, at most, for what no index has. */
+const maxSlice = 2000;
+
+/** Newest first. @throws Refusal 503 if it has to look at too many */
+export async function listAuditEvents(db: Db, filter: AuditFilter, limit: number) {
   const { auditEvents, users } = db.tables;
-  return db
+  const { organizationId, subjects, actorId, action, subjectType, subject, from, to, beforeId } = filter;
+  const scope = and(
+    eq(auditEvents.organizationId, organizationId),
+    subjects && inArray(auditEvents.subjectType, subjects.types),
+    subjects && inArray(auditEvents.subjectId, subjects.ids),
+    from && gte(auditEvents.id, lowestIdAt(from)),
+    to && lt(auditEvents.id, lowestIdAt(new Date(to.getTime() + 1))),
+    beforeId ? lt(auditEvents.id, beforeId) : undefined,
+  );
+  // An index has one of these, and the order.
+  const [indexed, ...rest] = [
+    actorId && eq(auditEvents.actorId, actorId),
+    action && eq(auditEvents.action, action),
+    subjectType && eq(auditEvents.subjectType, subjectType),
+  ].filter((each) => each instanceof SQL);
+  if (subject) rest.push(eq(auditEvents.subject, subject));
+
+  const ids = () =>
+    db
+      .select({ id: auditEvents.id })
+      .from(auditEvents)
+      .where(and(scope, indexed))
+      .orderBy(desc(auditEvents.id));
+  const isInSlice = sql`${auditEvents.id} in (select id from ${ids().limit(maxSlice).as("slice")})`;
+  const rows = await db
     .select({ event: auditEvents, actor: users.name })
     .from(auditEvents)
     .innerJoin(users, eq(users.id, auditEvents.actorId))
-    .where(
-      and(
-        eq(auditEvents.organizationId, filter.organizationId),
-        filter.subjects && inArray(auditEvents.subjectType, filter.subjects.types),
-        filter.subjects && inArray(auditEvents.subjectId, filter.subjects.ids),
-        filter.beforeId ? lt(auditEvents.id, filter.beforeId) : undefined,
-      ),
-    )
+    .where(rest.length === 0 ? and(scope, indexed) : and(isInSlice, ...rest))
     .orderBy(desc(auditEvents.id))
     .limit(limit);
+  if (rest.length > 0 && rows.length < limit && (await ids().limit(1).offset(maxSlice)).length > 0)
+    throw new Refusal(503, "Too many entries to look through. Add a first and a last day.");
+  return rows;
 }
 
 /** @returns the number deleted */

@@ -13,22 +13,25 @@ export interface Actor {
 
 type AuditActor = { organization: Pick<Organization, "id">; userId: string };
 
+export const auditSubjectTypes = [
+  "cluster",
+  "queue",
+  "pipeline",
+  "build",
+  "trigger",
+  "agent",
+  "agent_token",
+  "application",
+  "access_token",
+  "grant",
+  "user",
+  "member",
+  "invitation",
+  "organization",
+] as const;
+
 export interface AuditSubject {
-  type:
-    | "cluster"
-    | "queue"
-    | "pipeline"
-    | "build"
-    | "trigger"
-    | "agent"
-    | "agent_token"
-    | "application"
-    | "access_token"
-    | "grant"
-    | "user"
-    | "member"
-    | "invitation"
-    | "organization";
+  type: (typeof auditSubjectTypes)[number];
   id: string;
   /** A label, key, slug or email address. Never a secret. */
   name: string;

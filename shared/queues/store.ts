@@ -28,6 +28,18 @@ export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<st
   return new Map(found.map((queue) => [queue.id, queue]));
 }
 
+/** The clusters of queues, deleted or not. */
+export async function listClustersOfQueues(db: Db, ids: string[]) {
+  const { clusters, queues } = db.tables;
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: queues.id, deletedAt: queues.deletedAt, clusterId: clusters.id, name: clusters.name })
+    .from(queues)
+    .innerJoin(clusters, eq(clusters.id, queues.clusterId))
+    .where(inArray(queues.id, ids));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** Includes deleted queues. */
 const queueById = prepared<{ id: string }, Queue>((db) => {
   const { queues } = db.tables;

@@ -115,15 +115,16 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-/** Includes deleted triggers. */
-export async function listPipelineNamesOfTriggers(db: Db, ids: string[]): Promise<Map<string, string>> {
+/** Of triggers, deleted or not. */
+export async function listPipelinesOfTriggers(db: Db, ids: string[]) {
   const { triggers, pipelines } = db.tables;
+  if (ids.length === 0) return new Map();
   const rows = await db
-    .select({ id: triggers.id, name: pipelines.name })
+    .select({ id: triggers.id, name: pipelines.name, slug: pipelines.slug, deletedAt: triggers.deletedAt })
     .from(triggers)
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .where(inArray(triggers.id, ids));
-  return new Map(rows.map(({ id, name }) => [id, name]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {

@@ -1,17 +1,18 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { Time } from "../ui/times.tsx";
+import type { Place } from "./places.ts";
 
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
 
-/** @param pipelines names of pipelines, by the ids of their triggers */
+/** @param places of subjects, by their ids */
 export function AuditList({
   entries,
   now,
-  pipelines = new Map(),
+  places = new Map(),
 }: {
   entries: Entry[];
   now: Date;
-  pipelines?: Map<string, string>;
+  places?: Map<string, Place>;
 }) {
   return (
     <section aria-labelledby="audit">
@@ -23,7 +24,7 @@ export function AuditList({
           {entries.map(({ event, actor }) => (
             <li key={event.id}>
               <span>
-                {actor} {event.action} <Subject event={event} pipeline={pipelines.get(event.subjectId)} />
+                {actor} {event.action} <Subject event={event} place={places.get(event.subjectId)} />
               </span>
               <span class="quiet">
                 <Time at={event.createdAt} now={now} />
@@ -36,16 +37,17 @@ export function AuditList({
   );
 }
 
-function Subject({ event, pipeline }: { event: Entry["event"]; pipeline: string | undefined }) {
+function Subject({ event, place }: { event: Entry["event"]; place: Place | undefined }) {
   const { subjectType, subjectId, subject } = event;
   if (subjectType === "access_token" && subject === subjectId) return <>a token</>;
+  const name = <strong>{subject}</strong>;
   return (
     <>
-      the {subjectType.replace("_", " ")} <strong>{subject}</strong>
-      {pipeline !== undefined && (
+      the {subjectType.replace("_", " ")} {place?.path ? <a href={place.path}>{name}</a> : name}
+      {place?.owner !== undefined && (
         <>
           {" "}
-          of <strong>{pipeline}</strong>
+          of <strong>{place.owner}</strong>
         </>
       )}
     </>

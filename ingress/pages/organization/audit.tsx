@@ -1,8 +1,11 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { SearchForm } from "../search/form.tsx";
+import { addressOf } from "../search/read.ts";
 import { memberPage, requireAdmin } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { AuditList } from "./audit-list.tsx";
+import { auditFields } from "./audit-search.tsx";
 import { loadAuditLog } from "./load.ts";
 
 /** GET …/audit[?before=<id>], for admins. */
@@ -11,7 +14,7 @@ export function auditPage(services: Services) {
     requireAdmin(request);
     const { organization } = request;
     const path = pathTo(patterns.auditPage, { org: organization.slug });
-    const { entries, pipelines, links } = await loadAuditLog(services, request, path);
+    const { entries, places, search, links } = await loadAuditLog(services, request, path);
     return {
       title: "Audit log",
       within: { organization, section: "audit" },
@@ -22,7 +25,13 @@ export function auditPage(services: Services) {
             Who did what to clusters, queues, pipelines, triggers, tokens, apps, members, users and the
             organization.
           </p>
-          <AuditList entries={entries} now={services.clock.now()} pipelines={pipelines} />
+          <SearchForm fields={auditFields} search={search} path={path} />
+          <p>
+            <a href={addressOf(pathTo(patterns.auditFile, { org: organization.slug }), search)}>
+              Download these entries as CSV
+            </a>
+          </p>
+          <AuditList entries={entries} now={services.clock.now()} places={places} />
           <CursorPager links={links} />
         </>
       ),

@@ -8,10 +8,12 @@ import { hourMs, hourOf } from "../../../shared/durations.ts";
 import { listPausedQueues, listQueuesById } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
-import { listPipelineNamesOfTriggers } from "../../../shared/triggers/store.ts";
 import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { withPipelines } from "../builds/load.ts";
+import { addressOf, queryOf } from "../search/read.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { readAuditSearch } from "./audit-search.tsx";
+import { loadPlaces } from "./places.ts";
 
 const perPage = 100;
 const cursorNames = { older: "before" };
@@ -44,16 +46,16 @@ export async function loadOverview(services: Services, { id }: Organization) {
 }
 
 /** @param path of the page, for its links */
-export async function loadAuditLog({ db }: Services, { organization, event }: MemberRequest, path: string) {
-  const cursor = readIdPage(event, cursorNames, perPage);
-  const filter = { organizationId: organization.id, beforeId: cursor.olderThan };
-  const found = await listAuditEvents(db, filter, perPage + 1);
+export async function loadAuditLog(services: Services, request: MemberRequest, path: string) {
+  const { db } = services;
+  const cursor = readIdPage(request.event, cursorNames, perPage);
+  const { search, filter } = await readAuditSearch(services, request);
+  const found = await listAuditEvents(db, { ...filter, beforeId: cursor.olderThan }, perPage + 1);
   const page = splitPage(cursor, found, (entry) => entry.event.id);
-  const triggers = page.rows.filter((entry) => entry.event.subjectType === "trigger");
-  const pipelines = await listPipelineNamesOfTriggers(
-    db,
-    triggers.map((entry) => entry.event.subjectId),
-  );
-  const { older } = linkIdPages(path, cursorNames, page);
-  return { entries: page.rows, pipelines, links: { Newest: page.isFirst ? undefined : path, Older: older } };
+  const { older } = linkIdPages(path, cursorNames, page, queryOf(search));
+  return {
+    ...{ search, entries: page.rows },
+    places: await loadPlaces(services, request.organization.slug, page.rows),
+    links: { Newest: page.isFirst ? undefined : addressOf(path, search), Older: older },
+  };
 }

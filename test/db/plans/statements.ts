@@ -82,7 +82,12 @@ import {
   listPipelinesPage,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
-import { listPausedQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
+import {
+  listClustersOfQueues,
+  listPausedQueues,
+  listQueuesPage,
+  type Queue,
+} from "../../../shared/queues/store.ts";
 import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import {
   claimKeyIfFree,
@@ -115,6 +120,7 @@ import {
   findTriggerByToken,
   findTriggerOfDelivery,
   listEnabledVersions,
+  listPipelinesOfTriggers,
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
 import { agentStatements } from "./agent-statements.ts";
@@ -236,6 +242,19 @@ export const statements: Record<string, Statement> = {
   "deliveries, first page": (db) => listDeliveriesPage(db, pipelineId, { limit: 30 }),
   "deliveries, older": (db) => listDeliveriesPage(db, pipelineId, { limit: 30, olderThan: id }),
   "deliveries, newer": (db) => listDeliveriesPage(db, pipelineId, { limit: 30, newerThan: id }),
+  "audit log of an actor": (db) =>
+    listAuditEvents(db, { organizationId, actorId: userId, beforeId: id }, 100),
+  "audit log of an action": (db) =>
+    listAuditEvents(db, { organizationId, action: "created", from: early }, 100),
+  "audit log of a type": (db) => listAuditEvents(db, { organizationId, subjectType: "queue", to: time }, 100),
+  "audit log with all filters": (db) =>
+    listAuditEvents(
+      db,
+      { organizationId, actorId: userId, action: "created", subjectType: "queue", subject: "a" },
+      100,
+    ),
+  "clusters of queues": (db) => listClustersOfQueues(db, ids),
+  "pipelines of triggers": (db) => listPipelinesOfTriggers(db, ids),
   "audit log": (db) => listAuditEvents(db, { organizationId, beforeId: id }, 100),
   "audit log of subjects": (db) =>
     listAuditEvents(db, { organizationId, subjects: { types: ["build"], ids } }, 20),

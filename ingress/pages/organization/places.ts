@@ -1,0 +1,48 @@
+import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { listPipelinesById } from "../../../shared/pipelines/store.ts";
+import { listClustersOfQueues } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
+
+/** Where the subject of an audit event is. */
+export interface Place {
+  /** Absent: it has no page, or no longer. */
+  path?: string;
+  /** The name of the cluster or pipeline that it belongs to. */
+  owner?: string;
+}
+
+type Entries = Awaited<ReturnType<typeof listAuditEvents>>;
+
+/** By the ids of the subjects. */
+export async function loadPlaces(
+  { db }: Services,
+  org: string,
+  entries: Entries,
+): Promise<Map<string, Place>> {
+  const idsOf = (type: string) => [
+    ...new Set(entries.flatMap(({ event }) => (event.subjectType === type ? event.subjectId : []))),
+  ];
+  const places = new Map<string, Place>();
+  for (const [id, { clusterId, name, deletedAt }] of await listClustersOfQueues(db, idsOf("queue"))) {
+    const path = pathTo(patterns.queuePage, { org, cluster: clusterId, queue: id });
+    places.set(id, { owner: name, ...(deletedAt ? {} : { path }) });
+  }
+  for (const [id, { slug, name, deletedAt }] of await listPipelinesOfTriggers(db, idsOf("trigger"))) {
+    const path = pathTo(patterns.triggerPage, { org, slug, trigger: id });
+    places.set(id, { owner: name, ...(deletedAt ? {} : { path }) });
+  }
+  for (const { id, slug } of await listPipelinesById(db, idsOf("pipeline")))
+    places.set(id, { path: pathTo(patterns.pipelinePage, { org, slug }) });
+  for (const { event } of entries) {
+    const [, slug, number] = /^(.+) #(\d+)$/.exec(event.subject) ?? [];
+    if (event.subjectType === "build" && slug && number)
+      places.set(event.subjectId, { path: pathTo(patterns.buildPage, { org, slug, number }) });
+    if (event.subjectType === "cluster")
+      places.set(event.subjectId, { path: pathTo(patterns.clusterPage, { org, cluster: event.subjectId }) });
+    if (event.subjectType === "agent")
+      places.set(event.subjectId, { path: pathTo(patterns.agentPage, { org, agent: event.subjectId }) });
+  }
+  return places;
+}

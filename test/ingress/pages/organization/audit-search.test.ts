@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
+import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import type { Visitor } from "../../../helpers/visitor.ts";
+
+const path = "/organizations/acme/audit";
+
+describeWithDatabase("the search of the audit log", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+    const { services, actor, acme } = pages;
+    await pauseDispatch(services, actor, acme.queue, null);
+    await acme.trigger({ label: "=SUM(1)" });
+    const gone = await createQueue(services, actor, acme.cluster, { key: "gone" });
+    await deleteQueue(services, actor, gone);
+  });
+  after(() => pages.close());
+
+  const entries = async (query: Record<string, string>) => {
+    const { status, text } = await ada.get(`${path}?${new URLSearchParams(query)}`);
+    assert.equal(status, 200, text);
+    return [...text.matchAll(/<li><span>(.*?)<\/span>/g)].map(([, html = ""]) =>
+      html.replace(/<[^>]*>/g, ""),
+    );
+  };
+
+  it("finds by actor, action, thing and day", async () => {
+    const paused = "Ada paused the queue default of Primary";
+    assert.deepEqual(await entries({ action: "paused" }), [paused]);
+    assert.deepEqual(await entries({ actor: "me", name: "default" }), [paused]);
+    assert.deepEqual(await entries({ actor: pages.ada.email, type: "queue", action: "paused" }), [paused]);
+    assert.deepEqual(await entries({ actor: "operator", type: "trigger" }), [
+      "Operator created the trigger =SUM(1) of Web",
+    ]);
+    assert.deepEqual(await entries({ actor: "nobody@example.com" }), []);
+    assert.deepEqual(await entries({ to: "2000-01-01" }), []);
+    assert.equal((await ada.get(`${path}?type=planet`)).status, 422);
+  });
+
+  it("links things that are still there", async () => {
+    const { text } = await ada.get(`${path}?type=queue`);
+    assert.ok(text.includes(`<a href="${pages.paths.queue}"><strong>default</strong></a>`));
+    assert.match(text, /deleted the queue <strong>gone<\/strong>/);
+  });
+
+  it("is downloaded as CSV, without formulas, by admins only", async () => {
+    const query = "?actor=operator&type=trigger";
+    assert.ok(
+      (await ada.get(path + query)).text.includes(`href="${path}.csv?actor=operator&amp;type=trigger"`),
+    );
+
+    const { headers, text } = await ada.get(`${path}.csv${query}`);
+
+    assert.match(headers.get("content-type") ?? "", /^text\/csv/);
+    assert.match(headers.get("content-disposition") ?? "", /attachment; filename="audit-acme\.csv"/);
+    const [first, second, ...rest] = text.split("\r\n");
+    assert.equal(first, '"time","actor","action","type","id","name"');
+    assert.match(
+      second ?? "",
+      /^"2\d{3}-[^"]*Z","Operator","created","trigger","[0-9a-f-]{36}","'=SUM\(1\)"$/,
+    );
+    assert.deepEqual(rest, [""]);
+    assert.equal((await (await pages.visitor(pages.bob)).get(`${path}.csv`)).status, 403);
+  });
+});
