@@ -109,16 +109,20 @@ export function Facts({
 /** Builds that wait for the queue. */
 export function PausedBuilds({
   paused: { builds, more, isAll },
+  hasWaiting,
   org,
 }: {
   paused: NonNullable<QueueDetails["pausedBuilds"]>;
+  hasWaiting: boolean;
   org: string;
 }) {
   return (
     <section aria-labelledby="held-back">
       <h2 id="held-back">Builds that wait for it</h2>
       {builds.length === 0 ? (
-        <p class="quiet">None.</p>
+        <p class="quiet">
+          {hasWaiting ? "Those of the waiting jobs above. They are being marked as paused." : "None."}
+        </p>
       ) : (
         <ul class="links">
           {builds.map(({ build, pipeline }) => (

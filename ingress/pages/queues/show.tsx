@@ -81,7 +81,13 @@ function QueueView({
       )}
       <QueueJobs details={details} org={request.organization.slug} now={now} />
       <QueueAgents request={request} details={details} now={now} />
-      {pausedBuilds && <PausedBuilds paused={pausedBuilds} org={request.organization.slug} />}
+      {pausedBuilds && (
+        <PausedBuilds
+          paused={pausedBuilds}
+          hasWaiting={details.waiting.length > 0}
+          org={request.organization.slug}
+        />
+      )}
       <AuditList entries={audit} now={now} />
     </>
   );

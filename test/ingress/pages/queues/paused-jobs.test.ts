@@ -74,7 +74,9 @@ describeWithDatabase("a job of a paused queue", (database) => {
     };
     const path = `${paths.cluster}/queues/${queue.id}`;
     await make(20);
-    await pause(queue);
+    await pauseDispatch(services, actor, queue, null);
+    assert.match(await textOf(path), /Builds that wait for it Those of the waiting jobs above/);
+    await fanOutDispatchPause(services, queue.id);
     assert.match(await textOf(path), /Busy #1 m .* Busy #20 m History/);
 
     await make(15);
