@@ -84,6 +84,28 @@ const refusedPipeline = async (page: Page) => {
   await page.evaluate(() => document.querySelector("main form")?.setAttribute("novalidate", ""));
   await press(page, "Save");
 };
+const newInvitation = async (page: Page) => {
+  await page.goto("/organizations/globex/members");
+  await page.getByLabel("For").fill("Carol of the design team");
+  await press(page, "Create link");
+};
+const members = async (page: Page) => {
+  await newInvitation(page);
+  await page.goto("/organizations/globex/members");
+};
+const openInvitation = async (page: Page) => {
+  await newInvitation(page);
+  await page.goto(new URL(await page.getByLabel("Link").inputValue()).pathname);
+};
+const wrongSettings = async (page: Page) => {
+  await page.goto("/organizations/globex/settings");
+  await page.getByLabel("Deliveries per hour").fill("many");
+  await press(page, "Save");
+};
+const presetOfScopes = async (page: Page) => {
+  await page.goto("/user/api-access-tokens/new");
+  await press(page, "Make and watch builds");
+};
 const stepsAsJson = async (page: Page) => {
   await page.goto("/organizations/globex/pipelines/site/edit");
   await press(page, "Edit as JSON");
@@ -191,6 +213,13 @@ export const everyPage: Look[] = [
     as: "ada",
     visit: at("/organizations/globex/pipelines/site?state=failed"),
   },
+  { name: "members", as: "ada", visit: members },
+  { name: "members, for a member", as: "bob", visit: at("/organizations/acme/members") },
+  { name: "an invitation, created", as: "ada", visit: newInvitation },
+  { name: "an invitation, opened", as: "ada", visit: openInvitation },
+  { name: "settings", as: "ada", visit: at("/organizations/globex/settings") },
+  { name: "settings, refused", as: "ada", visit: wrongSettings },
+  { name: "new token, scopes of a preset", as: "ada", visit: presetOfScopes },
   { name: "a new pipeline", as: "ada", visit: at("/organizations/globex/new-pipeline") },
   { name: "editing a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/edit") },
   { name: "editing a pipeline, refused", as: "ada", visit: refusedPipeline },

@@ -22,6 +22,10 @@ const fillIn = async (page: Page) => {
   await page.getByLabel("Verify deliveries").check();
   await page.getByLabel("Secret", { exact: true }).fill("s3cret");
 };
+const generated = async (page: Page) => {
+  await fillIn(page);
+  await press(page, "Generate");
+};
 const refused = async (page: Page) => {
   await fillIn(page);
   await press(page, "Create trigger");
@@ -53,6 +57,7 @@ export const triggerLooks: Look<Exhibits>[] = [
   { name: "triggers, as many as can be", as: "ada", visit: (page) => page.goto(of("crowded")) },
   { name: "a new trigger", as: "ada", visit: (page) => page.goto(`${site}/new`) },
   { name: "a new trigger, verified", as: "ada", visit: fillIn },
+  { name: "a new trigger, generated secret", as: "ada", visit: generated },
   { name: "a new trigger, refused", as: "ada", visit: refused },
   { name: "a new trigger, no room", as: "ada", visit: (page) => page.goto(`${of("crowded")}/new`) },
   { name: "a trigger, created and verified", as: "ada", visit: created },
