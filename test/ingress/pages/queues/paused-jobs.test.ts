@@ -49,7 +49,7 @@ describeWithDatabase("a job of a paused queue", (database) => {
     await pause(queue);
 
     assert.match(await textOf(paths.pipelines), /Site running paused #1 Half/);
-    assert.match(await textOf(`${paths.pipelines}/site`), /#1 Half running paused main/);
+    assert.match(await textOf(`${paths.pipelines}/site`), /running paused #1 Half main/);
     const build = await textOf(`${paths.pipelines}/site/builds/1`);
     assert.match(build, /Build #1 running paused/);
     assert.match(build, /make scheduled default .* make deploy scheduled paused deploy/);
