@@ -3,11 +3,15 @@ import { findSignedInUser } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { Refusal, unavailable } from "../../../shared/refusal.ts";
+import { type CallerNetworks, Places } from "../../../shared/runtime/places.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
+import { clientIp } from "../../http/client-address.ts";
+import { networksOf } from "../../http/network.ts";
 import { tooMany } from "../../http/rate-limit.ts";
 
-const maxStreams = 1000;
+/** Whoever makes users could else take all streams with them. */
+const bounds = { max: 1000, maxPerNetwork: 125, maxPerWideNetwork: 250 };
 const maxStreamsOfUser = 100;
 /** The next one is refused: a browser whose oldest stream ended would connect again, and end the next oldest. */
 const maxStreamsOfSession = 20;
@@ -35,6 +39,7 @@ export function eventsPath({ cipher }: Services, visitor: Visitor, topics: Topic
  */
 export function liveEvents(services: Services, isClosing: () => boolean) {
   const streams = new Set<Stream>();
+  const places = new Places(bounds);
   beat(streams, isClosing);
 
   return defineHandler(async (event) => {
@@ -44,10 +49,11 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     if (!visitor.user || !services.cipher.macs(macInput(visitor, list)).includes(key))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
-    requireRoom(streams, visitor.token, visitor.user.id);
-
+    const caller = networksOf(clientIp(event));
     const reader = { services, token: visitor.token, userId: visitor.user.id };
-    const stream = new Stream(streams, reader, list.split(" ") as Topic[]);
+    takePlace(places, caller, { streams, reader });
+    const leave = () => places.giveBack(caller);
+    const stream = new Stream(streams, { ...reader, leave }, list.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
   });
 }
@@ -57,11 +63,17 @@ function macInput(visitor: Visitor, topics: string): string {
 }
 
 /** @throws Refusal 429, 503 */
-function requireRoom(streams: ReadonlySet<Stream>, token: string, userId: string): void {
-  if (streams.size >= maxStreams) throw unavailable(retryAfterSeconds);
-  const ofUser = [...streams].filter((stream) => stream.reader.userId === userId);
-  const ofSession = ofUser.filter((stream) => stream.reader.token === token);
-  if (ofUser.length >= maxStreamsOfUser || ofSession.length >= maxStreamsOfSession)
+function takePlace(
+  places: Places,
+  caller: CallerNetworks,
+  { streams, reader }: { streams: ReadonlySet<Stream>; reader: Pick<Reader, "token" | "userId"> },
+): void {
+  const ofUser = [...streams].filter((stream) => stream.reader.userId === reader.userId);
+  const ofSession = ofUser.filter((stream) => stream.reader.token === reader.token);
+  const hasShare = ofUser.length >= maxStreamsOfUser || ofSession.length >= maxStreamsOfSession;
+  const reason = hasShare ? "share" : places.take(caller);
+  if (reason === "full") throw unavailable(retryAfterSeconds);
+  if (reason === "share")
     throw tooMany(retryAfterSeconds, "Too many pages are open. This one does not refresh itself.");
 }
 
@@ -83,6 +95,8 @@ interface Reader {
   /** Of the session. */
   token: string;
   userId: string;
+  /** Gives the place back. */
+  leave: () => void;
 }
 
 class Stream implements UnderlyingDefaultSource<Uint8Array> {
@@ -113,7 +127,7 @@ class Stream implements UnderlyingDefaultSource<Uint8Array> {
 
   cancel(): void {
     this.#unsubscribe();
-    this.#streams.delete(this);
+    if (this.#streams.delete(this)) this.reader.leave();
   }
 
   end(): void {
