@@ -101,6 +101,7 @@ export const patterns = {
   stopAgent: "/v2/organizations/:org/agents/:agent/stop",
   pauseAgent: "/v2/organizations/:org/agents/:agent/pause",
   resumeAgent: "/v2/organizations/:org/agents/:agent/resume",
+  auditEvents: "/v2/organizations/:org/audit_events",
   builds: "/v2/organizations/:org/builds",
   pipelines: "/v2/organizations/:org/pipelines",
   pipeline: "/v2/organizations/:org/pipelines/:slug",

@@ -5,6 +5,7 @@ import type { Route } from "../http/routing.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { agentTokenOperations } from "./agent-tokens.ts";
 import { agentOperations } from "./agents.ts";
+import { auditOperations } from "./audit-events.ts";
 import { buildOperations } from "./builds.ts";
 import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
@@ -23,6 +24,7 @@ export function restOperations(services: Services, filterTests: FilterTests): Op
     ...userOperations(services),
     ...accessTokenOperations(services),
     ...organizationOperations(services),
+    ...auditOperations(services),
     ...clusterOperations(services),
     ...queueOperations(services),
     ...agentTokenOperations(services),

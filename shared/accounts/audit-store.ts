@@ -1,4 +1,5 @@
 import { and, desc, eq, gte, inArray, lt, SQL, sql } from "drizzle-orm";
+import { type Clauses, type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
@@ -20,23 +21,35 @@ export interface AuditFilter {
   subject?: string | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
-  beforeId?: string | undefined;
 }
 
 /** Events that one page looks at, at most, for what no index has. */
 const maxSlice = 2000;
 
 /** Newest first. @throws Refusal 503 if it has to look at too many */
-export async function listAuditEvents(db: Db, filter: AuditFilter, limit: number) {
+export function listAuditEvents(db: Db, filter: AuditFilter, limit: number) {
+  return selectEvents(db, filter, {
+    condition: undefined,
+    order: desc(db.tables.auditEvents.id),
+    limit,
+  });
+}
+
+/** As `selectPage`. @throws Refusal 503 if it has to look at too many */
+export function listAuditPage(db: Db, filter: AuditFilter, page: CursorPage) {
+  return selectPage(db.tables.auditEvents.id, page, (clauses) => selectEvents(db, filter, clauses));
+}
+
+async function selectEvents(db: Db, filter: AuditFilter, { condition, order, limit }: Clauses) {
   const { auditEvents, users } = db.tables;
-  const { organizationId, subjects, actorId, action, subjectType, subject, from, to, beforeId } = filter;
+  const { organizationId, subjects, actorId, action, subjectType, subject, from, to } = filter;
   const scope = and(
     eq(auditEvents.organizationId, organizationId),
     subjects && inArray(auditEvents.subjectType, subjects.types),
     subjects && inArray(auditEvents.subjectId, subjects.ids),
     from && gte(auditEvents.id, lowestIdAt(from)),
     to && lt(auditEvents.id, lowestIdAt(new Date(to.getTime() + 1))),
-    beforeId ? lt(auditEvents.id, beforeId) : undefined,
+    condition,
   );
   // An index has one of these, and the order.
   const [indexed, ...rest] = [
@@ -47,18 +60,14 @@ export async function listAuditEvents(db: Db, filter: AuditFilter, limit: number
   if (subject) rest.push(eq(auditEvents.subject, subject));
 
   const ids = () =>
-    db
-      .select({ id: auditEvents.id })
-      .from(auditEvents)
-      .where(and(scope, indexed))
-      .orderBy(desc(auditEvents.id));
+    db.select({ id: auditEvents.id }).from(auditEvents).where(and(scope, indexed)).orderBy(order);
   const isInSlice = sql`${auditEvents.id} in (select id from ${ids().limit(maxSlice).as("slice")})`;
   const rows = await db
     .select({ event: auditEvents, actor: users.name })
     .from(auditEvents)
     .innerJoin(users, eq(users.id, auditEvents.actorId))
     .where(rest.length === 0 ? and(scope, indexed) : and(isInSlice, ...rest))
-    .orderBy(desc(auditEvents.id))
+    .orderBy(order)
     .limit(limit);
   if (rest.length > 0 && rows.length < limit && (await ids().limit(1).offset(maxSlice)).length > 0)
     throw new Refusal(503, "Too many entries to look through. Add a first and a last day.");

@@ -3,6 +3,7 @@ import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../runtime/services.ts";
+import type { AuditChange } from "../vocabulary.ts";
 import { type AuditEvent, deleteAuditEventsBefore, insertAuditEvents } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";
 
@@ -41,18 +42,24 @@ export interface AuditSubject {
  * Writes in the transaction that makes the change.
  * @param action past tense: `created`, `set the password of`
  */
-export async function audit(tx: Tx, actor: AuditActor, action: string, subject: AuditSubject): Promise<void> {
-  await auditAll(tx, action, [{ actor, subject }]);
+export async function audit(
+  tx: Tx,
+  actor: AuditActor,
+  action: string,
+  subject: AuditSubject,
+  changes: AuditChange[] = [],
+): Promise<void> {
+  await auditAll(tx, action, [{ actor, subject, changes }]);
 }
 
 export async function auditAll(
   tx: Tx,
   action: string,
-  changes: { actor: AuditActor; subject: AuditSubject }[],
+  acts: { actor: AuditActor; subject: AuditSubject; changes?: AuditChange[] }[],
 ): Promise<void> {
   const createdAt = tx.now;
-  const events = changes.map(
-    ({ actor, subject }): AuditEvent => ({
+  const events = acts.map(
+    ({ actor, subject, changes = [] }): AuditEvent => ({
       id: newId(createdAt),
       organizationId: actor.organization.id,
       actorId: actor.userId,
@@ -60,7 +67,7 @@ export async function auditAll(
       subjectType: subject.type,
       subjectId: subject.id,
       subject: subject.name,
-      changes: null,
+      changes: changes.length > 0 ? changes : null,
       createdAt,
     }),
   );

@@ -2,8 +2,9 @@ import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
-import type { Feature } from "../vocabulary.ts";
+import type { AuditChange, Feature } from "../vocabulary.ts";
 import { type Actor, type AuditSubject, audit } from "./audit.ts";
+import { changesOf } from "./audit-changes.ts";
 import {
   findOrganization,
   insertOrganization,
@@ -88,8 +89,9 @@ export async function updateOrganization(
   change: OrganizationChange,
 ): Promise<Organization> {
   return services.db.transaction(async (tx) => {
-    const updated = await applyChange(tx, await requireOrganization(tx, slug), change);
-    await auditOrganization(tx, updated, "updated");
+    const present = await requireOrganization(tx, slug);
+    const updated = await applyChange(tx, present, change);
+    await auditOrganization(tx, updated, "updated", changesBetween(present, updated));
     return updated;
   });
 }
@@ -110,11 +112,17 @@ export async function changeOrganization(
     });
   if (problems.length > 0) throw validationFailed(...problems);
   return db.transaction(async (tx) => {
-    const updated = await applyChange(tx, await requireOrganization(tx, actor.organization.slug), change);
+    const present = await requireOrganization(tx, actor.organization.slug);
+    const updated = await applyChange(tx, present, change);
     const { id, slug } = updated;
-    await audit(tx, actor, "updated", { type: "organization", id, name: slug });
+    const subject = { type: "organization", id, name: slug } as const;
+    await audit(tx, actor, "updated", subject, changesBetween(present, updated));
     return updated;
   });
+}
+
+function changesBetween(before: Organization, after: Organization) {
+  return changesOf({ before, after, shown: ["name", "deliveriesPerHour", "features"] });
 }
 
 async function applyChange(
@@ -148,9 +156,10 @@ export async function auditAsOperator(
   organizationId: string,
   action: string,
   subject: AuditSubject,
+  changes?: AuditChange[],
 ): Promise<void> {
   const userId = await requireOperatorId(tx, organizationId);
-  await audit(tx, { organization: { id: organizationId }, userId }, action, subject);
+  await audit(tx, { organization: { id: organizationId }, userId }, action, subject, changes);
 }
 
 async function requireOperatorId(db: Db | Tx, organizationId: string): Promise<string> {
@@ -159,6 +168,11 @@ async function requireOperatorId(db: Db | Tx, organizationId: string): Promise<s
   return operator.id;
 }
 
-function auditOrganization(tx: Tx, { id, slug }: Organization, action: string): Promise<void> {
-  return auditAsOperator(tx, id, action, { type: "organization", id, name: slug });
+function auditOrganization(
+  tx: Tx,
+  { id, slug }: Organization,
+  action: string,
+  changes?: AuditChange[],
+): Promise<void> {
+  return auditAsOperator(tx, id, action, { type: "organization", id, name: slug }, changes);
 }

@@ -87,7 +87,8 @@ export async function updateAgentToken(
   return db.transaction(async (tx) => {
     const updated = await updateAgentTokenIfActive(tx, id, change);
     if (!updated) throw notFound("cluster token");
-    await audit(tx, actor, "updated", auditSubject(updated));
+    const changes = [{ field: "description", after: updated.description }];
+    await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
   });
 }

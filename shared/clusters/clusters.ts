@@ -1,4 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { changesOf } from "../accounts/audit-changes.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
@@ -95,8 +96,10 @@ export async function updateCluster(
       given.map(([column, value]) => [column, blankToNull(value)]),
     );
     await updateClusterRow(tx, cluster.id, columns);
-    await audit(tx, actor, "updated", auditSubject(cluster));
-    return { ...cluster, ...columns };
+    const after = { ...cluster, ...columns };
+    const shown = ["name", "description", "emoji", "color", "defaultQueueId"] as const;
+    await audit(tx, actor, "updated", auditSubject(cluster), changesOf({ before: cluster, after, shown }));
+    return after;
   });
   services.events.publish([`cluster:${id}`]);
   return updated;

@@ -8,7 +8,8 @@ export interface CursorPage {
   newerThan?: string;
 }
 
-interface Clauses {
+/** Of the statement that reads a page. */
+export interface Clauses {
   condition: SQL | undefined;
   order: SQL;
   limit: number;

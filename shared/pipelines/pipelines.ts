@@ -1,4 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { changesOf } from "../accounts/audit-changes.ts";
 import { slugProblems } from "../accounts/organizations.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -84,6 +85,12 @@ async function slugProblemsOf(
   return [{ field: "slug", message: "Slug has already been taken" }];
 }
 
+/** An address of a repository may have a password. */
+const audited = {
+  shown: ["name", "description", "defaultBranch", "clusterId"],
+  named: ["repository", "steps", "environmentSealed"],
+} as const;
+
 /**
  * Changes the given members of a pipeline; its slug stays.
  * @throws Refusal 404, 422
@@ -108,7 +115,8 @@ export async function updatePipeline(
     const problems = await pipelineChangeProblems(tx, present, change);
     if (problems.length > 0) throw validationFailed(...problems);
     const updated = (await updatePipelineIfPresent(tx, id, given)) ?? present;
-    await audit(tx, actor, "updated", auditSubject(updated));
+    const changes = changesOf({ before: present, after: updated, ...audited });
+    await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
   });
 }

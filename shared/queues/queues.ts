@@ -1,4 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { changesOf } from "../accounts/audit-changes.ts";
 import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
@@ -110,6 +111,8 @@ export interface QueueChange {
   hosted?: HostedChange | undefined;
 }
 
+const changeable = ["description", "retryAgentAffinity", "instanceShape", "agentImageRef"] as const;
+
 /**
  * Changes a queue. A self-hosted queue cannot become hosted, nor the reverse.
  * @throws Refusal 404, 422
@@ -132,7 +135,8 @@ export async function updateQueue(
       ...(description === undefined ? {} : { description: blankToNull(description) }),
     });
     if (!updated) throw notFound("cluster queue");
-    await audit(tx, actor, "updated", auditSubject(updated));
+    const changes = changesOf({ before: queue, after: updated, shown: changeable });
+    await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
   });
   services.events.publish([`queue:${id}`]);

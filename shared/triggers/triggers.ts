@@ -1,13 +1,20 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { changesOf } from "../accounts/audit-changes.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import type { AuditChange } from "../vocabulary.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
 import { columnsOf, triggerChangeProblems } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
+
+const audited = {
+  shown: ["label", "enabled", "buildBranch", "buildCommit", "buildMessage", "filter"],
+  named: ["secretSealed", "environmentSealed"],
+} as const;
 
 /**
  * Keeps the type.
@@ -30,7 +37,8 @@ export async function updateTrigger(
     const stamp = { updatedAt: tx.now, updatedById: actor.userId };
     const updated = await updateIfPresent(tx, id, { ...columns, ...stamp });
     if (!updated) throw notFound("pipeline trigger");
-    await auditTrigger(tx, actor, updated, updateAction(present, updated, columns));
+    const changes = changesOf({ before: present, after: updated, ...audited });
+    await auditTrigger(tx, actor, updated, updateAction(present, updated, columns), changes);
     return updated;
   });
   publishTriggerChange(services, changed);
@@ -89,6 +97,12 @@ export async function requireDelivery(db: Db, trigger: Trigger, id: string): Pro
 }
 
 /** @param action past tense, as in `audit` */
-export function auditTrigger(tx: Tx, actor: Actor, { id, label }: Trigger, action: string): Promise<void> {
-  return audit(tx, actor, action, { type: "trigger", id, name: label });
+export function auditTrigger(
+  tx: Tx,
+  actor: Actor,
+  { id, label }: Trigger,
+  action: string,
+  changes: AuditChange[] = [],
+): Promise<void> {
+  return audit(tx, actor, action, { type: "trigger", id, name: label }, changes);
 }

@@ -1,4 +1,5 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import type { AuditChange } from "../../../shared/vocabulary.ts";
 import { Time } from "../ui/times.tsx";
 import type { Place } from "./places.ts";
 
@@ -25,6 +26,7 @@ export function AuditList({
             <li key={event.id}>
               <span>
                 {actor} {event.action} <Subject event={event} place={places.get(event.subjectId)} />
+                <Changes changes={event.changes ?? []} />
               </span>
               <span class="quiet">
                 <Time at={event.createdAt} now={now} />
@@ -35,6 +37,37 @@ export function AuditList({
       )}
     </section>
   );
+}
+
+function Changes({ changes }: { changes: AuditChange[] }) {
+  if (changes.length === 0) return null;
+  return (
+    <ul class="changes">
+      {changes.map(({ field, before, after }) => (
+        <li key={field}>
+          {field.replaceAll("_", " ")}
+          {before !== undefined && (
+            <>
+              {" "}
+              from <Value value={before} />
+            </>
+          )}
+          {after !== undefined && (
+            <>
+              {" "}
+              to <Value value={after} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Value({ value }: { value: NonNullable<AuditChange["after"]> | null }) {
+  if (value === null || value === "") return <span class="quiet">none</span>;
+  if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
+  return <q>{value.toLocaleString("en")}</q>;
 }
 
 function Subject({ event, place }: { event: Entry["event"]; place: Place | undefined }) {

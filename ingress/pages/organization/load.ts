@@ -1,4 +1,4 @@
-import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { listAuditPage } from "../../../shared/accounts/audit-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listPlacedJobs } from "../../../shared/agents/list-store.ts";
@@ -50,7 +50,7 @@ export async function loadAuditLog(services: Services, request: MemberRequest, p
   const { db } = services;
   const cursor = readIdPage(request.event, cursorNames, perPage);
   const { search, filter } = await readAuditSearch(services, request);
-  const found = await listAuditEvents(db, { ...filter, beforeId: cursor.olderThan }, perPage + 1);
+  const found = await listAuditPage(db, filter, cursor);
   const page = splitPage(cursor, found, (entry) => entry.event.id);
   const { older } = linkIdPages(path, cursorNames, page, queryOf(search));
   return {

@@ -4,7 +4,7 @@ import {
   listOwnAccessTokens,
   recordUseIfLater,
 } from "../../../shared/accounts/access-token-store.ts";
-import { deleteAuditEventsBefore, listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { deleteAuditEventsBefore, listAuditEvents, listAuditPage } from "../../../shared/accounts/audit-store.ts";
 import { addToTotals, findTotal } from "../../../shared/accounts/byte-totals-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
 import {
@@ -243,7 +243,7 @@ export const statements: Record<string, Statement> = {
   "deliveries, older": (db) => listDeliveriesPage(db, pipelineId, { limit: 30, olderThan: id }),
   "deliveries, newer": (db) => listDeliveriesPage(db, pipelineId, { limit: 30, newerThan: id }),
   "audit log of an actor": (db) =>
-    listAuditEvents(db, { organizationId, actorId: userId, beforeId: id }, 100),
+    listAuditPage(db, { organizationId, actorId: userId }, { limit: 100, olderThan: id }),
   "audit log of an action": (db) =>
     listAuditEvents(db, { organizationId, action: "created", from: early }, 100),
   "audit log of a type": (db) => listAuditEvents(db, { organizationId, subjectType: "queue", to: time }, 100),
@@ -255,7 +255,8 @@ export const statements: Record<string, Statement> = {
     ),
   "clusters of queues": (db) => listClustersOfQueues(db, ids),
   "pipelines of triggers": (db) => listPipelinesOfTriggers(db, ids),
-  "audit log": (db) => listAuditEvents(db, { organizationId, beforeId: id }, 100),
+  "audit log": (db) => listAuditPage(db, { organizationId }, { limit: 100, olderThan: id }),
+  "audit log, newer": (db) => listAuditPage(db, { organizationId }, { limit: 100, newerThan: id }),
   "audit log of subjects": (db) =>
     listAuditEvents(db, { organizationId, subjects: { types: ["build"], ids } }, 20),
   "a trigger by its token": (db) => findTriggerByToken(db, "hash"),

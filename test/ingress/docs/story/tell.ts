@@ -24,6 +24,11 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   await clustersAndQueues(story);
   await pipelines(story);
   await triggersAndBuilds(story);
+  const query = { subject_type: "queue", action: "deleted" };
+  await recorder.send("listAuditEvents", "Deleted queues", {
+    ...{ token, query, path: story.org },
+    status: 200,
+  });
   await oauth(story);
   await recorder.send("revokeAccessToken", "The token of the request", {
     token: await newToken(api),
@@ -39,6 +44,7 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
     scopes: [
       "read_user",
       "read_organizations",
+      "read_audit_events",
       "read_clusters",
       "write_clusters",
       "read_pipelines",

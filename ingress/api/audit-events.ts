@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { auditSubjectTypes } from "../../shared/accounts/audit.ts";
+import { listAuditPage } from "../../shared/accounts/audit-store.ts";
+import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { readCursorPage } from "../http/cursor-pager.ts";
+import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "./filters.ts";
+import { auditEventSchema, presentAuditEvent } from "./json/audit-event.ts";
+import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
+import { type Operation, operation } from "./operation.ts";
+
+const filters = {
+  actor_id: z.uuid({ error: "actor_id must be an id" }).optional().meta({ description: "Who acted" }),
+  action: textFilter("action", "As in the entries: updated"),
+  subject_type: choiceFilter("subject_type", auditSubjectTypes, "What was acted on"),
+  subject_name: textFilter("subject_name", "A label, key, slug or email address, as it was"),
+  from: timeFilter("from"),
+  to: timeFilter("to"),
+};
+
+export function auditOperations({ db, config }: Services): Operation[] {
+  return [
+    operation({
+      tag: "Organizations",
+      scope: "read_audit_events",
+      needsAdmin: true,
+      methods: ["GET"],
+      path: patterns.auditEvents,
+      id: "listAuditEvents",
+      summary: "Who did what in an organization, newest first",
+      query: { ...cursorQuery, ...filters },
+      refusals: ["Validation failed: …"],
+      success: { status: 200, schema: cursorPageSchema(auditEventSchema), description: "A page of entries" },
+      run: async ({ event, caller }) => {
+        const page = readCursorPage(event);
+        const { actor_id, action, subject_type, subject_name, from, to } = readFilters(event, filters);
+        const filter = {
+          organizationId: caller.organization.id,
+          ...{ action, actorId: actor_id?.toLowerCase(), subjectType: subject_type, subject: subject_name },
+          ...{ from: toDate(from), to: toDate(to) },
+        };
+        const found = await listAuditPage(db, filter, page);
+        const rows = found.map(presentAuditEvent);
+        return presentCursorPage(event, page, rows, { base: config.baseUrl, present: (row) => row });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,44 @@
+import type { AuditChange } from "../vocabulary.ts";
+
+const maxLength = 200;
+
+/** What an update changed, for its audit entry. */
+export interface Compared<Row> {
+  before: Row;
+  after: Row;
+  /** Columns whose values are kept. A list becomes text. */
+  shown: readonly (keyof Row & string)[];
+  /** Columns that are secret or long: the entry has their names only. */
+  named?: readonly (keyof Row & string)[];
+}
+
+/** Names are those of the REST API. */
+export function changesOf<Row extends object>({
+  before,
+  after,
+  shown,
+  named = [],
+}: Compared<Row>): AuditChange[] {
+  const isChanged = (column: keyof Row) => JSON.stringify(before[column]) !== JSON.stringify(after[column]);
+  return [
+    ...shown.filter(isChanged).map((column) => ({
+      field: memberOf(column),
+      before: toValue(before[column]),
+      after: toValue(after[column]),
+    })),
+    ...named.filter(isChanged).map((column) => ({ field: memberOf(column) })),
+  ];
+}
+
+/** `environmentSealed` → `environment`, `buildBranch` → `branch`, `deliveriesPerHour` → `deliveries_per_hour` */
+function memberOf(column: string): string {
+  const words = column.replace(/^build|Sealed$/g, "").match(/[A-Z]?[^A-Z]+/g) ?? [];
+  return words.join("_").toLowerCase();
+}
+
+function toValue(value: unknown): string | number | boolean | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  const text = Array.isArray(value) ? value.join(", ") : String(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
