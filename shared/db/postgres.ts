@@ -38,11 +38,13 @@ const maxTries = 5;
 const maxRowsInserted = 64;
 const inserts = new Map<PgTable, Inserts>();
 
+/** @param url its `connect_timeout`, in seconds as for libpq, replaces the default */
 export function poolConfig(url: string, max: number): PoolConfig {
+  const seconds = Number(URL.parse(url)?.searchParams.get("connect_timeout"));
   return {
     connectionString: url,
     max,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: seconds > 0 ? seconds * secondMs : connectTimeoutMs,
     query_timeout: statementTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleTransactionTimeoutMs,

@@ -84,6 +84,7 @@ async function makePostgresTemplate(): Promise<string> {
 function urlOf(name: string): string {
   const url = Object.assign(new URL(postgresServer ?? ""), { pathname: `/${name}` });
   for (const limit of ["query_timeout", "statement_timeout"]) url.searchParams.set(limit, "60000");
+  url.searchParams.set("connect_timeout", "60");
   return url.toString();
 }
 

@@ -59,7 +59,7 @@ const storage = {
       .string()
       .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, "must be file:<path> or postgres://…")
       .default("file:data/signalbox.db"),
-    "`file:<path>` for SQLite, or `postgres://…`",
+    "`file:<path>` for SQLite, or `postgres://…`. `?connect_timeout=5` allows 5 seconds to connect instead of 1",
   ),
   databasePoolSize: setting(
     "DATABASE_POOL_SIZE",
