@@ -323,6 +323,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         url: "https://ci.example.com/v2/organizations/acme/pipelines/web",
         web_url: "https://ci.example.com/organizations/acme/pipelines/web",
         name: "Web",
+        description: null,
         slug: "web",
         cluster_id: acme.cluster.id,
         default_branch: "main",

@@ -4,7 +4,11 @@ import {
   listOwnAccessTokens,
   recordUseIfLater,
 } from "../../../shared/accounts/access-token-store.ts";
-import { deleteAuditEventsBefore, listAuditEvents, listAuditPage } from "../../../shared/accounts/audit-store.ts";
+import {
+  deleteAuditEventsBefore,
+  listAuditEvents,
+  listAuditPage,
+} from "../../../shared/accounts/audit-store.ts";
 import { addToTotals, findTotal } from "../../../shared/accounts/byte-totals-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
 import {

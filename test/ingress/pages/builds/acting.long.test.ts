@@ -242,7 +242,7 @@ for (const isScripted of [true, false])
 
       assert.equal(await notice(page), "The build is created.");
       assert.equal(await heading(page), "Build #2 scheduled");
-      assert.match(await mainText(page), /By hand .*Commit 9f2c1e07 Branch feature\/loops .* by Bob/);
+      assert.match(await mainText(page), /By hand .*Commit 9f2c1e07( Copy)? Branch feature\/loops .* by Bob/);
       const [, made] = await buildsOf(pipeline.id);
       assert.deepEqual(
         [made?.message, made?.branch, made?.commit, made?.source],

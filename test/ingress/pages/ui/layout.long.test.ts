@@ -68,7 +68,7 @@ describeInBrowser("the layout", () => {
       assert.ok((await box(page.locator(".jobs .step"))).width >= 200, `step at ${width}`);
       assert.equal(await page.locator(".jobs .step code").innerText(), "npm ci\nnpm test");
       await visit("/organizations/acme/pipelines/site", width);
-      assert.ok((await box(page.locator(".long"))).width >= 180, `branch at ${width}`);
+      assert.ok((await box(page.locator(".builds .source"))).width >= 180, `branch at ${width}`);
     }
   });
 
@@ -79,14 +79,14 @@ describeInBrowser("the layout", () => {
     assert.ok(menu.x + menu.width > 300);
   });
 
-  it("shows an organization's whole name on a phone, and its sections in one line", async () => {
+  it("shows an organization's whole name on a phone, and its sections in two lines at most", async () => {
     await visit("/organizations/globex/pipelines", 390);
     const bar = page.getByRole("navigation", { name: "Globex Corporation" });
-    assert.ok(await bar.locator("strong").evaluate((name) => name.scrollWidth <= name.clientWidth));
+    assert.ok(await bar.locator(".owner > a").evaluate((name) => name.scrollWidth <= name.clientWidth));
     const tops = await bar
-      .locator("a")
+      .locator(".sections a")
       .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().top));
-    assert.deepEqual([tops.length, new Set(tops).size], [3, 1]);
+    assert.ok(tops.length >= 4 && new Set(tops).size <= 2, tops.join());
   });
 
   it("shows a queue's pause before its description", async () => {
