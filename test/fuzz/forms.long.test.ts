@@ -30,7 +30,7 @@ describeOnBothDatabases("any request to any page or form", (database) => {
       if (!answer) return;
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
       try {
-        assertHonest(answer, each.isPlain ? "page" : "any");
+        assertHonest(answer, each.isPlain ? "page" : "any", each.visitor === "stranger");
         assertAllowed(each, answer);
       } catch (error) {
         throw new Error(

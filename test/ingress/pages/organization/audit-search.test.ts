@@ -61,10 +61,10 @@ describeWithDatabase("the search of the audit log", (database) => {
     assert.match(headers.get("content-type") ?? "", /^text\/csv/);
     assert.match(headers.get("content-disposition") ?? "", /attachment; filename="audit-acme\.csv"/);
     const [first, second, ...rest] = text.split("\r\n");
-    assert.equal(first, '"time","actor","action","type","id","name"');
+    assert.equal(first, '"time","actor","action","type","id","name","changes"');
     assert.match(
       second ?? "",
-      /^"2\d{3}-[^"]*Z","Operator","created","trigger","[0-9a-f-]{36}","'=SUM\(1\)"$/,
+      /^"2\d{3}-[^"]*Z","Operator","created","trigger","[0-9a-f-]{36}","'=SUM\(1\)","\[\]"$/,
     );
     assert.deepEqual(rest, [""]);
     assert.equal((await (await pages.visitor(pages.bob)).get(`${path}.csv`)).status, 403);
