@@ -59,6 +59,7 @@ export const usedScopes: readonly Scope[] = [
   "read_job_env",
   "read_agents",
   "read_clusters",
+  "read_audit_events",
   "read_organizations",
   "read_user",
   "write_pipelines",
