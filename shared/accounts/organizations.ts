@@ -15,8 +15,6 @@ import { findOperator, insertUser, type User } from "./user-store.ts";
 
 export const features: Feature[] = ["windows_hosted_agents", "custom_agent_images", "webhook_filtering"];
 
-/** As many as fit the column. */
-const maxDeliveriesPerHour = 1_000_000_000;
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Checks a name in addresses. */
@@ -96,29 +94,33 @@ export async function updateOrganization(
   });
 }
 
-/** By an admin. @throws Refusal 422 */
+/**
+ * By an admin, who cannot raise the limit above that of new organizations: the operator shares the installation.
+ * @throws Refusal 422
+ */
 export async function changeOrganization(
-  { db }: Services,
+  { db, config }: Services,
   actor: Actor,
   change: OrganizationChange,
 ): Promise<Organization> {
-  const { name = actor.organization.name, deliveriesPerHour = 1 } = change;
-  const isLimit = Number.isInteger(deliveriesPerHour) && deliveriesPerHour > 0;
-  const problems = nameProblems(name);
-  if (!isLimit || deliveriesPerHour > maxDeliveriesPerHour)
-    problems.push({
-      field: "deliveries_per_hour",
-      message: `Deliveries per hour must be a whole number from 1 to ${maxDeliveriesPerHour.toLocaleString("en")}`,
-    });
-  if (problems.length > 0) throw validationFailed(...problems);
   return db.transaction(async (tx) => {
     const present = await requireOrganization(tx, actor.organization.slug);
+    const { name = present.name, deliveriesPerHour = present.deliveriesPerHour } = change;
+    const max = Math.max(present.deliveriesPerHour, config.deliveriesPerHour);
+    const problems = [...nameProblems(name), ...limitProblems(deliveriesPerHour, max)];
+    if (problems.length > 0) throw validationFailed(...problems);
     const updated = await applyChange(tx, present, change);
     const { id, slug } = updated;
     const subject = { type: "organization", id, name: slug } as const;
     await audit(tx, actor, "updated", subject, changesBetween(present, updated));
     return updated;
   });
+}
+
+function limitProblems(deliveriesPerHour: number, max: number): Problem[] {
+  if (Number.isInteger(deliveriesPerHour) && deliveriesPerHour > 0 && deliveriesPerHour <= max) return [];
+  const message = `Deliveries per hour must be a whole number from 1 to ${max.toLocaleString("en")}`;
+  return [{ field: "deliveries_per_hour", message }];
 }
 
 function changesBetween(before: Organization, after: Organization) {

@@ -90,7 +90,7 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
             inputMode="numeric"
             required
             problems={problems}
-            hint="Webhooks that all triggers together take in any hour. Further ones are answered 429, and the sender may try again."
+            hint="Webhooks that all triggers together take in any hour. Further ones are answered 429, and the sender may try again. The operator can allow more than you can set."
           />
           <fieldset>
             <legend>Features</legend>

@@ -13,7 +13,7 @@ describeWithDatabase("the settings of an organization", (database) => {
   let ada: Visitor;
 
   before(async () => {
-    pages = await startQueuePages(database);
+    pages = await startQueuePages(database, { DELIVERIES_PER_HOUR: "1000000000" });
     ada = await pages.visitor(pages.ada);
   });
   after(() => pages.close());
@@ -74,6 +74,17 @@ describeWithDatabase("the settings of an organization", (database) => {
       assert.ok(answer.text.includes(`id="field-${field}-problem">${reason}.`), answer.text);
     }
     assert.deepEqual(await read(), before);
+  });
+
+  it("raise no limit above what the operator allows", async () => {
+    const own = await startQueuePages(database, { DELIVERIES_PER_HOUR: "300" });
+    const admin = await own.visitor(own.ada);
+    const set = async (deliveries: string) =>
+      (await admin.post(path, { name: "Acme", deliveries_per_hour: deliveries })).status;
+
+    assert.deepEqual([await set("1000000"), await set("1000001")], [303, 422], "as the operator set it");
+    assert.deepEqual([await set("10"), await set("301"), await set("300")], [303, 422, 303]);
+    await own.close();
   });
 
   it("are for admins only", async () => {
