@@ -1,8 +1,7 @@
+import { excerpt } from "../refusal.ts";
 import type { AuditChange } from "../vocabulary.ts";
 
-const maxLength = 200;
-
-/** What an update changed, for its audit entry. */
+/** Two states of a row, to be compared for an audit entry. */
 export interface Compared<Row> {
   before: Row;
   after: Row;
@@ -39,6 +38,5 @@ function memberOf(column: string): string {
 function toValue(value: unknown): string | number | boolean | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "number" || typeof value === "boolean") return value;
-  const text = Array.isArray(value) ? value.join(", ") : String(value);
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return excerpt(Array.isArray(value) ? value.join(", ") : String(value));
 }
