@@ -14,7 +14,7 @@ import { findQueue, findQueueByKey, type Queue } from "../../shared/queues/store
 import { Refusal } from "../../shared/refusal.ts";
 import { findTriggerWithOwners } from "../../shared/triggers/store.ts";
 
-// What options name. A refusal repeats the name, so that a typing error is seen.
+// Finds the things that options name. A refusal repeats the name, so that a typing error is seen.
 
 export interface ClusterOptions {
   org?: string;

@@ -16,7 +16,7 @@ const limitOption = [
   20,
 ] as const;
 
-/** What came in, and what became of it. */
+/** Lists of deliveries and of builds. */
 export function workCommands(act: Act): Command[] {
   return [buildCommand(act), deliveryCommand(act)];
 }

@@ -37,7 +37,7 @@ export async function fanOutDispatchPause({ db, events }: Services, queueId: str
  * many jobs `requeueDispatchPauses` sends another every 15 seconds. What is asked for meanwhile runs afterwards, once.
  */
 export function openDispatchFanOut(services: Services): (queueId: string) => Promise<void> {
-  /** By queue whose fan-out runs: whether another was asked for. */
+  /** Queues whose fan-out runs. True: another was asked for meanwhile. */
   const running = new Map<string, boolean>();
   return async (queueId) => {
     if (running.has(queueId)) {

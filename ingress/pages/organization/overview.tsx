@@ -11,7 +11,7 @@ export interface OrganizationState {
   overview: Overview;
 }
 
-/** What an open page listens to. */
+/** The topics whose events reload an open page. */
 export function topicsOf({ overview }: OrganizationState): Topic[] {
   const { builds, paused, waiting, refused } = overview;
   return [
@@ -24,7 +24,7 @@ export function topicsOf({ overview }: OrganizationState): Topic[] {
   ];
 }
 
-/** What needs attention in an organization, then its last builds. */
+/** Shows paused queues, waits and refusals of an organization, then its last builds. */
 export function OverviewOf({ organization, overview, now }: OrganizationState & { now: Date }) {
   const { slug: org, name } = organization;
   const { builds, paused, waiting, refused } = overview;

@@ -90,7 +90,7 @@ export function fieldOfStep(member: string, draft: StepsDraft): string | undefin
   return stepField(Number(index), field);
 }
 
-/** What the form means, as REST takes it. Undefined: the steps stay. */
+/** Reads the form into steps as REST takes them. Undefined: the steps stay. */
 export async function toSteps(draft: StepsDraft): Promise<{ given?: unknown; problems: Problem[] }> {
   if (draft.as === "kept") return { problems: [] };
   if (draft.as === "json") {
@@ -141,7 +141,7 @@ async function parse(json: string): Promise<{ value?: unknown; problem?: string 
 }
 
 /**
- * What a button of the form does: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`.
+ * The act of a button of the form: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`.
  * @returns undefined for the button that saves
  * @throws Refusal 422
  */

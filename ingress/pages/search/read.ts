@@ -7,7 +7,7 @@ import { isStorable } from "../../../shared/validation.ts";
 
 export const maxSearchLength = 1000;
 
-/** What the address asks for, by name. @throws Refusal 422 */
+/** Reads the filters of the address, by name. @throws Refusal 422 */
 export function readSearch<Name extends string>(
   { url }: H3Event,
   names: readonly Name[],

@@ -129,7 +129,7 @@ export function readDraft(form: URLSearchParams): TriggerDraft {
   };
 }
 
-/** What the button Generate does: the form again, with a fresh secret. */
+/** Shows the form again, with a fresh secret: the button Generate. */
 export function withGeneratedSecret(draft: TriggerDraft): TriggerDraft {
   return { ...draft, isVerified: true, secret: randomBytes(32).toString("base64url"), isGenerated: true };
 }

@@ -4,7 +4,7 @@ import { Table } from "../ui/tables.tsx";
 
 const maxRows = 50;
 
-/** What went wrong, and what the sender or the trigger’s owner can do. */
+/** The reasons of refusals, and advice for the sender or the owner of the trigger. */
 export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {
   wrong_method: ["Not sent with POST", "Set the sender’s method to POST."],
   invalid_token: ["The URL was cut off or changed", "Copy the whole URL."],

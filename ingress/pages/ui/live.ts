@@ -10,7 +10,7 @@ import { clientIp } from "../../http/client-address.ts";
 import { networksOf } from "../../http/network.ts";
 import { tooMany } from "../../http/rate-limit.ts";
 
-/** Whoever makes users could else take all streams with them. */
+/** Networks have a share: an organization can invite any number of users. */
 const bounds = { max: 1000, maxPerNetwork: 125, maxPerWideNetwork: 250 };
 const maxStreamsOfUser = 100;
 /** The next one is refused: a browser whose oldest stream ended would connect again, and end the next oldest. */

@@ -13,7 +13,7 @@ import { ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch } from "../scratch.ts";
 import { type Installation, install, withServices } from "../signalbox.ts";
 
-/** What callers need. */
+/** Addresses and credentials for callers. */
 export interface Seed {
   organizationId: string;
   deliveryPath: string;

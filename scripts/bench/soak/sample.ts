@@ -85,7 +85,7 @@ function readProcesses({ pids }: Soaked): Record<string, number> {
   return Object.assign({}, ...figures);
 }
 
-/** What V8 uses, with the buffers outside of its heap: it keeps memory that it does not use. */
+/** Memory that V8 uses, with the buffers outside of its heap. It keeps more than it uses. */
 async function readHeaps({ metricsPorts }: Soaked): Promise<Record<string, number>> {
   const heaps = Object.entries(metricsPorts).map(async ([name, port]) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
