@@ -1,9 +1,8 @@
-import { and, desc, eq, gte, inArray, lt, SQL, sql } from "drizzle-orm";
-import { type Clauses, type CursorPage, selectPage } from "../db/cursor-page.ts";
+import { and, desc, eq, gte, inArray, lt, SQL } from "drizzle-orm";
+import { type Clauses, type CursorPage, selectFromSlice, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
-import { Refusal } from "../refusal.ts";
 
 export type AuditEvent = Tables["auditEvents"]["$inferSelect"];
 
@@ -22,9 +21,6 @@ export interface AuditFilter {
   from?: Date | undefined;
   to?: Date | undefined;
 }
-
-/** Events that one page looks at, at most, for what no index has. */
-const maxSlice = 2000;
 
 /** Newest first. @throws Refusal 503 if it has to look at too many */
 export function listAuditEvents(db: Db, filter: AuditFilter, limit: number) {
@@ -59,19 +55,21 @@ async function selectEvents(db: Db, filter: AuditFilter, { condition, order, lim
   ].filter((each) => each instanceof SQL);
   if (subject) rest.push(eq(auditEvents.subject, subject));
 
-  const ids = () =>
-    db.select({ id: auditEvents.id }).from(auditEvents).where(and(scope, indexed)).orderBy(order);
-  const isInSlice = sql`${auditEvents.id} in (select id from ${ids().limit(maxSlice).as("slice")})`;
-  const rows = await db
-    .select({ event: auditEvents, actor: users.name })
-    .from(auditEvents)
-    .innerJoin(users, eq(users.id, auditEvents.actorId))
-    .where(rest.length === 0 ? and(scope, indexed) : and(isInSlice, ...rest))
-    .orderBy(order)
-    .limit(limit);
-  if (rest.length > 0 && rows.length < limit && (await ids().limit(1).offset(maxSlice)).length > 0)
-    throw new Refusal(503, "Too many entries to look through. Add a first and a last day.");
-  return rows;
+  const select = (where: SQL | undefined) =>
+    db
+      .select({ event: auditEvents, actor: users.name })
+      .from(auditEvents)
+      .innerJoin(users, eq(users.id, auditEvents.actorId))
+      .where(where)
+      .orderBy(order)
+      .limit(limit);
+  const where = and(scope, indexed);
+  if (rest.length === 0) return select(where);
+  return selectFromSlice(auditEvents.id, {
+    ids: () => db.select({ id: auditEvents.id }).from(auditEvents).where(where).orderBy(order),
+    ...{ conditions: rest, limit, select },
+    refusal: "Too many entries to look through. Add a first and a last day.",
+  });
 }
 
 /** @returns the number deleted */

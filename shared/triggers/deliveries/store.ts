@@ -1,11 +1,10 @@
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, SQL, sql } from "drizzle-orm";
-import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, SQL } from "drizzle-orm";
+import { type CursorPage, selectFromSlice, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { secondMs } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
-import { Refusal } from "../../refusal.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
@@ -23,9 +22,6 @@ export interface DeliveryFilter {
   receivedTo?: Date | undefined;
 }
 
-/** Deliveries that one page looks at, at most, for what no index has. */
-const maxSlice = 2000;
-
 /** @throws Refusal 503 if it has to look at too many */
 export async function listDeliveriesPage(
   db: Db,
@@ -35,20 +31,16 @@ export async function listDeliveriesPage(
 ): Promise<Delivery[]> {
   const { deliveries } = db.tables;
   const { first, rest } = conditionsOf(db, filter);
-  return selectPage(deliveries.id, page, async ({ condition, order, limit }) => {
+  return selectPage(deliveries.id, page, ({ condition, order, limit }) => {
     const where = and(eq(deliveries.triggerId, triggerId), first, condition);
-    const select = () => db.select().from(deliveries).where(where).orderBy(order);
-    if (rest.length === 0) return select().limit(limit);
-    const slice = select().limit(maxSlice);
-    const rows = await db
-      .select()
-      .from(deliveries)
-      .where(and(sql`${deliveries.id} in (select id from ${slice.as("slice")})`, ...rest))
-      .orderBy(order)
-      .limit(limit);
-    if (rows.length < limit && (await select().limit(1).offset(maxSlice)).length > 0)
-      throw new Refusal(503, "Too many deliveries to look through. Add an earliest and a latest time.");
-    return rows;
+    const select = (condition: SQL | undefined) =>
+      db.select().from(deliveries).where(condition).orderBy(order).limit(limit);
+    if (rest.length === 0) return select(where);
+    return selectFromSlice(deliveries.id, {
+      ids: () => db.select({ id: deliveries.id }).from(deliveries).where(where).orderBy(order),
+      ...{ conditions: rest, limit, select },
+      refusal: "Too many deliveries to look through. Add an earliest and a latest time.",
+    });
   });
 }
 
