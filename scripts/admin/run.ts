@@ -8,6 +8,7 @@ import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
 import { agentTokenCommands } from "./agent-tokens.ts";
 import { applicationCommands } from "./applications.ts";
+import { backupCommands } from "./backup.ts";
 import { clockCommand } from "./clock.ts";
 import { clusterCommands } from "./clusters.ts";
 import type { Act, Terminal } from "./command.ts";
@@ -49,6 +50,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     clockCommand(act),
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),
     settingsCommand(terminal),
+    ...backupCommands(terminal),
   ];
   for (const noun of nouns) program.addCommand(inherit(program, noun));
 

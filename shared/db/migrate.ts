@@ -11,7 +11,7 @@ import { type Dialect, kits } from "./columns.ts";
 import type { Db } from "./database.ts";
 import { isSqliteUrl, sqliteFile } from "./open.ts";
 
-const migrationsTable = "schema_migrations";
+export const migrationsTable = "schema_migrations";
 /** Arbitrary; unique among programs on this database. */
 const advisoryLock = 731_904_226;
 const lockWaitMs = minuteMs;
@@ -79,8 +79,13 @@ async function migratePostgres(url: string): Promise<void> {
 }
 
 function latestMigration(dialect: Dialect): number {
+  return Math.max(...knownMigrations(dialect));
+}
+
+/** By the times of their making, as the table of migrations names them. */
+export function knownMigrations(dialect: Dialect): number[] {
   const journal = JSON.parse(readFileSync(join(folder(dialect), "meta/_journal.json"), "utf8"));
-  return Math.max(...journal.entries.map((entry: { when: number }) => entry.when));
+  return journal.entries.map((entry: { when: number }) => entry.when);
 }
 
 function folder(dialect: Dialect): string {

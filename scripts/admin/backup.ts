@@ -1,0 +1,90 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
+import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
+import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { readConfig } from "../../shared/runtime/config.ts";
+import type { Terminal } from "./command.ts";
+
+/** They open no services: those would use the database that `restore` replaces. */
+export function backupCommands(terminal: Terminal): Command[] {
+  const print = (value: unknown) => terminal.write(`${JSON.stringify(value, null, 2)}\n`);
+  const onProgress = showPercent(terminal);
+
+  const backup = new Command("backup")
+    .description(
+      "copy the SQLite database into a new file while processes run; for Postgres, print the command",
+    )
+    .argument("<file>", "the new file")
+    .option("--secret-key <file>", "also keep the secret key, in a new file of its own")
+    .action(async (file: string, { secretKey: keyFile }: { secretKey?: string }) => {
+      const { databaseUrl, secretKey } = readConfig(terminal.env);
+      if (keyFile !== undefined && existsSync(keyFile))
+        throw new Refusal(409, `${keyFile} exists already: name another file`);
+      const made = isSqliteUrl(databaseUrl)
+        ? { file, bytes: await backUpSqlite(sqliteFile(databaseUrl), file, onProgress) }
+        : {
+            run: postgresCommand(databaseUrl, "pg_dump --format=custom --no-owner", `--file=${quote(file)}`),
+          };
+      if (keyFile !== undefined) writeKey(keyFile, secretKey);
+      print({ ...made, secret_key: keyFile ?? keyAdvice(terminal.env) });
+    });
+
+  const restore = new Command("restore")
+    .description("put a backup in the place of the SQLite database; for Postgres, print the command")
+    .argument("<file>", "a file that backup has made")
+    .option("--replace", "also if the database has organizations, which are lost", false)
+    .action(async (file: string, { replace: replaces }: { replace: boolean }) => {
+      const { databaseUrl } = readConfig(terminal.env);
+      if (!isSqliteUrl(databaseUrl)) {
+        const clean = replaces ? " --clean --if-exists" : "";
+        const command = `pg_restore --exit-on-error --single-transaction --no-owner${clean}`;
+        print({ run: postgresCommand(databaseUrl, command, quote(file)), next: nextStep });
+        return;
+      }
+      const target = sqliteFile(databaseUrl);
+      if (resolve(target) === resolve(file)) throw new Refusal(422, `${file} is the database itself`);
+      await restoreSqlite(file, target, { replaces, onProgress });
+      print({ restored: target, next: nextStep });
+    });
+  return [backup, restore];
+}
+
+const nextStep =
+  "Put the secret key of that time back if it has changed, run npm run migrate, then start the processes.";
+
+function keyAdvice(env: Terminal["env"]): string {
+  const place = env.SECRET_KEY ? "SECRET_KEY" : secretKeyFile;
+  return `not included: keep ${place} apart from the backup, which cannot be used without it`;
+}
+
+function writeKey(file: string, key = readSecretKey()): void {
+  if (key === undefined) throw new Refusal(404, `There is no ${secretKeyFile}, and SECRET_KEY is not set`);
+  writeFileSync(file, `${key}\n`, { flag: "wx", mode: 0o600 });
+}
+
+/** Without a password: it would be seen in the list of processes. */
+function postgresCommand(databaseUrl: string, program: string, rest: string): string {
+  const url = new URL(databaseUrl);
+  const asksPassword = url.password !== "" || url.searchParams.has("password");
+  url.password = "";
+  url.searchParams.delete("password");
+  return `${asksPassword ? "PGPASSWORD=… " : ""}${program} --dbname=${quote(url.toString())} ${rest}`;
+}
+
+/** For a shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function showPercent({ isWatched, writeError }: Terminal): (done: number) => void {
+  let shown = -1;
+  return (done) => {
+    const percent = Math.floor(done * 100);
+    if (!isWatched || percent === shown) return;
+    shown = percent;
+    writeError(`\r${percent} %${percent === 100 ? "\n" : ""}`);
+  };
+}

@@ -1,0 +1,185 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import Client from "better-sqlite3";
+import { minuteMs } from "../../durations.ts";
+import { Refusal } from "../../refusal.ts";
+import { requireSound } from "./soundness.ts";
+
+/** A step takes about a millisecond. */
+const pagesInStep = 256;
+const lockWaitMs = minuteMs;
+const ownerOnly = 0o600;
+
+/** @param done between 0 and 1 */
+export type OnProgress = (done: number) => void;
+
+/**
+ * Copies a SQLite database into a new file while processes write to it. The copy has all that was committed before the
+ * call. Writers go on; the write-ahead log grows meanwhile.
+ * @returns the bytes of the copy
+ * @throws Refusal
+ */
+export async function backUpSqlite(file: string, target: string, onProgress: OnProgress): Promise<number> {
+  if (!existsSync(file)) throw new Refusal(404, `There is no database ${file}`);
+  if (existsSync(target)) throw overwrites(target);
+  const draft = `${target}.${process.pid}.partial`;
+  try {
+    writeFileSync(draft, "", { flag: "wx", mode: ownerOnly });
+    await copySnapshot(file, draft, onProgress);
+    checkCopy(draft);
+    syncFile(draft);
+    linkSync(draft, target); // unlike a rename, it overwrites nothing
+    syncFile(dirname(target));
+    return statSync(target).size;
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw overwrites(target);
+    throw new Refusal(503, `${target} cannot be written: ${(error as Error).message}`);
+  } finally {
+    for (const suffix of ["", "-journal"]) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}
+
+/**
+ * Puts a backup in the place of a SQLite database, in one transaction: a full disk or a killed process leaves the former
+ * content.
+ * @param replaces an organization that is there already
+ * @throws Refusal
+ */
+export async function restoreSqlite(
+  backup: string,
+  file: string,
+  { replaces, onProgress }: { replaces: boolean; onProgress: OnProgress },
+): Promise<void> {
+  if (!existsSync(backup)) throw new Refusal(404, `There is no file ${backup}`);
+  const source = open(backup, { readonly: true });
+  try {
+    requireSound(source, backup);
+    const isNew = !existsSync(file);
+    if (isNew) makeFile(file);
+    try {
+      await replaceContent(source, file, { replaces, onProgress });
+    } catch (error) {
+      if (isNew) rmSync(file, { force: true });
+      throw error;
+    }
+  } finally {
+    source.close();
+  }
+}
+
+/** A transaction that reads keeps one state: a copy without it starts over whenever another process writes. */
+async function copySnapshot(file: string, draft: string, onProgress: OnProgress): Promise<void> {
+  const source = open(file, { fileMustExist: true });
+  try {
+    source.exec("BEGIN; SELECT 1 FROM sqlite_schema");
+    await copy(source, draft, onProgress);
+  } finally {
+    source.close();
+  }
+}
+
+/** Also makes it one file, without a write-ahead log. */
+function checkCopy(draft: string): void {
+  const client = open(draft, { fileMustExist: true });
+  try {
+    client.pragma("journal_mode = DELETE");
+    requireSound(client, draft);
+  } finally {
+    client.close();
+  }
+}
+
+async function replaceContent(
+  source: Client.Database,
+  file: string,
+  { replaces, onProgress }: { replaces: boolean; onProgress: OnProgress },
+): Promise<void> {
+  const present = open(file, { fileMustExist: true });
+  try {
+    requireUnused(present, file);
+    if (!replaces && hasOrganizations(present)) {
+      throw new Refusal(409, `The database ${file} has organizations: add --replace to lose them`);
+    }
+    const version = present.pragma("data_version", { simple: true });
+    await copy(source, file, onProgress);
+    if (present.pragma("data_version", { simple: true }) === version) throw inUse(file);
+    requireUnused(present, file);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(503, `${file} is as it was, because it cannot be written: ${(error as Error).message}`);
+  } finally {
+    present.close();
+  }
+}
+
+/** Each process keeps a lock of a database with a write-ahead log; ending that log needs the only one. */
+function requireUnused(client: Client.Database, file: string): void {
+  try {
+    client.pragma("busy_timeout = 0");
+    client.pragma("journal_mode = DELETE");
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) throw inUse(file);
+    throw error;
+  }
+}
+
+function hasOrganizations(client: Client.Database): boolean {
+  const table = client.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'organizations'").get();
+  return table !== undefined && client.prepare("SELECT 1 FROM organizations LIMIT 1").get() !== undefined;
+}
+
+/** The library takes a target that is locked for a finished copy, or tries for ever. */
+async function copy(source: Client.Database, target: string, onProgress: OnProgress): Promise<void> {
+  let last = Number.POSITIVE_INFINITY;
+  let lastAt = performance.now();
+  const { totalPages } = await source.backup(target, {
+    progress({ totalPages, remainingPages }) {
+      if (remainingPages < last) [last, lastAt] = [remainingPages, performance.now()];
+      else if (performance.now() - lastAt > lockWaitMs) throw inUse(target);
+      onProgress(1 - remainingPages / totalPages);
+      return pagesInStep;
+    },
+  });
+  if (totalPages === 0) throw inUse(target);
+  onProgress(1);
+}
+
+function open(file: string, options: Client.Options): Client.Database {
+  try {
+    const client = new Client(file, options);
+    client.pragma("schema_version"); // reads the file
+    return client;
+  } catch (error) {
+    throw new Refusal(422, `${file} cannot be opened as a SQLite database: ${(error as Error).message}`);
+  }
+}
+
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, "", { mode: ownerOnly });
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, "r");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+function overwrites(target: string): Refusal {
+  return new Refusal(409, `${target} exists already: name another file`);
+}
+
+function inUse(file: string): Refusal {
+  return new Refusal(409, `Processes use ${file}: stop all of them, other admin commands included`);
+}
