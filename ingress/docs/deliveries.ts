@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Config } from "../../shared/runtime/config.ts";
+import type { Signature } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
 import * as field from "../api/json/fields.ts";
 import { type HeaderName, rateLimitHeaders } from "./answers.ts";
@@ -49,17 +50,26 @@ export function declareDeliver({ issueTracker, maxPayloadBytes, maxPayloadDepth 
   };
 }
 
+function describeSignature(signature: Signature): string {
+  switch (signature.scheme) {
+    case "hmac":
+      return `${signature.prefix}<${signature.encoding}>: HMAC-${signature.algorithm.toUpperCase()} of the body`;
+    case "token":
+      return "The secret";
+    case "standard":
+      return "v1,<base64>: HMAC-SHA256 of webhook-id, webhook-timestamp and the body, joined by dots";
+  }
+}
+
 function headersOf(issueTracker: string): Record<string, z.ZodType> {
   const types = triggerTypes(issueTracker);
-  const signatures = types.flatMap(({ name, signature }) =>
-    signature
-      ? [
-          [
-            signature.header,
-            `${signature.prefix}<hex>: HMAC-SHA256 of the body, for triggers of type ${name}`,
-          ],
-        ]
-      : [],
+  const typesOf = new Map<string, string[]>();
+  const signatures = types.flatMap(({ name, signatures }) =>
+    signatures.map((signature) => {
+      const names = [...(typesOf.get(signature.header) ?? []), name];
+      typesOf.set(signature.header, names);
+      return [signature.header, `${describeSignature(signature)}, for triggers of type ${names.join(", ")}`];
+    }),
   );
   const others = types.flatMap(({ eventHeader = [], deliveryIdHeader = [] }) => [
     ...[eventHeader].flat().map((header) => [header, "Name of the event, shown and open to filters"]),

@@ -157,7 +157,8 @@ class Posting {
   }
 
   #requireSignature(trigger: EnabledTrigger): void {
-    requireSignature(trigger, this.#event.req.headers, this.#body);
+    const now = this.#door.services.clock.now();
+    requireSignature(trigger, this.#event.req.headers, { body: this.#body, now });
   }
 
   async #accept(

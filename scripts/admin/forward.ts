@@ -6,7 +6,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
 import { findPayload, type Payload } from "../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
-import { signatureHeader, typeOfTrigger } from "../../shared/triggers/types.ts";
+import { signatureHeaders, typeOfTrigger } from "../../shared/triggers/types.ts";
 
 export interface Forwarding {
   trigger: Trigger;
@@ -89,7 +89,7 @@ async function forward(
 }
 
 async function post(
-  { cipher, config }: Services,
+  { cipher, clock, config }: Services,
   {
     trigger,
     url,
@@ -100,8 +100,9 @@ async function post(
   const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
   const headers = new Headers();
   for (const [name, value] of stored) if (value !== null && !omitted.test(name)) headers.append(name, value);
-  const signature = signatureHeader(typeOfTrigger(config.issueTracker, trigger), secret, body);
-  if (signature) headers.set(...signature);
+  const type = typeOfTrigger(config.issueTracker, trigger);
+  const signed = signatureHeaders(type, secret, { body, now: clock.now() });
+  for (const [name, value] of Object.entries(signed)) headers.set(name, value);
 
   const deadline = AbortSignal.timeout(timeoutMs);
   const either = signal ? AbortSignal.any([signal, deadline]) : deadline;

@@ -24,7 +24,10 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
     .description("create a trigger; its URL is shown this once")
     .requiredOption(...orgOption)
     .requiredOption("--pipeline <slug>", "the pipeline that it builds")
-    .requiredOption("--type <type>", "who sends: webhook, github or the issue tracker (linear)")
+    .requiredOption(
+      "--type <type>",
+      "who sends: webhook, github, gitlab, gitea, bitbucket or the issue tracker (linear)",
+    )
     .requiredOption("--label <text>", "its name in lists")
     .option("--branch <branch>", "the branch of its builds (main)")
     .option("--commit <commit>", "the commit of its builds (HEAD)")

@@ -19,7 +19,7 @@ export function newTriggerProblems(
   const type = name === undefined ? undefined : findTypeByName(config.issueTracker, name);
   return [
     name !== undefined && !type && typeProblem(config.issueTracker),
-    secret && type && !type.signature && noVerification,
+    secret && type?.signatures.length === 0 && noVerification,
     filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
 }
@@ -32,11 +32,12 @@ export function triggerChangeProblems(
   { type: name, filter, verification }: TriggerChange,
 ): Problem[] {
   const type = typeOfTrigger(config.issueTracker, present);
+  const isSigning = type.signatures.length > 0;
   const needsSecret = verification && verification.secret === undefined && present.secretSealed === null;
   return [
     name !== undefined && name !== type.name && typeIsFixed,
-    verification && !type.signature && noVerification,
-    needsSecret && type.signature && noSecret,
+    verification && !isSigning && noVerification,
+    needsSecret && isSigning && noSecret,
     filter && filter !== present.filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
 }

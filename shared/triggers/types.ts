@@ -1,10 +1,10 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { DeliveryRefusal } from "./deliveries/refusals.ts";
+import { isSigned, type Signature, signedHeaders } from "./signatures.ts";
 
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
 /** As stored. The issue tracker's name may change with the setting. */
-type StoredType = "webhook" | "github" | "issue_tracker";
+type StoredType = "webhook" | "github" | "gitlab" | "gitea" | "bitbucket" | "issue_tracker";
 
 export interface TriggerType {
   stored: StoredType;
@@ -16,9 +16,18 @@ export interface TriggerType {
   sampleEvent?: string;
   /** Of a test delivery. */
   sample: object;
-  /** Absent: deliveries cannot be signed. */
-  signature?: { header: string; prefix: string };
+  /** Any of them will do; the first that can use the secret signs test deliveries. Empty: none are signed. */
+  signatures: Signature[];
 }
+
+const hmacHex = { scheme: "hmac", algorithm: "sha256", encoding: "hex" } as const;
+/** Of senders whose headers and payloads follow GitHub's. */
+const samplePush = {
+  ref: "refs/heads/main",
+  repository: { full_name: "octo-org/octo-repo", default_branch: "main" },
+  head_commit: { id: "6113728f27ae82c7b1a177c8d03f9e96e0adf246", message: "A test delivery" },
+  pusher: { name: "octocat" },
+};
 
 export function triggerTypes(issueTracker: string): TriggerType[] {
   return [
@@ -27,6 +36,7 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       name: "webhook",
       title: "Webhook",
       sample: { message: "A test delivery", sent_at: "2026-01-31T12:00:00Z" },
+      signatures: [],
     },
     {
       stored: "github",
@@ -35,13 +45,54 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       deliveryIdHeader: "X-GitHub-Delivery",
       eventHeader: "X-GitHub-Event",
       sampleEvent: "push",
+      sample: samplePush,
+      signatures: [{ ...hmacHex, header: "X-Hub-Signature-256", prefix: "sha256=" }],
+    },
+    {
+      stored: "gitlab",
+      name: "gitlab",
+      title: "GitLab",
+      deliveryIdHeader: "X-Gitlab-Event-UUID",
+      eventHeader: "X-Gitlab-Event",
+      sampleEvent: "Push Hook",
       sample: {
+        object_kind: "push",
         ref: "refs/heads/main",
-        repository: { full_name: "octo-org/octo-repo", default_branch: "main" },
-        head_commit: { id: "6113728f27ae82c7b1a177c8d03f9e96e0adf246", message: "A test delivery" },
-        pusher: { name: "octocat" },
+        checkout_sha: "da1560886d4f094c3e6c9ef40349f7d38b5d27d7",
+        project: { path_with_namespace: "octo-org/octo-repo", default_branch: "main" },
+        user_username: "octocat",
       },
-      signature: { header: "X-Hub-Signature-256", prefix: "sha256=" },
+      signatures: [
+        { scheme: "standard", header: "webhook-signature" },
+        { scheme: "token", header: "X-Gitlab-Token" },
+      ],
+    },
+    {
+      stored: "gitea",
+      name: "gitea",
+      title: "Gitea or Forgejo",
+      deliveryIdHeader: "X-Gitea-Delivery",
+      eventHeader: "X-Gitea-Event",
+      sampleEvent: "push",
+      sample: samplePush,
+      signatures: [
+        { ...hmacHex, header: "X-Gitea-Signature", prefix: "" },
+        { ...hmacHex, header: "X-Hub-Signature-256", prefix: "sha256=" },
+      ],
+    },
+    {
+      stored: "bitbucket",
+      name: "bitbucket",
+      title: "Bitbucket",
+      deliveryIdHeader: "X-Request-UUID",
+      eventHeader: "X-Event-Key",
+      sampleEvent: "repo:push",
+      sample: {
+        push: { changes: [{ new: { type: "branch", name: "main" }, created: false, closed: false }] },
+        repository: { full_name: "octo-org/octo-repo" },
+        actor: { nickname: "octocat" },
+      },
+      signatures: [{ ...hmacHex, header: "X-Hub-Signature", prefix: "sha256=" }],
     },
     {
       stored: "issue_tracker",
@@ -56,7 +107,7 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
         data: { identifier: "ENG-1", title: "A test delivery", state: { name: "Todo" } },
         createdAt: "2026-01-31T12:00:00.000Z",
       },
-      signature: { header: `${issueTracker}-Signature`, prefix: "" },
+      signatures: [{ ...hmacHex, header: `${issueTracker}-Signature`, prefix: "" }],
     },
   ];
 }
@@ -80,28 +131,25 @@ export function visibleHeaders(issueTracker: string, trigger: { type: string }):
 
 /** @throws DeliveryRefusal 401 */
 export function requireSignature(
-  { type: { signature }, secret }: { type: TriggerType; secret: string | undefined },
+  { type: { signatures }, secret }: { type: TriggerType; secret: string | undefined },
   headers: { get(name: string): string | null | undefined },
-  body: Buffer,
+  { body, now }: { body: Buffer; now: Date },
 ): void {
-  if (secret === undefined || !signature) return;
-  if (!isSignedBy(secret, body, headers.get(signature.header) ?? "", signature.prefix))
+  if (secret === undefined || signatures.length === 0) return;
+  if (!signatures.some((signature) => isSigned(signature, headers, { secret, body, now })))
     throw new DeliveryRefusal("invalid_signature");
 }
 
-/** The header that the sender would sign this body with. */
-export function signatureHeader(
-  { signature }: TriggerType,
+/** The headers that the sender would sign this body with. */
+export function signatureHeaders(
+  { signatures }: TriggerType,
   secret: string | undefined,
-  body: Buffer,
-): [name: string, value: string] | undefined {
-  if (secret === undefined || !signature) return undefined;
-  return [signature.header, signature.prefix + createHmac("sha256", secret).update(body).digest("hex")];
-}
-
-/** Compares in constant time. */
-function isSignedBy(secret: string, body: Buffer, value: string, prefix: string): boolean {
-  const hex = value.slice(prefix.length);
-  if (!value.startsWith(prefix) || !/^[0-9a-f]{64}$/i.test(hex)) return false;
-  return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(hex, "hex"));
+  { body, now }: { body: Buffer; now: Date },
+): Record<string, string> {
+  if (secret === undefined) return {};
+  for (const signature of signatures) {
+    const headers = signedHeaders(signature, { secret, body, now });
+    if (headers) return headers;
+  }
+  return {};
 }

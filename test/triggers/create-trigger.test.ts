@@ -180,7 +180,12 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
     const cases: Record<string, object[]> = {
       "Type can't be blank": [{ type: undefined }, ...wrongOf("type", [null, "", " "])],
       "Type must be text": wrongOf("type", noText),
-      "Type must be webhook, github or linear": wrongOf("type", ["gitlab", "GitHub", "toString", "x\ny"]),
+      "Type must be webhook, github, gitlab, gitea, bitbucket or linear": wrongOf("type", [
+        "subversion",
+        "GitHub",
+        "toString",
+        "x\ny",
+      ]),
       "Label can't be blank": [{ label: undefined }, ...wrongOf("label", [null, "", " \t\n"])],
       "Label must be text": wrongOf("label", noText),
       "Label is too long (maximum is 255 characters)": wrongOf("label", ["x".repeat(256)]),
@@ -287,7 +292,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
       for (const reason of ["Type can't be blank", "Label can't be blank", "Trigger has no x"])
         assert.ok(answer.body.message.includes(reason), answer.body.message);
       const odd = {
-        type: "gitlab",
+        type: "subversion",
         label: "",
         filter: { expression: "true" },
         build: { environment: { SIGNALBOX_X: "x", B: 1, C: null } },
@@ -297,7 +302,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
         "Validation failed: Label can't be blank, " +
           "Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, " +
           "Environment variable B must be text, not a number, Environment variable C must be text, not null, " +
-          "Type must be webhook, github or linear, Filters are not available to this organization",
+          "Type must be webhook, github, gitlab, gitea, bitbucket or linear, Filters are not available to this organization",
       );
       assert.deepEqual((await api.send("GET", api.triggersAt(slug))).body.items, []);
     });

@@ -36,7 +36,10 @@ describeWithDatabase("triggers of the issue tracker", (database) => {
     }
     const body = { type: "linear", label: "x" };
     const refused = await api.send("POST", api.triggersAt(), { url: ingress.url, body });
-    assert.equal(refused.body.message, "Validation failed: Type must be webhook, github or jira");
+    assert.equal(
+      refused.body.message,
+      "Validation failed: Type must be webhook, github, gitlab, gitea, bitbucket or jira",
+    );
     await ingress.close();
     await api.close();
   });

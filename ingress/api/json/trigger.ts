@@ -25,7 +25,7 @@ export const triggerSchema = z
   .object({
     id: field.id,
     url: field.url,
-    type: z.string().meta({ description: "webhook, github or the issue tracker" }),
+    type: z.string().meta({ description: "webhook, github, gitlab, gitea, bitbucket or the issue tracker" }),
     label: z.string(),
     enabled: z.boolean(),
     build: z.object({
@@ -156,7 +156,9 @@ const changedVerification = only("Verification", {
 }).nullish();
 
 export const createTriggerBody = only("Trigger", {
-  type: newTrigger.shape.type.meta({ description: "webhook, github or the issue tracker" }),
+  type: newTrigger.shape.type.meta({
+    description: "webhook, github, gitlab, gitea, bitbucket or the issue tracker",
+  }),
   label: triggerLabel,
   enabled: enabled.default(true),
   build: build.optional(),

@@ -53,7 +53,7 @@ export function createdPage(
             <h2 id="try">Try it</h2>
             <p>
               {isVerified
-                ? "This command signs a delivery and sends it, once you have put the secret into its first line:"
+                ? "This command sends a delivery as the sender would, once you have put the secret into its first line:"
                 : "This command sends a delivery:"}
             </p>
             <CopyField
@@ -105,7 +105,7 @@ export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | un
 
 /** A shell command that sends a delivery. For a verified trigger, the user types the secret into its first line. */
 export function curlCommand(
-  { sample, eventHeader, sampleEvent, signature }: TriggerType,
+  { sample, eventHeader, sampleEvent, signatures }: TriggerType,
   { url, isVerified }: { url: string; isVerified: boolean },
 ): string {
   const body = quote(JSON.stringify(sample));
@@ -113,9 +113,13 @@ export function curlCommand(
     quote("Content-Type: application/json"),
     ...(eventHeader && sampleEvent ? [quote(`${eventHeader}: ${sampleEvent}`)] : []),
   ];
-  if (!isVerified || !signature) return curl(url, headers, body);
+  const signature = signatures.find(({ scheme }) => scheme !== "standard");
+  if (!isVerified || !signature || signature.scheme === "standard") return curl(url, headers, body);
+  const secret = `SECRET=${quote("the secret of this trigger")}`;
+  if (signature.scheme === "token")
+    return [secret, curl(url, [...headers, `"${signature.header}: $SECRET"`], body)].join("\n");
   return [
-    `SECRET=${quote("the secret of this trigger")}`,
+    secret,
     `BODY=${body}`,
     `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac "$SECRET" -r | cut -d ' ' -f 1)`,
     curl(url, [...headers, `"${signature.header}: ${signature.prefix}$SIGNATURE"`], '"$BODY"'),

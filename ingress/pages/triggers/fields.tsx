@@ -122,20 +122,22 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
   return (
     <fieldset class="types">
       <legend>Type</legend>
-      {types.map(({ stored, name, title, signature }) => (
+      {types.map(({ stored, name, title, signatures }) => (
         <label class="check" key={name}>
           <input
             type="radio"
             name="type"
             value={name}
-            class={signature && `signs ${stored}`}
+            class={signatures.length > 0 ? `signs ${stored}` : undefined}
             checked={name === value}
             required
           />
           <span>
             {title}
             <span class="quiet hint">
-              {signature ? `Webhooks of ${title}, which can be verified` : "Anything that can post JSON"}
+              {signatures.length > 0
+                ? `Webhooks of ${title}, which can be verified`
+                : "Anything that can post JSON"}
             </span>
           </span>
         </label>
@@ -171,7 +173,7 @@ export function VerificationField({
         checked={isVerified}
         hint={types.map(({ stored, title }) => (
           <span key={stored} class={`sender ${stored}`}>
-            Take only what {title} signed with the secret.
+            Take only what {title} sent with the secret, or signed with it.
           </span>
         ))}
       />
@@ -194,7 +196,7 @@ export function VerificationField({
           isGenerated
             ? "Copy it to the sender now: it is not shown again after you save."
             : isNew
-              ? "The one that the sender signs with."
+              ? "The one that the sender has."
               : `Empty: the present one stays${endHint}.`
         }
       />

@@ -218,7 +218,7 @@ export function TriggerFields({
   /** `kept`: the organization lost the feature, but the trigger has a filter. */
   filter: "available" | "kept" | "unavailable";
 }) {
-  const signingTypes = types.filter(({ signature }) => signature);
+  const signingTypes = types.filter(({ signatures }) => signatures.length > 0);
   const environment = { value: draft.environment, problems };
   return (
     <>

@@ -48,8 +48,9 @@ export function triggersPage(services: Services) {
           )}
           {triggers.length === 0 ? (
             <p class="empty">
-              No trigger yet. A trigger is a URL: for every webhook that GitHub, {config.issueTracker} or any
-              other program posts there, the pipeline builds, and the build’s steps can read what was posted.
+              No trigger yet. A trigger is a URL: for every webhook that GitHub, GitLab, {config.issueTracker}{" "}
+              or any other program posts there, the pipeline builds, and the build’s steps can read what was
+              posted.
             </p>
           ) : (
             <Table caption="Triggers" columns={["Trigger", "State", "Last delivery", "URL ends in"]}>

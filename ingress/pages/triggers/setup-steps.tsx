@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import type { TriggerType } from "../../../shared/triggers/types.ts";
 import { Table } from "../ui/tables.tsx";
@@ -13,50 +14,170 @@ export interface Setup {
   maxPayload: string;
 }
 
+/** The settings of a webhook at a host of repositories, in the order of its form. */
+interface Host {
+  open: ComponentChildren;
+  url: string;
+  /** Fields that decide how the payload is sent. */
+  format: [field: string, rule: ComponentChildren][];
+  /** The field that takes the secret. */
+  secret: string;
+  aboutSecret?: ComponentChildren;
+  events: string;
+  save: string;
+  afterwards: (setup: Setup) => ComponentChildren;
+}
+
 const withoutPing = 'webhook.headers.HTTP_X_GITHUB_EVENT != "ping"';
 
-export function GitHubSteps({ trigger, editPath, filterPath }: Setup) {
+const hosts: Partial<Record<TriggerType["stored"], Host>> = {
+  github: {
+    open: (
+      <>
+        Open the repository, or the organization for all of its repositories, and there{" "}
+        <strong>Settings → Webhooks → Add webhook</strong>.
+      </>
+    ),
+    url: "Payload URL",
+    format: [
+      [
+        "Content type",
+        <>
+          <code>application/json</code>. The other choice, a form, is refused with 415.
+        </>,
+      ],
+    ],
+    secret: "Secret",
+    events: "Which events",
+    save: "Add webhook",
+    afterwards: ({ trigger, filterPath }) => (
+      <>
+        GitHub sends a <code>ping</code> at once, which makes a build too.{" "}
+        {filterPath && trigger.filter === null && (
+          <>
+            The filter{" "}
+            <a href={`${filterPath}?${new URLSearchParams({ expression: withoutPing })}`}>
+              <code>{withoutPing}</code>
+            </a>{" "}
+            leaves it out.
+          </>
+        )}
+      </>
+    ),
+  },
+  gitlab: {
+    open: (
+      <>
+        Open the project, or the group for all of its projects, and there{" "}
+        <strong>Settings → Webhooks → Add new webhook</strong>.
+      </>
+    ),
+    url: "URL",
+    format: [],
+    secret: "Signing token, or Secret token",
+    aboutSecret: (
+      <>
+        {" "}
+        A signing token starts with <code>whsec_</code> and is better: GitLab signs with it and does not send
+        it. Older versions have the secret token only.
+      </>
+    ),
+    events: "Trigger",
+    save: "Add webhook",
+    afterwards: () => (
+      <>
+        <strong>Test</strong> sends an event, which makes a build too. A GitLab of your own refuses private
+        addresses until its administrator allows them, under{" "}
+        <strong>Settings → Network → Outbound requests</strong>.
+      </>
+    ),
+  },
+  gitea: {
+    open: (
+      <>
+        Open the repository, or the organization for all of its repositories, and there{" "}
+        <strong>Settings → Webhooks → Add webhook</strong>, of the kind Gitea or Forgejo.
+      </>
+    ),
+    url: "Target URL",
+    format: [
+      ["HTTP method", "POST."],
+      [
+        "POST content type",
+        <>
+          <code>application/json</code>. The other choice, a form, is refused with 415.
+        </>,
+      ],
+    ],
+    secret: "Secret",
+    events: "Trigger on",
+    save: "Add webhook",
+    afterwards: () => (
+      <>
+        <strong>Test delivery</strong> sends a push, which makes a build too. Private addresses are refused
+        until <code>ALLOWED_HOST_LIST</code> of the section <code>[webhook]</code> in the server’s
+        configuration allows them.
+      </>
+    ),
+  },
+  bitbucket: {
+    open: (
+      <>
+        Open the repository, and there <strong>Repository settings → Webhooks → Add webhook</strong>.
+      </>
+    ),
+    url: "URL",
+    format: [],
+    secret: "Secret",
+    events: "Triggers",
+    save: "Save",
+    afterwards: () => (
+      <>
+        <strong>Test connection</strong> of Bitbucket Data Center sends <code>diagnostics:ping</code>, which
+        makes a build too.
+      </>
+    ),
+  },
+};
+
+/** Undefined: the type is no host's. */
+export function findHost({ stored }: TriggerType): Host | undefined {
+  return hosts[stored];
+}
+
+export function HostSteps({ host, ...setup }: Setup & { host: Host }) {
+  const { trigger, type, editPath } = setup;
   return (
     <section aria-labelledby="steps">
-      <h2 id="steps">At GitHub</h2>
+      <h2 id="steps">At {type.title}</h2>
       <ol>
+        <li>{host.open}</li>
         <li>
-          Open the repository, or the organization for all of its repositories, and there{" "}
-          <strong>Settings → Webhooks → Add webhook</strong>.
+          <strong>{host.url}</strong>: the URL of this trigger.
         </li>
+        {host.format.map(([field, rule]) => (
+          <li key={field}>
+            <strong>{field}</strong>: {rule}
+          </li>
+        ))}
         <li>
-          <strong>Payload URL</strong>: the URL of this trigger.
-        </li>
-        <li>
-          <strong>Content type</strong>: <code>application/json</code>. The other choice, a form, is refused
-          with 415.
-        </li>
-        <li>
-          <strong>Secret</strong>:{" "}
+          <strong>{host.secret}</strong>:{" "}
           {trigger.secretSealed === null ? (
             <>
               leave it empty, or type one and <a href={editPath}>turn on Verify deliveries</a> with the same
               secret.
             </>
           ) : (
-            "the secret of this trigger. Deliveries that it did not sign are refused with 401."
+            "the secret of this trigger. Deliveries without it are refused with 401."
           )}
+          {host.aboutSecret}
         </li>
         <li>
-          <strong>Which events</strong>: those that should build. Every one that arrives makes a build, unless
-          a filter leaves it out.
+          <strong>{host.events}</strong>: those that should build. Every one that arrives makes a build,
+          unless a filter leaves it out.
         </li>
         <li>
-          <strong>Add webhook</strong>. GitHub sends a <code>ping</code> at once, which makes a build too.{" "}
-          {filterPath && trigger.filter === null && (
-            <>
-              The filter{" "}
-              <a href={`${filterPath}?${new URLSearchParams({ expression: withoutPing })}`}>
-                <code>{withoutPing}</code>
-              </a>{" "}
-              leaves it out.
-            </>
-          )}
+          <strong>{host.save}</strong>. {host.afterwards(setup)}
         </li>
       </ol>
     </section>

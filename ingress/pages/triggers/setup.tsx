@@ -6,7 +6,7 @@ import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { loadTrigger, triggerPath } from "./load.ts";
-import { GitHubSteps, ProgramSteps, type Setup, TrackerSteps } from "./setup-steps.tsx";
+import { findHost, HostSteps, ProgramSteps, type Setup, TrackerSteps } from "./setup-steps.tsx";
 
 /** GET …/triggers/:trigger/setup: instructions for the sender. */
 export function triggerSetupPage(services: Services) {
@@ -24,7 +24,7 @@ export function triggerSetupPage(services: Services) {
       maxPayload: exactSize(config.maxPayloadBytes),
       deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
     };
-    const title = `Set up ${type.signature ? type.title : "the sender"}`;
+    const title = `Set up ${type.stored === "webhook" ? "the sender" : type.title}`;
     return {
       title,
       within: { organization, section: "pipelines" },
@@ -64,6 +64,7 @@ export function triggerSetupPage(services: Services) {
 }
 
 function Steps(setup: Setup) {
-  if (!setup.type.signature) return <ProgramSteps {...setup} />;
-  return setup.type.stored === "github" ? <GitHubSteps {...setup} /> : <TrackerSteps {...setup} />;
+  const host = findHost(setup.type);
+  if (host) return <HostSteps {...setup} host={host} />;
+  return setup.type.stored === "webhook" ? <ProgramSteps {...setup} /> : <TrackerSteps {...setup} />;
 }

@@ -132,10 +132,14 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
           <dd>{variables.join(", ")}</dd>
         </>
       )}
-      {type.signature && (
+      {type.signatures.length > 0 && (
         <>
           <dt>Verification</dt>
-          <dd>{trigger.secretSealed === null ? "Off" : `On, by ${type.signature.header}`}</dd>
+          <dd>
+            {trigger.secretSealed === null
+              ? "Off"
+              : `On, by ${type.signatures.map(({ header }) => header).join(" or ")}`}
+          </dd>
         </>
       )}
       {trigger.filter !== null && (

@@ -3,7 +3,7 @@ import type { Organization } from "../../accounts/organization-store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { Trigger } from "../store.ts";
-import { requireSignature, signatureHeader, type TriggerType, typeOfTrigger } from "../types.ts";
+import { requireSignature, signatureHeaders, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, storeArrivals } from "./accept.ts";
 import { checkBody } from "./check.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
@@ -21,13 +21,14 @@ export async function sendDelivery(
   { trigger, organization }: { trigger: Trigger; organization: Organization },
   { body, event }: { body: Buffer; event?: string | undefined },
 ): Promise<string> {
-  const { config, cipher, rateLimiter } = services;
+  const { config, cipher, clock, rateLimiter } = services;
   const type = typeOfTrigger(config.issueTracker, trigger);
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
-  const headers = senderHeaders(type, { body, secret, event });
-  requireSignature({ type, secret }, headers, body);
+  const now = clock.now();
+  const headers = senderHeaders(type, { body, secret, event, now });
+  requireSignature({ type, secret }, headers, { body, now });
 
   const rateLimit = deliveriesLimit({
     organizationId: organization.id,
@@ -56,10 +57,14 @@ export async function sendDelivery(
 
 function senderHeaders(
   type: TriggerType,
-  { body, secret, event }: { body: Buffer; secret: string | undefined; event: string | undefined },
+  {
+    body,
+    secret,
+    event,
+    now,
+  }: { body: Buffer; secret: string | undefined; event: string | undefined; now: Date },
 ): Map<string, string> {
   const { eventHeader, deliveryIdHeader, sampleEvent } = type;
-  const signature = signatureHeader(type, secret, body);
   const headers = new Map([
     ["User-Agent", "Signalbox-Test"],
     ["Content-Type", contentType],
@@ -67,20 +72,22 @@ function senderHeaders(
   ]);
   if (deliveryIdHeader) headers.set(deliveryIdHeader, randomUUID());
   if (eventHeader) headers.set(eventHeader, event ?? sampleEvent ?? "test");
-  if (signature) headers.set(...signature);
+  const signed = Object.entries(signatureHeaders(type, secret, { body, now }));
+  for (const [name, value] of signed) headers.set(name, value);
   return headers;
 }
 
 /** Leaves out the signature, which is never stored. */
 function toArrival(
-  { deliveryIdHeader, eventHeader, signature }: TriggerType,
+  { deliveryIdHeader, eventHeader, signatures }: TriggerType,
   headers: Map<string, string>,
 ): Omit<Arrival, "trigger" | "body"> {
+  const secret = new Set(signatures.map(({ header }) => header));
   return {
     contentType,
     externalId: headers.get(deliveryIdHeader ?? "") ?? null,
     event: headers.get(eventHeader ?? "") ?? null,
-    headers: [...headers].map(([name, value]) => [name, name === signature?.header ? null : value]),
+    headers: [...headers].map(([name, value]) => [name, secret.has(name) ? null : value]),
     idempotencyKey: undefined,
   };
 }

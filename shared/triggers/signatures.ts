@@ -1,0 +1,110 @@
+import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { minuteMs, secondMs } from "../durations.ts";
+
+export const hmacAlgorithms = ["sha256", "sha1", "sha512"] as const;
+export const hmacEncodings = ["hex", "base64"] as const;
+
+/** An HMAC of the raw body. */
+export interface HmacSignature {
+  header: string;
+  algorithm: (typeof hmacAlgorithms)[number];
+  encoding: (typeof hmacEncodings)[number];
+  /** Comes before the encoded HMAC. */
+  prefix: string;
+}
+
+/** How a sender proves that it knows the secret. */
+export type Signature =
+  | ({ scheme: "hmac" } & HmacSignature)
+  /** The header is the secret. */
+  | { scheme: "token"; header: string }
+  /** An HMAC of an id, a time and the raw body: https://www.standardwebhooks.com */
+  | { scheme: "standard"; header: string };
+
+interface Signed {
+  secret: string;
+  body: Buffer;
+  now: Date;
+}
+
+interface Headers {
+  get(name: string): string | null | undefined;
+}
+
+const standard = { prefix: "whsec_", id: "webhook-id", time: "webhook-timestamp", version: "v1," };
+/** Older requests may be replayed ones. */
+const toleranceMs = 5 * minuteMs;
+
+/** Compares in constant time. */
+export function isSigned(signature: Signature, headers: Headers, { secret, body, now }: Signed): boolean {
+  const value = headers.get(signature.header) ?? "";
+  if (value === "") return false;
+  switch (signature.scheme) {
+    case "hmac":
+      return isEqual(
+        signature.encoding === "hex" ? lowerCaseHex(signature, value) : value,
+        hmacValue(signature, secret, body),
+      );
+    case "token":
+      // Node decodes headers as Latin-1. Hashes hide the length of the secret.
+      return timingSafeEqual(sha256(Buffer.from(value, "latin1")), sha256(Buffer.from(secret.trim())));
+    case "standard": {
+      const id = headers.get(standard.id) ?? "";
+      const time = headers.get(standard.time) ?? "";
+      const key = standardKey(secret);
+      if (!key || id === "" || !/^\d{1,12}$/.test(time)) return false;
+      if (Math.abs(Number(time) * secondMs - now.getTime()) > toleranceMs) return false;
+      const expected = standardValue(key, { id, time, body });
+      return value.split(" ").some((each) => isEqual(each, expected));
+    }
+  }
+}
+
+/** The headers that the sender would send. Undefined if the scheme cannot use the secret. */
+export function signedHeaders(
+  signature: Signature,
+  { secret, body, now }: Signed,
+): Record<string, string> | undefined {
+  switch (signature.scheme) {
+    case "hmac":
+      return { [signature.header]: hmacValue(signature, secret, body) };
+    case "token":
+      return { [signature.header]: Buffer.from(secret.trim()).toString("latin1") };
+    case "standard": {
+      const key = standardKey(secret);
+      if (!key) return undefined;
+      const [id, time] = [randomUUID(), String(Math.floor(now.getTime() / secondMs))];
+      const value = standardValue(key, { id, time, body });
+      return { [standard.id]: id, [standard.time]: time, [signature.header]: value };
+    }
+  }
+}
+
+function hmacValue({ algorithm, encoding, prefix }: HmacSignature, secret: string, body: Buffer): string {
+  return prefix + createHmac(algorithm, secret).update(body).digest(encoding);
+}
+
+function lowerCaseHex({ prefix }: HmacSignature, value: string): string {
+  return value.slice(0, prefix.length) + value.slice(prefix.length).toLowerCase();
+}
+
+/** Undefined if the secret is none of Standard Webhooks: `whsec_` and Base64. */
+function standardKey(secret: string): Buffer | undefined {
+  const encoded = secret.trim().slice(standard.prefix.length);
+  if (!secret.trim().startsWith(standard.prefix) || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined;
+  return Buffer.from(encoded, "base64");
+}
+
+function standardValue(key: Buffer, { id, time, body }: { id: string; time: string; body: Buffer }): string {
+  const hmac = createHmac("sha256", key).update(`${id}.${time}.`, "latin1").update(body);
+  return standard.version + hmac.digest("base64");
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given, "latin1"), Buffer.from(expected, "latin1")];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function sha256(bytes: Buffer): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { minuteMs } from "../../shared/durations.ts";
+import { isSigned } from "../../shared/triggers/signatures.ts";
+import { triggerTypes } from "../../shared/triggers/types.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+
+/** True if the type takes these headers. */
+function isTaken(
+  name: string,
+  { secret, body, headers, now = new Date() }: Documented & { now?: Date },
+): boolean {
+  const type = triggerTypes("Linear").find((each) => each.name === name) ?? assert.fail();
+  const signed = { secret, body: Buffer.from(body), now };
+  return type.signatures.some((signature) => isSigned(signature, new Headers(headers), signed));
+}
+
+interface Documented {
+  secret: string;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** Changes a character of each header in turn. */
+function forgeries({ headers, ...rest }: Documented): Documented[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [...value].map((character, at) => {
+      const forged = value.slice(0, at) + (character === "7" ? "8" : "7") + value.slice(at + 1);
+      return { ...rest, headers: { ...headers, [name]: forged } };
+    }),
+  );
+}
+
+// From the documentation of the senders.
+const github: Documented = {
+  secret: "It's a Secret to Everybody",
+  body: "Hello, World!",
+  headers: {
+    "X-Hub-Signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+  },
+};
+const bitbucket: Documented = {
+  secret: "It's a Secret to Everybody",
+  body: "Hello World!",
+  headers: {
+    "X-Hub-Signature": "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9",
+  },
+};
+/** RFC 4231, test case 2: Gitea sends the bare HMAC. */
+const gitea: Documented = {
+  secret: "Jefe",
+  body: "what do ya want for nothing?",
+  headers: { "X-Gitea-Signature": "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+};
+const standard: Documented = {
+  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  body: '{"test": 2432232314}',
+  headers: {
+    "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    "webhook-timestamp": "1614265330",
+    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  },
+};
+const signedAt = 1614265330_000;
+
+describe("documented signatures", () => {
+  for (const [type, documented] of Object.entries({ github, bitbucket, gitea }))
+    it(`of ${type} are taken, and no changed one is`, () => {
+      assert.ok(isTaken(type, documented));
+
+      for (const forged of forgeries(documented)) assert.ok(!isTaken(type, forged), forged.body);
+      assert.ok(!isTaken(type, { ...documented, body: `${documented.body} ` }));
+      assert.ok(!isTaken(type, { ...documented, secret: `${documented.secret} ` }));
+      assert.ok(!isTaken(type, { ...documented, headers: {} }));
+    });
+
+  it("of Gitea are taken from the header that GitHub uses too", () => {
+    assert.ok(isTaken("gitea", github));
+    assert.ok(!isTaken("bitbucket", github));
+    assert.ok(!isTaken("github", gitea));
+  });
+
+  it("of Standard Webhooks are taken for 5 minutes, one of several is enough, and no changed one is", () => {
+    const at = (ms: number) => ({ ...standard, now: new Date(signedAt + ms) });
+    const { headers } = standard;
+    const several = { ...headers, "webhook-signature": `v1a,x v1,x ${headers["webhook-signature"]}` };
+    assert.ok(isTaken("gitlab", at(0)));
+    assert.ok(isTaken("gitlab", at(5 * minuteMs)));
+    assert.ok(isTaken("gitlab", at(-5 * minuteMs)));
+    assert.ok(isTaken("gitlab", { ...at(0), headers: several }));
+
+    assert.ok(!isTaken("gitlab", at(5 * minuteMs + 1)));
+    assert.ok(!isTaken("gitlab", at(-5 * minuteMs - 1)));
+    for (const forged of forgeries(standard))
+      assert.ok(!isTaken("gitlab", { ...forged, now: new Date(signedAt) }), JSON.stringify(forged.headers));
+    assert.ok(!isTaken("gitlab", { ...at(0), body: "{}" }));
+    assert.ok(!isTaken("gitlab", { ...at(0), secret: standard.secret.slice("whsec_".length) }));
+  });
+
+  it("of GitLab's secret token are the token", () => {
+    const token = { secret: "It's é ✓", body: "{}" };
+    const sent = (text: string) => ({ "X-Gitlab-Token": Buffer.from(text).toString("latin1") });
+    assert.ok(isTaken("gitlab", { ...token, headers: sent(token.secret) }));
+
+    for (const wrong of ["It's é", "It's é ✓✓", "it's é ✓", "x"])
+      assert.ok(!isTaken("gitlab", { ...token, headers: sent(wrong) }), wrong);
+    assert.ok(!isTaken("gitlab", { ...token, headers: {} }));
+  });
+});
+
+describeWithDatabase("deliveries of hosts", (database) => {
+  let api: TriggerApi;
+  before(async () => {
+    api = await openTriggerApi(database);
+  });
+  after(() => api.close());
+
+  const secret = "s3cret";
+  const body = '{"ref":"refs/heads/main"}';
+  const hmac = createHmac("sha256", secret).update(body).digest("hex");
+  for (const { type, signature, event, id } of [
+    {
+      type: "gitlab",
+      signature: { "X-Gitlab-Token": secret },
+      event: "X-Gitlab-Event",
+      id: "X-Gitlab-Event-UUID",
+    },
+    {
+      type: "gitea",
+      signature: { "X-Gitea-Signature": hmac },
+      event: "X-Gitea-Event",
+      id: "X-Gitea-Delivery",
+    },
+    {
+      type: "bitbucket",
+      signature: { "X-Hub-Signature": `sha256=${hmac}` },
+      event: "X-Event-Key",
+      id: "X-Request-UUID",
+    },
+  ])
+    it(`are verified and have their event and id, but no stored secret: ${type}`, async () => {
+      const trigger = await api.newTrigger({ type, verification: { strategy: "hmac", secret } });
+      const headers = { [event]: "push", [id]: "id-1" };
+
+      const unsigned = await api.post(trigger, body, headers);
+      const delivery = await api.deliver(trigger, body, { ...headers, ...signature });
+
+      assert.equal(unsigned.status, 401);
+      const path = `${api.triggersAt()}/${trigger.id}/deliveries`;
+      const found = await api.send("GET", `${path}?event=push&external_id=id-1`);
+      assert.deepEqual(
+        found.body.items.map((each: { id: string }) => each.id),
+        [delivery],
+      );
+      const stored: { headers: { name: string; value: string | null }[] } = (
+        await api.send("GET", `${path}/${delivery}/request`)
+      ).body;
+      const storedValue = (name: string) => stored.headers.find((each) => each.name === name)?.value;
+      assert.deepEqual([storedValue(event), storedValue(id)], ["push", "id-1"]);
+      for (const name of Object.keys(signature)) assert.equal(storedValue(name), null, name);
+    });
+});
