@@ -8,3 +8,8 @@ export const dayMs = 24 * hourMs;
 export function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / hourMs) * hourMs);
 }
+
+/** The start of the minute. */
+export function minuteOf(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / minuteMs) * minuteMs);
+}

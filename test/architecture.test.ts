@@ -40,6 +40,7 @@ const isOf = (packages: string[]) => (from: string) =>
 /** Lists the imports that each capability may have. */
 const capabilities: Record<string, string[]> = {
   accounts: [],
+  figures: [],
   oauth: ["accounts"],
   device: ["oauth", "accounts"],
   clusters: ["accounts"],
@@ -48,7 +49,7 @@ const capabilities: Record<string, string[]> = {
   builds: ["pipelines", "queues", "clusters", "accounts"],
   dispatch: ["builds", "pipelines", "queues", "clusters", "accounts"],
   agents: ["dispatch", "triggers", "builds", "pipelines", "queues", "clusters", "accounts"],
-  triggers: ["dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
+  triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
 const foundations = ["crypto", "runtime", "db", "redis", "jobs"];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];

@@ -12,6 +12,7 @@ import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/de
 import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
 import { purgeExpired } from "./purge-expired.ts";
+import { rollUpFigures } from "./roll-up-figures.ts";
 
 export interface WorkerJob {
   contract: JobContract;
@@ -47,6 +48,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.loseUnseenAgents, async () => (await clockGuard.isRight()) && loseUnseenAgents(services)),
     job(contracts.timeOutJobs, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
     job(contracts.expireJobs, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
+    job(contracts.rollUpFigures, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpired, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
   return { jobs, close: builder.close };

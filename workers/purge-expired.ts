@@ -4,22 +4,25 @@ import { purgeSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { purgeAgents } from "../shared/agents/lost.ts";
 import { purgeBuilds } from "../shared/builds/builds.ts";
+import { purgeFigures } from "../shared/figures/roll-up.ts";
 import { purgeTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
+import { figureSources } from "./roll-up-figures.ts";
 
 export async function purgeExpired(services: Services): Promise<void> {
   const builds = await purgeBuilds(services, (ids) => purgeLogsOfBuilds(services, ids));
   const deliveries = await purgeDeliveries(services);
   const refused = await purgeRefusalCounts(services);
+  const figures = await purgeFigures(services, figureSources);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);
   const invitations = await purgeInvitations(services);
   const agents = await purgeAgents(services);
   services.log.info(
-    { builds, deliveries, refused, auditEvents, tokens, sessions, invitations, agents },
+    { builds, deliveries, refused, figures, auditEvents, tokens, sessions, invitations, agents },
     "purged what is past its retention",
   );
 }

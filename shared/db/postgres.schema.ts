@@ -4,6 +4,7 @@ import { defineSchema } from "./schema.ts";
 
 export const {
   settings,
+  figures,
   organizations,
   users,
   members,

@@ -4,6 +4,7 @@ import { defineAgentsTables } from "./schema/agents.ts";
 import { defineBuildsTables } from "./schema/builds.ts";
 import { defineClustersTables } from "./schema/clusters.ts";
 import { defineDeviceTables } from "./schema/device.ts";
+import { defineFiguresTables } from "./schema/figures.ts";
 import { defineOauthTables } from "./schema/oauth.ts";
 import { definePipelinesTables } from "./schema/pipelines.ts";
 import { defineQueuesTables } from "./schema/queues.ts";
@@ -15,6 +16,7 @@ import { defineTriggersTables } from "./schema/triggers.ts";
  */
 export function defineSchema(kit: Kit) {
   const settings = defineSettingsTables(kit);
+  const figures = defineFiguresTables(kit);
   const accounts = defineAccountsTables(kit);
   const oauth = defineOauthTables(kit, accounts);
   const device = defineDeviceTables(kit, { ...accounts, ...oauth });
@@ -26,6 +28,7 @@ export function defineSchema(kit: Kit) {
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
   return {
     ...settings,
+    ...figures,
     ...accounts,
     ...oauth,
     ...device,

@@ -61,6 +61,15 @@ export const recordUsage = defineJob({
   everyMs: 5 * secondMs,
 });
 
+/** Counts by the minute what pages draw. */
+export const rollUpFigures = defineJob({
+  name: "roll-up-figures",
+  queue: "maintenance",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: minuteMs,
+});
+
 /** Purges rows past their retention. */
 export const purgeExpired = defineJob({
   name: "purge-expired",

@@ -33,6 +33,7 @@ const landed = {
   "sqlite/0012_log_lines": "952a663913d1b8bc",
   "sqlite/0013_searchable_lists": "9007d1588429c9ee",
   "sqlite/0014_invitations": "023ee50b2abb9b21",
+  "sqlite/0015_figures": "1d22bfee58c4f87e",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -48,6 +49,7 @@ const landed = {
   "postgres/0012_log_lines": "3d82f160dc268c01",
   "postgres/0013_searchable_lists": "e2f53e173b23cbfa",
   "postgres/0014_invitations": "7365777b710f8f17",
+  "postgres/0015_figures": "e1ad1b01312b3d14",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -10,9 +10,11 @@ export const shared = {
   user: "01900000-0000-7000-8000-000000000002",
   few: Array.from({ length: 10 }, (_, index) => `01900000-0000-7000-8000-0000000001${10 + index}`),
 };
-const fewRowsOf = /^(pipeline|trigger|cluster|queue|application)_id$/;
+const fewRowsOf = /^(subject|pipeline|trigger|cluster|queue|application)_id$/;
 const rarelyNull = new Set(["delivery_id", "grant_id", "status", "finished_at", "expires_at"]);
 const states = ["scheduled", "running", "passed", "failed", "canceled"];
+
+const figureNames = ["deliveries_built", "deliveries_filtered", "deliveries_failed"];
 
 const rowsAtOnce = 1000;
 
@@ -32,6 +34,7 @@ type Column = ReturnType<typeof getTableColumns<SQLiteTable>>[string];
 function makeValue({ name, dataType, notNull }: Column, index: number): unknown {
   if (!notNull && (name === "deleted_at" || index % 100 < (rarelyNull.has(name) ? 1 : 95))) return null;
   if (dataType === "date") return new Date(startMs + index * 1000);
+  if (name === "minutes") return index % 2 ? 60 : 1;
   if (dataType === "number") return index;
   if (dataType === "boolean") return index % 10 === 0;
   if (dataType === "json") return [];
@@ -42,6 +45,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number): unknown 
   if (/^(user|actor|creator|.*_by)_id$/.test(name) && index % 2000 === 0) return shared.user;
   if (fewRowsOf.test(name)) return shared.few[index % 10];
   if (name.endsWith("_id") && !name.startsWith("external")) return newId(new Date(startMs + index * 1000));
+  if (name === "figure") return figureNames[index % 3];
   if (name === "state") return states[index % 5];
   if (name === "branch" || name === "commit") return index % 100 === 0 ? "rare" : "main";
   return `${name} ${index}`;

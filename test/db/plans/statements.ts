@@ -68,6 +68,13 @@ import {
   listQueuesToFanOut,
   setPauseIfWaiting,
 } from "../../../shared/dispatch/store.ts";
+import {
+  addToHours,
+  listFigures,
+  listMinute,
+  putMinutes,
+  takeFiguresBefore,
+} from "../../../shared/figures/store.ts";
 import { newId } from "../../../shared/ids.ts";
 import {
   deleteExpiredRefreshTokens,
@@ -92,6 +99,7 @@ import {
   listQueuesPage,
   type Queue,
 } from "../../../shared/queues/store.ts";
+import { countDeliveries, findDeliveryTime } from "../../../shared/triggers/deliveries/figures-store.ts";
 import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import {
   claimKeyIfFree,
@@ -135,6 +143,7 @@ const time = new Date(Date.UTC(2026, 0, 1, 1));
 const early = new Date(Date.UTC(2026, 0, 1, 0, 1));
 const ids = Array.from({ length: 20 }, (_, index) => newId(new Date(time.getTime() + index)));
 const [id = ""] = ids;
+const minute = { subjectId: id, time, figure: "deliveries_built", value: 1 } as const;
 const range = { from: newId(early), below: id };
 const [pipelineId = ""] = shared.few;
 const organizationId = shared.organization;
@@ -306,6 +315,14 @@ export const statements: Record<string, Statement> = {
   "commits of a pipeline": (db) => listCommitsFrom(db, { organizationId, pipelineId }, "abcdef9", 6),
   "jobs that wait longest": (db) => listLongestWaiting(db, organizationId, 5),
   "paused queues": (db) => listPausedQueues(db, organizationId, 20),
+  "the next delivery to count": (db) => findDeliveryTime(db, time),
+  "deliveries of a minute": (db) => countDeliveries(db, early, new Date(early.getTime() + 60_000)),
+  "figures of triggers": (db) => listFigures(db, shared.few, early),
+  "figures of a minute": (db) => listMinute(db, ["deliveries_built", "deliveries_failed"], time),
+  "counted minutes": (db) => putMinutes(db, [minute]),
+  "figures of an hour": (db) => addToHours(db, [minute]),
+  "minutes to fold": (db) =>
+    takeFiguresBefore(db, { figure: "deliveries_built", minutes: 1, time: early }, 500),
   "refusals of an organization": (db) => listRefusalCountsOfOrganization(db, organizationId, time, 100),
   "queues of scheduled jobs of a build": (db) => listQueueIdsOfScheduled(db, id),
   "failed jobs to retry": (db) => listFailedJobs(db, id),

@@ -1,0 +1,27 @@
+import type { FigureName } from "../../vocabulary.ts";
+import type { Kit } from "../columns.ts";
+
+export function defineFiguresTables(kit: Kit) {
+  const { table, index, primaryKey, uuid, text, integer, time } = kit;
+
+  /** What happened to a trigger, queue or organization in a minute or an hour. No row: nothing. */
+  const figures = table(
+    "figures",
+    {
+      /** Deleted subjects keep their figures until these are purged. */
+      subjectId: uuid("subject_id").notNull(),
+      time: time().notNull(),
+      figure: text().$type<FigureName>().notNull(),
+      /** 1 or 60: minutes are folded into hours. */
+      minutes: integer().notNull(),
+      value: integer().notNull(),
+    },
+    (t) => [
+      primaryKey({ columns: [t.subjectId, t.time, t.figure, t.minutes] }),
+      // To compare a minute, fold minutes and purge hours.
+      index("figures_age").on(t.figure, t.minutes, t.time),
+    ],
+  );
+
+  return { figures };
+}

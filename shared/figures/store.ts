@@ -1,0 +1,97 @@
+import { and, asc, eq, gte, inArray, lt, sql } from "drizzle-orm";
+import type { Db, Reader, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import { findSetting, putSetting } from "../db/settings-store.ts";
+import type { FigureName } from "../vocabulary.ts";
+
+type Row = Tables["figures"]["$inferSelect"];
+/** Of a minute or an hour. */
+export type Figure = Omit<Row, "minutes">;
+
+/** Of minutes and hours, in the order of time. */
+export async function listFigures(db: Db, subjectIds: string[], since: Date): Promise<Figure[]> {
+  const { figures } = db.tables;
+  const { subjectId, time, figure, value } = figures;
+  return db
+    .select({ subjectId, time, figure, value })
+    .from(figures)
+    .where(and(inArray(subjectId, subjectIds), gte(time, since)))
+    .orderBy(asc(subjectId), asc(time));
+}
+
+export async function listMinute(db: Reader, names: readonly FigureName[], minute: Date): Promise<Figure[]> {
+  const { figures } = db.tables;
+  const isOfMinute = and(inArray(figures.figure, names), eq(figures.minutes, 1), eq(figures.time, minute));
+  return db.select().from(figures).where(isOfMinute);
+}
+
+export async function putMinutes(tx: Tx, rows: Figure[]): Promise<void> {
+  const { figures } = tx.tables;
+  await tx
+    .insert(figures)
+    .values(rows.map((row) => ({ ...row, minutes: 1 })))
+    .onConflictDoUpdate({ target: keyOf(figures), set: { value: sql`excluded.value` } });
+}
+
+export async function addToHours(tx: Tx, rows: Figure[]): Promise<void> {
+  const { figures } = tx.tables;
+  if (rows.length === 0) return;
+  await tx
+    .insert(figures)
+    .values(rows.map((row) => ({ ...row, minutes: 60 })))
+    .onConflictDoUpdate({
+      target: keyOf(figures),
+      set: { value: sql`${figures.value} + excluded.value` },
+    });
+}
+
+/** Deletes the oldest rows of a figure. Each row is returned to one of concurrent calls. */
+export async function takeFiguresBefore(
+  tx: Tx,
+  { figure, minutes, time }: Pick<Row, "figure" | "minutes" | "time">,
+  limit: number,
+): Promise<Figure[]> {
+  const { figures } = tx.tables;
+  const key = {
+    subjectId: figures.subjectId,
+    time: figures.time,
+    figure: figures.figure,
+    minutes: figures.minutes,
+  };
+  const old = tx
+    .select(key)
+    .from(figures)
+    .where(and(eq(figures.figure, figure), eq(figures.minutes, minutes), lt(figures.time, time)))
+    .orderBy(asc(figures.time))
+    .limit(limit);
+  return tx
+    .delete(figures)
+    .where(sql`(${key.subjectId}, ${key.time}, ${key.figure}, ${key.minutes}) in ${old}`)
+    .returning();
+}
+
+function keyOf({ subjectId, time, figure, minutes }: Tables["figures"]) {
+  return [subjectId, time, figure, minutes];
+}
+
+const progressOf = (source: string) => `${source}_counted_to`;
+
+/** The last minute that was counted. */
+export async function findProgress(db: Db, source: string): Promise<Date | undefined> {
+  const stored = await findSetting(db, progressOf(source));
+  return stored === undefined ? undefined : new Date(Number(stored));
+}
+
+/** Locks the progress. @returns false if it is no longer `from` */
+export async function moveProgressIf(
+  tx: Tx,
+  source: string,
+  from: Date | undefined,
+  to: Date,
+): Promise<boolean> {
+  const { settings } = tx.tables;
+  const [present] = await tx.lock(settings, eq(settings.name, progressOf(source)), "exclusive");
+  if (present?.value !== (from && String(from.getTime()))) return false;
+  await putSetting(tx, progressOf(source), String(to.getTime()));
+  return true;
+}
