@@ -1,5 +1,6 @@
 import { countJobs, jobBytes, maxJobBytes, maxJobsOfBuild } from "../../pipelines/steps.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
+import type { Step } from "../../vocabulary.ts";
 
 interface Request {
   deliveryId: string | null;
@@ -24,17 +25,20 @@ export class TooManyJobs extends Error {
 
 /** @throws TooManyJobs */
 export function requireFewJobs(pipelines: Pipeline[], byPipeline: Map<string, Request[]>): void {
-  const excesses: Excess[] = [];
-  for (const [organizationId, own] of Map.groupBy(pipelines, (pipeline) => pipeline.organizationId)) {
-    const parts = own.flatMap((pipeline) => divide(byPipeline.get(pipeline.id) ?? [], shareOf(pipeline)));
-    const total = own.reduce((sum, each) => sum + shareOf(each) * (byPipeline.get(each.id)?.length ?? 0), 0);
-    if (total > 1 && parts.length > 1) excesses.push({ organizationId, parts });
-  }
+  const loads = pipelines.map(({ id, organizationId, steps }) => {
+    const requests = byPipeline.get(id) ?? [];
+    const share = shareOf(steps);
+    return { organizationId, requests, share, total: share * requests.length };
+  });
+  const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
+    .filter(([, own]) => own.reduce((sum, { total }) => sum + total, 0) > 1)
+    .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
+    .filter(({ parts }) => parts.length > 1);
   if (excesses.length > 0) throw new TooManyJobs(excesses);
 }
 
 /** Keeps the order, in which builds are numbered. */
-function divide(requests: Request[], share: number): Request[][] {
+function divide({ requests, share }: { requests: Request[]; share: number }): Request[][] {
   const size = Math.max(1, Math.floor(1 / share));
   const parts: Request[][] = [];
   for (let start = 0; start < requests.length; start += size) parts.push(requests.slice(start, start + size));
@@ -42,6 +46,6 @@ function divide(requests: Request[], share: number): Request[][] {
 }
 
 /** A build's part of the largest one, from 0 to 1. */
-function shareOf({ steps }: Pipeline): number {
+function shareOf(steps: Step[]): number {
   return Math.max(countJobs(steps) / maxJobsOfBuild, jobBytes(steps) / maxJobBytes);
 }
