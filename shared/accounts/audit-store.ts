@@ -1,5 +1,5 @@
-import { and, desc, eq, gte, inArray, lt, SQL } from "drizzle-orm";
-import { type Clauses, type CursorPage, selectFromSlice, selectPage } from "../db/cursor-page.ts";
+import { and, desc, eq, gte, inArray, lt, type SQL } from "drizzle-orm";
+import { type Clauses, type CursorPage, givenOnes, selectFromSlice, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
@@ -48,12 +48,12 @@ async function selectEvents(db: Db, filter: AuditFilter, { condition, order, lim
     condition,
   );
   // An index has one of these, and the order.
-  const [indexed, ...rest] = [
-    actorId && eq(auditEvents.actorId, actorId),
-    action && eq(auditEvents.action, action),
-    subjectType && eq(auditEvents.subjectType, subjectType),
-  ].filter((each) => each instanceof SQL);
-  if (subject) rest.push(eq(auditEvents.subject, subject));
+  const [indexed, ...rest] = givenOnes([
+    [auditEvents.actorId, actorId],
+    [auditEvents.action, action],
+    [auditEvents.subjectType, subjectType],
+  ]);
+  rest.push(...givenOnes([[auditEvents.subject, subject]]));
 
   const select = (where: SQL | undefined) =>
     db
@@ -63,11 +63,11 @@ async function selectEvents(db: Db, filter: AuditFilter, { condition, order, lim
       .where(where)
       .orderBy(order)
       .limit(limit);
-  const where = and(scope, indexed);
+  const where = and(scope, indexed && eq(...indexed));
   if (rest.length === 0) return select(where);
   return selectFromSlice(auditEvents.id, {
-    ids: () => db.select({ id: auditEvents.id }).from(auditEvents).where(where).orderBy(order),
-    ...{ conditions: rest, limit, select },
+    slice: (columns) => db.select(columns).from(auditEvents).where(where).orderBy(order),
+    ...{ size: 2000, equal: rest, limit, select },
     refusal: "Too many entries to look through. Add a first and a last day.",
   });
 }

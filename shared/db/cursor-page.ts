@@ -30,33 +30,47 @@ export async function selectPage<Row>(
   return select({ condition: olderThan ? lt(id, olderThan) : undefined, order: desc(id), limit: further });
 }
 
-/** Rows that one page looks at, at most, for conditions that no index has. */
-const maxSlice = 2000;
-
-interface IdQuery {
+interface SliceQuery {
   limit(count: number): { as(name: string): SQLWrapper; offset(count: number): PromiseLike<unknown[]> };
 }
 
+type Equality = [column: SQLiteColumn, value: string];
+
+/** The filters that have a value. */
+export function givenOnes(filters: [SQLiteColumn, string | undefined][]): Equality[] {
+  return filters.filter((each): each is Equality => Boolean(each[1]));
+}
+
 /**
- * The rows of a page that match conditions which no index has.
- * @param search.ids makes a query of the rows that an index finds, in the order of the page
+ * The rows of a page whose columns equal values, where no index orders them by these.
+ * @param search.slice makes a query of columns, of the rows that an index finds, in the order of the page
+ * @param search.size rows that are looked at, at most
  * @param search.select reads the rows of a condition, at most `limit` of them
  * @throws Refusal 503 if it has to look at too many
  */
 export async function selectFromSlice<Row>(
   id: SQLiteColumn,
   search: {
-    ids: () => IdQuery;
-    conditions: SQL[];
+    slice: (columns: Record<string, SQLiteColumn>) => SliceQuery;
+    size: number;
+    equal: Equality[];
     limit: number;
-    select: (where: SQL | undefined) => PromiseLike<Row[]>;
+    select: (where: SQL) => PromiseLike<Row[]>;
     refusal: string;
   },
 ): Promise<Row[]> {
-  const { ids, conditions, limit, select, refusal } = search;
-  const isInSlice = sql`${id} in (select id from ${ids().limit(maxSlice).as("slice")})`;
-  const rows = await select(and(isInSlice, ...conditions));
-  const isCut = rows.length < limit && (await ids().limit(1).offset(maxSlice)).length > 0;
+  const { size, equal, limit, select, refusal } = search;
+  const columns = Object.fromEntries(
+    [id, ...equal.map(([column]) => column)].map((each) => [each.name, each]),
+  );
+  const slice = () => search.slice(columns);
+  const matches = and(
+    ...equal.map(([{ name }, value]) => sql`${sql.identifier("slice")}.${sql.identifier(name)} = ${value}`),
+  );
+  const rows = await select(
+    sql`${id} in (select id from ${slice().limit(size).as("slice")} where ${matches})`,
+  );
+  const isCut = rows.length < limit && (await slice().limit(1).offset(size)).length > 0;
   if (isCut) throw new Refusal(503, refusal);
   return rows;
 }

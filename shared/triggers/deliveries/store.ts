@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, SQL } from "drizzle-orm";
-import { type CursorPage, selectFromSlice, selectPage } from "../../db/cursor-page.ts";
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, type SQL } from "drizzle-orm";
+import { type CursorPage, givenOnes, selectFromSlice, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
@@ -30,38 +30,36 @@ export async function listDeliveriesPage(
   filter: DeliveryFilter = {},
 ): Promise<Delivery[]> {
   const { deliveries } = db.tables;
-  const { first, rest } = conditionsOf(db, filter);
+  const { first, rest, size } = conditionsOf(db, filter);
   return selectPage(deliveries.id, page, ({ condition, order, limit }) => {
     const where = and(eq(deliveries.triggerId, triggerId), first, condition);
     const select = (condition: SQL | undefined) =>
       db.select().from(deliveries).where(condition).orderBy(order).limit(limit);
     if (rest.length === 0) return select(where);
     return selectFromSlice(deliveries.id, {
-      ids: () => db.select({ id: deliveries.id }).from(deliveries).where(where).orderBy(order),
-      ...{ conditions: rest, limit, select },
+      slice: (columns) => db.select(columns).from(deliveries).where(where).orderBy(order),
+      ...{ size, equal: rest, limit, select },
       refusal: "Too many deliveries to look through. Add an earliest and a latest time.",
     });
   });
 }
 
-/** One condition of an index, the most selective first, and times, which ids carry. The rest looks at rows. */
+/** What an index orders, and the rest, which looks at rows: of an index alone if the status is free. */
 function conditionsOf(db: Db, { id, status, event, externalId, receivedFrom, receivedTo }: DeliveryFilter) {
   const { deliveries } = db.tables;
   const hasStatus =
-    status && (status === "waiting" ? isNull(deliveries.status) : eq(deliveries.status, status));
-  const hasEvent = event && eq(deliveries.event, event);
-  const isCommon = status === "build_created";
-  const conditions = [
-    id && eq(deliveries.id, id),
-    externalId && eq(deliveries.externalId, externalId),
-    ...(isCommon ? [hasEvent, hasStatus] : [hasStatus, hasEvent]),
-  ].filter((each) => each instanceof SQL);
-  const [indexed, ...rest] = conditions;
-  const times = and(
+    status === "waiting" ? isNull(deliveries.status) : status && eq(deliveries.status, status);
+  const first = and(
+    id === undefined ? undefined : eq(deliveries.id, id),
+    hasStatus || undefined,
     receivedFrom && gte(deliveries.id, lowestIdAt(receivedFrom)),
     receivedTo && lt(deliveries.id, lowestIdAt(new Date(receivedTo.getTime() + 1))),
   );
-  return { first: and(indexed, times), rest };
+  const rest = givenOnes([
+    [deliveries.externalId, externalId],
+    [deliveries.event, event],
+  ]);
+  return { first, rest, size: status ? 2000 : 10_000 };
 }
 
 /** By trigger id. */
