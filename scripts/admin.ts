@@ -8,6 +8,7 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
   stdin: process.stdin,
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
+  isTerminal: process.stdout.isTTY,
   isWatched: process.stderr.isTTY,
   untilInterrupted,
 });

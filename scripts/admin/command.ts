@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isId } from "../../shared/ids.ts";
+import { type Config, readConfig } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 
 export interface Terminal {
@@ -10,6 +11,8 @@ export interface Terminal {
   stdin: Readable;
   write: (text: string) => void;
   writeError: (text: string) => void;
+  /** A person reads stdout: tables may be for people. */
+  isTerminal?: boolean;
   /** A person watches stderr. */
   isWatched?: boolean;
   /** Called by a command that goes on until it is interrupted. The signal then aborts. */
@@ -24,6 +27,13 @@ export type Act = (
   command: (services: Services, stdin: Readable) => Promise<unknown>,
   options?: { checksKey: boolean },
 ) => Promise<void>;
+
+/** @throws ConfigError */
+export function readSettings({ env, addresses = {} }: Pick<Terminal, "env" | "addresses">): Config {
+  if (env.PUBLIC_URL) return readConfig(env);
+  const given = Object.entries(env).filter(([, value]) => value); // an empty variable counts as absent
+  return readConfig({ ...addresses, ...Object.fromEntries(given) });
+}
 
 export function noun(name: string, description: string): Command {
   return new Command(name).description(description);
@@ -46,3 +56,6 @@ export const orgOption = ["--org <slug>", "the organization's slug"] as const;
 export function roleOption(): Option {
   return new Option("--role <role>", "what the user may do").choices(["admin", "member"]).default("member");
 }
+
+/** Of commands that print for people on a terminal. */
+export const jsonOption = ["--json", "print JSON on a terminal too", false] as const;

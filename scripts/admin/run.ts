@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { ConfigError, readConfig } from "../../shared/runtime/config.ts";
+import { ConfigError } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { accountCommands } from "./accounts.ts";
@@ -11,7 +11,8 @@ import { applicationCommands } from "./applications.ts";
 import { backupCommands } from "./backup.ts";
 import { clockCommand } from "./clock.ts";
 import { clusterCommands } from "./clusters.ts";
-import type { Act, Terminal } from "./command.ts";
+import { type Act, readSettings, type Terminal } from "./command.ts";
+import { doctorCommand } from "./doctor.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
@@ -51,6 +52,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),
     settingsCommand(terminal),
     ...backupCommands(terminal),
+    doctorCommand(terminal),
   ];
   for (const noun of nouns) program.addCommand(inherit(program, noun));
 
@@ -64,11 +66,12 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
   }
 }
 
-function actOn({ env, addresses, stdin, write }: Terminal): Act {
+function actOn(terminal: Terminal): Act {
+  const { stdin, write } = terminal;
   return async (command, { checksKey } = { checksKey: true }) => {
     const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });
     const services = openServices({
-      config: await withSecretKey(readConfig(env.PUBLIC_URL ? env : withDefaults(env, addresses))),
+      config: await withSecretKey(readSettings(terminal)),
       log,
     });
     try {
@@ -78,12 +81,6 @@ function actOn({ env, addresses, stdin, write }: Terminal): Act {
       await services.close();
     }
   };
-}
-
-/** An empty variable counts as absent. */
-function withDefaults(env: Terminal["env"], defaults: Record<string, string> = {}): Terminal["env"] {
-  const given = Object.entries(env).filter(([, value]) => value);
-  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 /** commander does not pass these settings to subcommands. */

@@ -30,17 +30,42 @@ export function isReadOnly(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("READONLY");
 }
 
-const minVersion = 6.2;
+export const minRedisVersion = 6.2;
+
+export interface RedisFacts {
+  /** Major and minor, such as 7.2. */
+  version: number;
+  usedBytes: number;
+  /** 0: no limit. */
+  maxBytes: number;
+  appendsToFile: boolean;
+  /** Undefined: managed servers forbid to ask. */
+  savesSnapshots: boolean | undefined;
+  /** Of the append-only file or of the last snapshot. */
+  failsToWrite: boolean;
+}
+
+export async function describeRedis(redis: Redis): Promise<RedisFacts> {
+  const info = await redis.info();
+  const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
+  const save = (await redis.config("GET", "save").catch(() => undefined)) as string[] | undefined;
+  return {
+    version: Number(/^\d+\.\d+/.exec(read("redis_version"))?.[0]),
+    usedBytes: Number(read("used_memory")),
+    maxBytes: Number(read("maxmemory")),
+    appendsToFile: read("aof_enabled") === "1",
+    savesSnapshots: save && save[1] !== "",
+    failsToWrite: read("rdb_last_bgsave_status") === "err" || read("aof_last_write_status") === "err",
+  };
+}
 
 /** Checks on every connection. */
 export function warnOfUnfitRedis(redis: Redis, keys: RedisKeys, log: Log): void {
   redis.on("ready", async () => {
     try {
-      const version = /redis_version:(\d+\.\d+)/.exec(await redis.info("server"))?.[1];
-      if (Number(version) < minVersion) {
-        log.error({ version }, `Redis ${minVersion} or newer is needed`);
-      }
-      const problem = problems[await checkRedis(redis, keys)];
+      const { version } = await describeRedis(redis);
+      if (version < minRedisVersion) log.error({ version }, `Redis ${minRedisVersion} or newer is needed`);
+      const problem = redisProblems[await checkRedis(redis, keys)];
       if (problem) log.error(problem);
     } catch (error) {
       log.warn({ err: error }, "Redis could not be asked for its version and policy");
@@ -48,7 +73,7 @@ export function warnOfUnfitRedis(redis: Redis, keys: RedisKeys, log: Log): void 
   });
 }
 
-const problems: Partial<Record<RedisState, string>> = {
+export const redisProblems: Partial<Record<RedisState, string>> = {
   "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
   full: "Redis is full: raise its maxmemory",
   "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",

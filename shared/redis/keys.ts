@@ -6,6 +6,8 @@ export function redisKeys(prefix: string) {
     /** Last poll and required interval. */
     pacing: (subject: string) => `${prefix}:pacing:${subject}`,
     usage: `${prefix}:usage`,
+    /** Descriptions of processes by when they last reported. */
+    processes: `${prefix}:processes`,
     /** Written to see that Redis takes writes. */
     check: `${prefix}:check`,
     events: `${prefix}:events`,

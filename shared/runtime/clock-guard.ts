@@ -55,20 +55,10 @@ export function openClockGuard(
     return Math.abs(clock.now().getTime() - acceptedAt) < doubtMs;
   };
 
-  const findDifference = async (): Promise<string | undefined> => {
-    const servers = { database: await db.readClock(), Redis: await services.readRedisClock() };
-    for (const [server, time] of Object.entries(servers)) {
-      const differenceMs = time ? clock.now().getTime() - time.getTime() : 0;
-      if (Math.abs(differenceMs) > toleranceMs)
-        return `this machine's clock differs by ${inSeconds(differenceMs)} from that of ${server}`;
-    }
-    return undefined;
-  };
-
   return {
-    isRight: async () => (await findDifference()) === undefined,
+    isRight: async () => (await findClockDifference(services)) === undefined,
     async isTrusted() {
-      const doubt = (await findJump()) ?? (await findDifference());
+      const doubt = (await findJump()) ?? (await findClockDifference(services));
       await db.transaction(async (tx) => {
         await putSetting(tx, names.doubt, doubt ?? "");
         if (!doubt) await putSetting(tx, names.trusted, clock.now().toISOString());
@@ -81,6 +71,18 @@ export function openClockGuard(
       return !doubt;
     },
   };
+}
+
+/** Returns a sentence if this machine's clock is not that of the servers. */
+export async function findClockDifference(services: Services): Promise<string | undefined> {
+  const { clock, db } = services;
+  const servers = { database: await db.readClock(), Redis: await services.readRedisClock() };
+  for (const [server, time] of Object.entries(servers)) {
+    const differenceMs = time ? clock.now().getTime() - time.getTime() : 0;
+    if (Math.abs(differenceMs) > toleranceMs)
+      return `this machine's clock differs by ${inSeconds(differenceMs)} from that of ${server}`;
+  }
+  return undefined;
 }
 
 /** Returns why workers delete nothing by age. */

@@ -40,6 +40,7 @@ export async function runProcess(name: string, start: (services: Services) => Pr
     const metricsServer =
       metricsPort === undefined ? undefined : await startMetricsServer(services, metricsPort);
     const work = await start(usable);
+    services.processes.report(name);
     log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
     releaseMemory();
 

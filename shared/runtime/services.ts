@@ -8,10 +8,17 @@ import { type JobSender, openJobSender } from "../jobs/sender.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
 import { createEvents, type Events } from "../redis/events.ts";
-import { checkRedis, type RedisState, warnOfUnfitRedis } from "../redis/health.ts";
+import {
+  checkRedis,
+  describeRedis,
+  type RedisFacts,
+  type RedisState,
+  warnOfUnfitRedis,
+} from "../redis/health.ts";
 import { redisKeys } from "../redis/keys.ts";
 import { memoryRateLimiter } from "../redis/memory-rate-limiter.ts";
 import { createPacing, type Pacing } from "../redis/pacing.ts";
+import { createProcesses, type Processes } from "../redis/processes.ts";
 import { createRateLimiter, type RateLimiter } from "../redis/rate-limiter.ts";
 import { createUsage, type Usage } from "../redis/usage.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -30,11 +37,14 @@ export interface Services {
   pacing: Pacing;
   usage: Usage;
   events: Events;
+  processes: Processes;
   jobs: JobSender;
   cipher: Cipher;
   passwords: Passwords;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
+  /** Undefined while Redis is away. */
+  describeRedis: () => Promise<RedisFacts | undefined>;
   /** Returns the time of Redis' machine. Undefined while Redis is away. */
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
@@ -81,6 +91,7 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
   const pacing = createPacing({ redis, keys, breaker });
   const usage = createUsage({ redis, keys, breaker });
   const events = createEvents({ redis, connect: () => connectPatient(config.redisUrl), keys, breaker });
+  const processes = createProcesses({ redis, keys, breaker });
   const jobs = openJobSender({ redis, keys, breaker, log });
 
   return {
@@ -93,15 +104,18 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
     pacing,
     usage,
     events,
+    processes,
     jobs,
     metrics,
     passwords: createPasswords(),
     cipher: openCipher(config),
     checkRedis: () => checkRedis(redis, keys),
+    describeRedis: () => breaker.attempt(() => describeRedis(redis)),
     readRedisClock: () => breaker.attempt(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       await usage.close();
+      await processes.close();
       events.close();
       // A work queue never closes while Redis is frozen.
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);

@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { styleText } from "node:util";
+import { Command, CommanderError } from "commander";
+import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
+import { type Config, ConfigError } from "../../shared/runtime/config.ts";
+import { createLog } from "../../shared/runtime/log.ts";
+import { openServices } from "../../shared/runtime/services.ts";
+import { jsonOption, readSettings, type Terminal } from "./command.ts";
+import { checkAddresses } from "./doctor/addresses.ts";
+import { checkDatabaseParts } from "./doctor/database.ts";
+import { type Finding, type FindingState, problem } from "./doctor/finding.ts";
+import { checkMachine } from "./doctor/machine.ts";
+import { checkClocks, checkRedisParts } from "./doctor/redis.ts";
+import { checkSecrets, missingKey } from "./doctor/secrets.ts";
+import { checkFailedJobs, checkProcesses, checkStoredBytes } from "./doctor/work.ts";
+
+export function doctorCommand(terminal: Terminal): Command {
+  return new Command("doctor")
+    .description("check the deployment, and say what to do; the exit code is 1 if there is a problem")
+    .option(...jsonOption)
+    .action(async ({ json }: { json: boolean }) => {
+      const findings = await examine(terminal);
+      const isHealthy = findings.every(({ state }) => state !== "problem");
+      const printed = JSON.stringify({ healthy: isHealthy, findings }, null, 2);
+      terminal.write(`${terminal.isTerminal && !json ? forPeople(findings) : printed}\n`);
+      if (!isHealthy) throw new CommanderError(1, "signalbox.unhealthy", "There are problems.");
+    });
+}
+
+async function examine(terminal: Terminal): Promise<Finding[]> {
+  try {
+    const config = readSettings(terminal);
+    return [...checkMachine(config), ...(await examineServices(config))];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.message.split("\n").slice(1);
+    return lines.map((line) =>
+      problem("settings", line.trim(), "npm run -s admin -- settings lists all of them"),
+    );
+  }
+}
+
+/** Makes neither a database nor a key. */
+async function examineServices(config: Config): Promise<Finding[]> {
+  const { databaseUrl, secretKey } = config;
+  if (isSqliteUrl(databaseUrl) && !existsSync(sqliteFile(databaseUrl)))
+    return [problem("database", `There is no ${sqliteFile(databaseUrl)}`, "npm run migrate, or npm start")];
+
+  const log = createLog({ level: "silent", process: "doctor" }, { write: () => {} });
+  const placeholder = "no key: nothing is sealed or opened here";
+  const services = openServices({ config: { ...config, secretKey: secretKey ?? placeholder }, log });
+  try {
+    const database = await checkDatabaseParts(services);
+    const redis = await checkRedisParts(services);
+    if (database[0]?.state !== "ok") return [...database, ...redis];
+    return [
+      ...database,
+      ...redis,
+      await checkClocks(services),
+      ...(secretKey === undefined ? [missingKey()] : await checkSecrets(services)),
+      ...(await checkAddresses(services)),
+      ...(await checkProcesses(services)),
+      ...(await checkFailedJobs(services)),
+      ...(await checkStoredBytes(services)),
+    ];
+  } finally {
+    await services.close();
+  }
+}
+
+const colors = { ok: "green", warning: "yellow", problem: "red" } as const satisfies Record<
+  FindingState,
+  string
+>;
+
+function forPeople(findings: Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.flatMap(({ check, state, found, fix }) => [
+    `${styleText(colors[state], state.padEnd("problem".length))}  ${check.padEnd(width)}  ${found}`,
+    ...(fix ? [`${" ".repeat(width + 11)}→ ${fix}`] : []),
+  ]);
+  const count = (state: FindingState) => findings.filter((each) => each.state === state).length;
+  return [...lines, "", `Problems: ${count("problem")}. Warnings: ${count("warning")}.`].join("\n");
+}

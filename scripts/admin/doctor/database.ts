@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { translateError } from "../../../shared/db/database.ts";
+import { checkDatabase } from "../../../shared/db/health.ts";
+import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
+import { putSetting } from "../../../shared/db/settings-store.ts";
+import { secondMs } from "../../../shared/durations.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
+
+const quickCheck = fileURLToPath(new URL("../../../shared/db/sqlite/quick-check.ts", import.meta.url));
+const checkWithinMs = 20 * secondMs;
+
+/** Empty: nothing else of the database can be checked. */
+export async function checkDatabaseParts(services: Services): Promise<Finding[]> {
+  const check = "database";
+  const { database, migrations } = await checkDatabase(services.db);
+  if (database !== "ok") {
+    const fix = "Start the database, and look at DATABASE_URL: address, password, firewall";
+    return [problem(check, "It cannot be reached", fix)];
+  }
+  if (migrations !== "ok") return [problem(check, "It is not migrated", "npm run migrate")];
+  return [await checkWriting(services), ...(await checkIntegrity(services))];
+}
+
+async function checkWriting({ db, clock }: Services): Promise<Finding> {
+  const check = "database";
+  try {
+    await db.transaction((tx) => putSetting(tx, "doctor_wrote_at", clock.now().toISOString()));
+    return ok(
+      check,
+      `${db.dialect === "sqlite" ? "SQLite" : "Postgres"} answers, is migrated and can be written`,
+    );
+  } catch (error) {
+    const { message } = translateError(error) as Error;
+    return problem(
+      check,
+      `It cannot be written: ${message}`,
+      "Look at its disk, its rights, and what locks it",
+    );
+  }
+}
+
+/** Postgres has `pg_amcheck`. */
+async function checkIntegrity({ config }: Services): Promise<Finding[]> {
+  const check = "integrity";
+  if (!isSqliteUrl(config.databaseUrl)) return [];
+  const file = sqliteFile(config.databaseUrl);
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", quickCheck, file], {
+      timeout: checkWithinMs,
+    });
+    if (stdout === "ok") return [ok(check, "The quick check finds nothing")];
+    return [
+      problem(check, stdout.replaceAll("\n", " "), `Stop the processes, and restore a backup of ${file}`),
+    ];
+  } catch (error) {
+    const isLate = (error as { killed?: boolean }).killed;
+    const found = isLate ? `Not checked within ${checkWithinMs / secondMs} s` : "The check could not run";
+    return [warning(check, found, "npm run -s admin -- backup FILE checks the whole copy")];
+  }
+}

@@ -1,0 +1,63 @@
+import { minRedisVersion, redisProblems } from "../../../shared/redis/health.ts";
+import { findClockDifference, findClockDoubt } from "../../../shared/runtime/clock-guard.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { showBytes } from "./bytes.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
+
+export async function checkRedisParts(services: Services): Promise<Finding[]> {
+  const check = "Redis";
+  await services.awaitRedis();
+  const state = await services.checkRedis();
+  const facts = await services.describeRedis();
+  if (state === "unavailable" || !facts) {
+    const fix = "Start Redis, and look at REDIS_URL. Webhooks are stored meanwhile; builds follow";
+    return [problem(check, "It cannot be reached", fix)];
+  }
+  const { version, usedBytes, maxBytes } = facts;
+  const [found, fix] = redisProblems[state]?.split(": ") ?? [];
+  const findings = [
+    found && fix
+      ? problem(check, found, fix)
+      : ok(check, `${version}, can be written, evicts nothing; ${showBytes(usedBytes)} in use`),
+  ];
+  if (version < minRedisVersion)
+    findings.push(
+      problem(check, `It is version ${version}`, `Install ${minRedisVersion} or newer, or Valkey`),
+    );
+  if (maxBytes > 0 && usedBytes > maxBytes * 0.8)
+    findings.push(
+      warning(check, `${showBytes(usedBytes)} of ${showBytes(maxBytes)} are in use`, "Raise its maxmemory"),
+    );
+  findings.push(checkPersistence(facts));
+  return findings;
+}
+
+function checkPersistence({
+  appendsToFile,
+  savesSnapshots,
+  failsToWrite,
+}: NonNullable<Awaited<ReturnType<Services["describeRedis"]>>>): Finding {
+  const check = "Redis on disk";
+  if (failsToWrite) return problem(check, "Its last write to disk failed", "Look at its log and its disk");
+  if (appendsToFile) return ok(check, "It appends to a file");
+  if (savesSnapshots !== false) return ok(check, "It saves snapshots");
+  return warning(
+    check,
+    "It keeps nothing on disk: after its restart jobs are late, and limits start anew",
+    "Set its appendonly to yes",
+  );
+}
+
+export async function checkClocks(services: Services): Promise<Finding> {
+  const check = "clocks";
+  const difference = await findClockDifference(services);
+  if (difference) return problem(check, difference, "Run a time service, such as chrony, on every machine");
+  const doubt = await findClockDoubt(services.db);
+  if (doubt)
+    return problem(
+      check,
+      `Nothing is deleted by age: ${doubt}`,
+      "Check the clock, then: npm run -s admin -- clock accept",
+    );
+  return ok(check, "This machine, the database and Redis agree");
+}

@@ -1,0 +1,81 @@
+import { listOrganizationsToEvict } from "../../../shared/accounts/byte-totals-store.ts";
+import { findOrganizationById } from "../../../shared/accounts/organization-store.ts";
+import { workQueues } from "../../../shared/jobs/define.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { showBytes } from "./bytes.ts";
+import { type Finding, ok, problem, warning } from "./finding.ts";
+
+const nearCap = 0.9;
+const maxNamed = 5;
+
+export async function checkProcesses({ processes }: Services): Promise<Finding[]> {
+  const check = "processes";
+  const running = await processes.list();
+  if (!running) return []; // said of Redis
+  const names = running.map(({ name }) => name);
+  const isServed = (queue: string) =>
+    names.some((name) => /^worker:(.*)/.exec(name)?.[1]?.split("+").includes(queue));
+  const unserved = workQueues.filter((queue) => !isServed(queue));
+  const findings: Finding[] = [];
+  if (!names.includes("ingress"))
+    findings.push(problem(check, "No ingress reports", "Start one: npm run ingress, or npm start"));
+  if (unserved.length > 0) {
+    const fix = `npm run worker, or npm run worker -- ${unserved.join(" ")}`;
+    findings.push(problem(check, `No worker reports for ${unserved.join(", ")}`, fix));
+  }
+  const count = (kind: string) => names.filter((name) => name.startsWith(kind)).length;
+  const hosts = new Set(running.map(({ host }) => host)).size;
+  if (findings.length > 0) return findings;
+  return [
+    ok(
+      check,
+      `${count("ingress")} ingress, ${count("worker")} worker; on ${hosts} ${hosts === 1 ? "host" : "hosts"}`,
+    ),
+  ];
+}
+
+export async function checkFailedJobs({ jobs }: Services): Promise<Finding[]> {
+  const check = "background jobs";
+  const counts = await Promise.all(
+    workQueues.map(async (queue) => ({ queue, states: await jobs.countStates(queue) })),
+  );
+  const failed = counts.filter(({ states }) => (states?.failed ?? 0) > 0);
+  if (counts.some(({ states }) => states === undefined)) return []; // said of Redis
+  if (failed.length === 0) return [ok(check, "None has failed in the last 7 days")];
+  const found = failed.map(({ queue, states }) => `${states?.failed} of ${queue}`).join(", ");
+  return [
+    warning(
+      check,
+      `Failed in the last 7 days: ${found}`,
+      "The workers' logs say why, and what they left is sent again by itself",
+    ),
+  ];
+}
+
+/** Above its cap an organization loses its oldest payloads or logs. */
+export async function checkStoredBytes(services: Services): Promise<Finding[]> {
+  const { db, config } = services;
+  const { payloadTotals, logTotals } = db.tables;
+  return [
+    await checkTotals(services, "payloads", payloadTotals, config.payloadBytesPerOrganization),
+    await checkTotals(services, "logs", logTotals, config.logBytesPerOrganization),
+  ];
+}
+
+async function checkTotals(
+  { db }: Services,
+  check: "payloads" | "logs",
+  totals: Parameters<typeof listOrganizationsToEvict>[1],
+  cap: number,
+): Promise<Finding> {
+  const ids = await listOrganizationsToEvict(db, totals, { maxBytes: nearCap * cap, time: new Date(0) });
+  if (ids.length === 0) return ok(check, `No organization is near ${showBytes(cap)}`);
+  const named = await Promise.all(ids.slice(0, maxNamed).map((id) => findOrganizationById(db, id)));
+  const slugs = named.flatMap((organization) => organization?.slug ?? []).join(", ");
+  const setting = check === "payloads" ? "PAYLOAD_BYTES_PER_ORGANIZATION" : "LOG_BYTES_PER_ORGANIZATION";
+  return warning(
+    check,
+    `${ids.length === 1 ? "One organization is" : `${ids.length} organizations are`} near or over ${showBytes(cap)}, and lose their oldest: ${slugs}`,
+    `Raise ${setting} if there is room, or lower the retention`,
+  );
+}

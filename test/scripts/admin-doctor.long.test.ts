@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { after, before, it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { addToTotals } from "../../shared/accounts/byte-totals-store.ts";
+import { putSetting } from "../../shared/db/settings-store.ts";
+import { acceptClock } from "../../shared/runtime/clock-guard.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { redisServerMissing, startRedis } from "../helpers/processes.ts";
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
+
+interface Finding {
+  check: string;
+  state: "ok" | "warning" | "problem";
+  found: string;
+  fix?: string;
+}
+
+describeOnBothDatabases("admin doctor", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  const reported = (count: number) =>
+    eventually("reports", async () => (await world.services.processes.list())?.length === count);
+  const run = async (settings: Record<string, string> = {}, isTerminal = false) => {
+    let stdout = "";
+    const code = await runAdmin(["doctor"], {
+      env: {
+        SECRET_KEY: secretKey,
+        DATABASE_URL: world.config.databaseUrl,
+        REDIS_URL: world.config.redisUrl,
+        REDIS_PREFIX: world.config.redisPrefix,
+        PUBLIC_URL: world.url,
+        PORT: new URL(world.url).port,
+        ...settings,
+      },
+      stdin: Readable.from([]),
+      isTerminal,
+      write: (text) => (stdout += text),
+      writeError: (text) => assert.fail(text),
+    });
+    return { code, stdout };
+  };
+  const examine = async (settings?: Record<string, string>) => {
+    const { code, stdout } = await run(settings);
+    const { healthy, findings } = JSON.parse(stdout) as { healthy: boolean; findings: Finding[] };
+    assert.equal(code, healthy ? 0 : 1);
+    for (const { state, fix } of findings) assert.equal(fix !== undefined, state !== "ok");
+    const say = (check: string) =>
+      findings
+        .filter((each) => each.check === check)
+        .map(({ state, found, fix }) => `${state}: ${found} → ${fix}`);
+    return { healthy, findings, say };
+  };
+
+  it("finds no problem while an ingress and a worker report", async () => {
+    const another = await world.another();
+    world.services.processes.report("ingress");
+    another.services.processes.report("worker:deliveries+maintenance+dispatch");
+    await reported(2);
+
+    const { healthy, findings, say } = await examine();
+    const { stdout } = await run({}, true);
+    await world.services.processes.close();
+    await another.services.processes.close();
+
+    assert.deepEqual(
+      findings.filter(({ state }) => state === "problem"),
+      [],
+    );
+    assert.equal(healthy, true);
+    assert.match(String(say("processes")), /ok: 1 ingress, 1 worker; on 1 host/);
+    assert.match(String(say("database")), /answers, is migrated and can be written/);
+    assert.match(String(say("port")), /An ingress answers/);
+    assert.match(stdout, /→ Set it, and scrape \/metrics\n/);
+    assert.match(stdout, /\nProblems: 0\. Warnings: \d\.\n$/);
+  });
+
+  it("misses processes that do not report", async () => {
+    world.services.processes.report("worker:dispatch");
+    await reported(1);
+    const { say } = await examine();
+    await world.services.processes.close();
+
+    const [ingress, worker] = say("processes");
+    assert.match(ingress ?? "", /problem: No ingress reports → Start one/);
+    assert.match(worker ?? "", /problem: No worker reports for deliveries, maintenance →/);
+  });
+
+  it("looks at addresses and proxies", async () => {
+    const other = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const port = String((other.address() as AddressInfo).port);
+
+    const taken = await examine({ PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` });
+    const plain = await examine({ PUBLIC_URL: "http://ci.example.com" });
+    const proxied = await examine({ PUBLIC_URL: "https://localhost:1" });
+    other.close();
+
+    assert.match(String(taken.say("port")), /problem: Another program answers/);
+    assert.match(String(taken.say("public address")), /problem: .* is not answered by this installation/);
+    assert.match(String(plain.say("public address")), /problem: .* is plain http.*https address/);
+    assert.match(String(proxied.say("public address")), /warning: .* does not answer/);
+    assert.match(String(proxied.say("trusted proxies")), /problem: .* TRUSTED_PROXIES is empty/);
+  });
+
+  it("looks at the secret key, the clock and settings", async () => {
+    const { db } = world.services;
+    const wrong = await examine({ SECRET_KEY: "another key of at least 32 characters" });
+    await db.transaction((tx) => putSetting(tx, "clock_doubt", "no worker has run for 9 days"));
+    const doubted = await examine();
+    await db.transaction((tx) => putSetting(tx, "clock_doubt", ""));
+    await acceptClock(world.services);
+    const unset = await examine({ PORT: "x", MAX_CONNECTIONS: "many" });
+    const crowded = await examine({ MAX_CONNECTIONS: "100000000" });
+
+    assert.match(String(wrong.say("secret key")), /problem: SECRET_KEY is not the key.*SECRET_KEY_PREVIOUS/);
+    assert.match(String(doubted.say("clocks")), /problem: Nothing is deleted by age: .*clock accept/);
+    assert.deepEqual(
+      unset.findings.map(({ check }) => check),
+      ["settings", "settings"],
+    );
+    assert.match(String(crowded.say("open files")), /warning: .*LimitNOFILE/);
+  });
+
+  it("names organizations that lose their oldest logs and payloads", async () => {
+    const { db, clock, config } = world.services;
+    const bytes = config.logBytesPerOrganization * 0.95;
+    await db.transaction((tx) =>
+      addToTotals(tx, tx.tables.logTotals, clock.now(), [{ organizationId: acme.id, bytes }]),
+    );
+    const { say } = await examine();
+
+    assert.match(String(say("logs")), /warning: One organization is near .*acme.*LOG_BYTES_PER_ORGANIZATION/);
+    assert.match(String(say("payloads")), /^ok/);
+  });
+
+  it("looks at Redis", { skip: redisServerMissing }, async () => {
+    const redis = await startRedis();
+    await redis.command("config", "set", "maxmemory-policy", "allkeys-lru");
+    const evicting = await examine({ REDIS_URL: redis.url });
+    await redis.command("config", "set", "maxmemory-policy", "noeviction");
+    const plain = await examine({ REDIS_URL: redis.url });
+    await redis.command("config", "set", "appendonly", "yes");
+    const appending = await examine({ REDIS_URL: redis.url });
+    await redis.stop();
+    const away = await examine({ REDIS_URL: redis.url });
+    await redis.close();
+
+    assert.match(String(evicting.say("Redis")), /problem: Redis may evict keys → set its maxmemory-policy/);
+    assert.match(String(plain.say("Redis on disk")), /warning: It keeps nothing.*appendonly/);
+    assert.match(String(appending.say("Redis on disk")), /ok: It appends/);
+    assert.match(String(away.say("Redis")), /problem: It cannot be reached → Start Redis/);
+    assert.deepEqual(away.say("processes"), []);
+  });
+
+  it("reports a database that is not there, and makes none", async () => {
+    const urls = { sqlite: "file:/nonexistent/x.db", postgres: "postgres://box@127.0.0.1:1/box" };
+    const { healthy, findings } = await examine({ DATABASE_URL: urls[database.dialect] });
+
+    assert.equal(healthy, false);
+    assert.match(
+      findings.find(({ check }) => check === "database")?.found ?? "",
+      /There is no|cannot be reached/,
+    );
+  });
+});
