@@ -3,7 +3,7 @@ import { expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
-import { openDispatchFanOut, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
+import { openFanOuts, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import type { JobContract } from "../shared/jobs/define.ts";
 import { openClockGuard } from "../shared/runtime/clock-guard.ts";
@@ -28,7 +28,7 @@ export interface WorkerJobs {
 export function openWorkerJobs(services: Services): WorkerJobs {
   const builder = openDeliveryBuilder(services);
   const clockGuard = openClockGuard(services);
-  const fanOut = openDispatchFanOut(services);
+  const fanOuts = openFanOuts(services);
   const jobs = [
     job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
@@ -43,7 +43,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       async () => (await clockGuard.isTrusted()) && expireDeviceCodes(services),
     ),
     job(contracts.recordUsage, () => recordUsage(services)),
-    job(contracts.fanOutDispatchPause, ({ queueId }) => fanOut(queueId)),
+    job(contracts.fanOutDispatchPause, async ({ queueId }) => fanOuts.add(queueId)),
     job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
     job(contracts.loseUnseenAgents, async () => (await clockGuard.isRight()) && loseUnseenAgents(services)),
     job(contracts.timeOutJobs, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
@@ -51,7 +51,8 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.rollUpFigures, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpired, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
-  return { jobs, close: builder.close };
+  const close = async () => void (await Promise.all([builder.close(), fanOuts.close()]));
+  return { jobs, close };
 }
 
 function job<Data>(contract: JobContract<Data>, run: (data: Data) => Promise<unknown>): WorkerJob {

@@ -6,16 +6,29 @@ import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
 import type { Services } from "../runtime/services.ts";
-import { findOutdatedMark, listJobsByMark, listQueuesToFanOut, setPauseIfWaiting } from "./store.ts";
+import { openTurns } from "../runtime/turns.ts";
+import {
+  findOutdatedMark,
+  findOwnerOfQueue,
+  listJobsByMark,
+  listQueuesToFanOut,
+  setPauseIfWaiting,
+} from "./store.ts";
 
 /** Jobs, and so at most builds, that one transaction of a fan-out changes. 200 lock them for 50 ms on a busy Postgres. */
 export const jobsPerTransaction = 50;
+
+type InTurn = <Result>(transaction: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Marks the waiting jobs of a queue, and their builds, as paused, or clears the mark. It reads the queue's present
  * state, so late, repeated and reordered runs end the same.
  */
-export async function fanOutDispatchPause({ db, events }: Services, queueId: string): Promise<void> {
+export async function fanOutDispatchPause(
+  { db, events }: Services,
+  queueId: string,
+  inTurn: InTurn = (transaction) => transaction(),
+): Promise<void> {
   for (;;) {
     const queue = await findQueueById(db, queueId);
     const outdated = queue && (await findOutdatedMark(db, queue));
@@ -23,7 +36,7 @@ export async function fanOutDispatchPause({ db, events }: Services, queueId: str
     let afterId: string | undefined;
     do {
       const batch = { queueId, mark: outdated.mark, afterId };
-      const marked = await db.transaction((tx) => markNextJobs(tx, batch));
+      const marked = await inTurn(() => db.transaction((tx) => markNextJobs(tx, batch)));
       events.publish(marked.buildIds.map((id): Topic => `build:${id}`));
       afterId = marked.lastJobId;
       if (afterId) await restBetweenTransactions();
@@ -32,26 +45,56 @@ export async function fanOutDispatchPause({ db, events }: Services, queueId: str
   events.publish([`queue:${queueId}`]);
 }
 
-/**
- * Returns `fanOutDispatchPause`, of which one runs for a queue at a time: two would wait for each other's rows, and for
- * many jobs `requeueDispatchPauses` sends another every 15 seconds. What is asked for meanwhile runs afterwards, once.
- */
-export function openDispatchFanOut(services: Services): (queueId: string) => Promise<void> {
-  /** Queues whose fan-out runs. True: another was asked for meanwhile. */
-  const running = new Map<string, boolean>();
-  return async (queueId) => {
-    if (running.has(queueId)) {
-      running.set(queueId, true);
-      return;
-    }
+export interface FanOuts {
+  /** Starts the fan-out of a queue, or repeats it once it ends if it runs: two would wait for each other's rows. */
+  add(queueId: string): void;
+  /** Resolves once no fan-out is in progress. */
+  idle(): Promise<void>;
+  /** Leaves those in progress to `requeueDispatchPauses`. */
+  close(): Promise<void>;
+}
+
+/** Organizations take turns with transactions, so that one with many waiting jobs does not hold up the others. */
+export function openFanOuts(services: Services): FanOuts {
+  const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1 });
+  const running = new Map<string, { task: Promise<void>; isAskedAgain: boolean }>();
+  const closing = new AbortController();
+
+  const fanOut = async (queueId: string) => {
+    const owner = await findOwnerOfQueue(services.db, queueId);
+    if (owner === undefined) return;
+    const inTurn: InTurn = (transaction) => turns.take(owner, transaction, closing.signal);
+    await fanOutDispatchPause(services, queueId, inTurn);
+  };
+  const run = async (queueId: string) => {
     try {
-      do {
-        running.set(queueId, false);
-        await fanOutDispatchPause(services, queueId);
-      } while (running.get(queueId));
-    } finally {
-      running.delete(queueId);
+      await fanOut(queueId);
+    } catch (error) {
+      if (!closing.signal.aborted)
+        services.log.warn({ err: error, queueId }, "could not fan out a pause; will be requeued");
     }
+    const isAskedAgain = running.get(queueId)?.isAskedAgain;
+    running.delete(queueId);
+    if (isAskedAgain && !closing.signal.aborted) start(queueId);
+  };
+  const start = (queueId: string) => {
+    running.set(queueId, { task: run(queueId), isAskedAgain: false });
+  };
+  const idle = async () => {
+    while (running.size > 0) await Promise.all([...running.values()].map(({ task }) => task));
+  };
+
+  return {
+    add(queueId) {
+      const present = running.get(queueId);
+      if (present) present.isAskedAgain = true;
+      else start(queueId);
+    },
+    idle,
+    async close() {
+      closing.abort();
+      await idle();
+    },
   };
 }
 

@@ -183,6 +183,17 @@ export async function listPausedBuilds(
   return { builds: listed, more: Math.max(0, ids.length - limit), isAll: paused.length < maxJobs };
 }
 
+/** The id of its organization. */
+export async function findOwnerOfQueue(db: Db, queueId: string): Promise<string | undefined> {
+  const { clusters, queues } = db.tables;
+  const [found] = await db
+    .select({ organizationId: clusters.organizationId })
+    .from(queues)
+    .innerJoin(clusters, eq(clusters.id, queues.clusterId))
+    .where(eq(queues.id, queueId));
+  return found?.organizationId;
+}
+
 /** Queues with waiting jobs whose marks differ from the pause. */
 export async function listQueuesToFanOut(db: Db): Promise<string[]> {
   const { queues } = db.tables;

@@ -84,7 +84,7 @@ export const fanOutDispatchPause = defineJob({
   name: "fan-out-dispatch-pause",
   queue: "dispatch",
   data: z.object({ queueId: z.uuid() }),
-  attempts: 8,
+  attempts: 1,
 });
 
 /** Requeues fan-outs that may be lost. */

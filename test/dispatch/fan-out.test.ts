@@ -2,17 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out.ts";
-import {
-  fanOutDispatchPause,
-  openDispatchFanOut,
-  requeueDispatchPauses,
-} from "../../shared/dispatch/fan-out.ts";
+import { fanOutDispatchPause, openFanOuts, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
+import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { openTaker } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
+import { type Api, build, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
 
 describeOnBothDatabases("a job that waits on a paused queue", (database) => {
   let api: Api;
@@ -101,17 +99,62 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
       await resumed.promise;
       return services.db.transaction(work);
     };
-    const start = openDispatchFanOut({ ...services, db: { ...services.db, transaction } });
+    const fanOuts = openFanOuts({ ...services, db: { ...services.db, transaction } });
 
-    const first = start(id);
+    fanOuts.add(id);
     await begun.promise;
-    await start(id);
+    fanOuts.add(id);
     const whileRunning = transactions;
     await dispatch(id, "resume");
     resumed.resolve();
-    await first;
+    await fanOuts.idle();
 
     assert.equal(whileRunning, 1);
+    assert.deepEqual(await differences(of), []);
+  });
+
+  it("waits for few transactions of another organization, whose queues have many jobs", async () => {
+    const { services } = api.world;
+    const many = await waiting(4, 150);
+    for (const id of many.ids) await dispatch(id, "pause");
+    const other = await setUpOrganization(api.world, "other");
+    await build(api.world, other.pipeline.id, 1);
+    await pauseDispatch(services, other.operator, other.queue, null);
+    let transactions = 0;
+    const before = Promise.withResolvers<number>();
+    const fanOuts = openFanOuts({
+      ...services,
+      db: {
+        ...services.db,
+        transaction: (work) => {
+          transactions++;
+          return services.db.transaction(work);
+        },
+      },
+      events: {
+        ...services.events,
+        publish: (topics) => {
+          if (topics.includes(`queue:${other.queue.id}`)) before.resolve(transactions);
+        },
+      },
+    });
+
+    for (const id of [...many.ids, other.queue.id]) fanOuts.add(id);
+    assert.ok((await before.promise) <= 4, `${await before.promise} transactions of 12 came before`);
+    await fanOuts.idle();
+    assert.deepEqual(await differences(many), []);
+  });
+
+  it("ends in progress when its process closes", async () => {
+    const of = await waiting(1, 120);
+    const [id = ""] = of.ids;
+    await dispatch(id, "pause");
+    const fanOuts = openFanOuts(api.world.services);
+    fanOuts.add(id);
+    await fanOuts.close();
+    const left = await differences(of);
+    assert.ok(left.length > 0, "the rest is left to the sweep");
+    await sweep();
     assert.deepEqual(await differences(of), []);
   });
 
