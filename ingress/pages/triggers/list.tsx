@@ -4,6 +4,8 @@ import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
+import { type Series, sumOf } from "../charts/bars.ts";
+import { Sparkline } from "../charts/sparkline.tsx";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { pipelinePath } from "../pipelines/load.ts";
 import { eventsPath } from "../ui/live.ts";
@@ -17,7 +19,7 @@ export function triggersPage(services: Services) {
   const { config, clock } = services;
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
-    const { pipeline, triggers, lastDeliveries } = await loadTriggers(services, request);
+    const { pipeline, triggers, lastDeliveries, seriesOf } = await loadTriggers(services, request);
     const isFull = triggers.length >= maxTriggersPerPipeline;
     return {
       title: "Triggers",
@@ -53,7 +55,10 @@ export function triggersPage(services: Services) {
               posted.
             </p>
           ) : (
-            <Table caption="Triggers" columns={["Trigger", "State", "Last delivery", "URL ends in"]}>
+            <Table
+              caption="Triggers"
+              columns={["Trigger", "State", "Last delivery", "Last 7 days", "URL ends in"]}
+            >
               {triggers.map((trigger) => (
                 <Row
                   key={trigger.id}
@@ -61,6 +66,7 @@ export function triggersPage(services: Services) {
                   type={typeOfTrigger(config.issueTracker, trigger).title}
                   path={triggerPath(request, trigger)}
                   lastDelivery={lastDeliveries.get(trigger.id)}
+                  series={seriesOf(trigger)}
                   now={clock.now()}
                 />
               ))}
@@ -77,12 +83,14 @@ function Row({
   type,
   path,
   lastDelivery,
+  series,
   now,
 }: {
   trigger: Trigger;
   type: string;
   path: string;
   lastDelivery: Delivery | undefined;
+  series: Series[];
   now: Date;
 }) {
   return (
@@ -105,8 +113,21 @@ function Row({
         )}
       </td>
       <td>
+        <Week series={series} />
+      </td>
+      <td>
         <code>…{trigger.tokenHint}</code>
       </td>
     </tr>
+  );
+}
+
+function Week({ series }: { series: Series[] }) {
+  const total = series.reduce((sum, each) => sum + sumOf(each), 0);
+  if (total === 0) return <span class="quiet">none</span>;
+  return (
+    <>
+      {total.toLocaleString("en")} <Sparkline series={series} label="by the hour" />
+    </>
   );
 }

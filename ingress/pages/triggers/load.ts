@@ -1,13 +1,14 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import { listFigures } from "../../../shared/figures/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
-import { refusalsKeptSince } from "../../../shared/triggers/deliveries/refusal-counts.ts";
+import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
@@ -16,10 +17,13 @@ import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/s
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
+import { sumOf } from "../charts/bars.ts";
+import { lastHours } from "../charts/times.ts";
 import { readDeliverySearch } from "../deliveries/search.tsx";
 import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
+import { deliverySeries, refusedSeries } from "./pictures.ts";
 
 /** Query parameters of the trigger page. */
 export const deliveryCursors = { older: "after", newer: "before" };
@@ -48,13 +52,16 @@ export async function loadPipelineOfTriggers(services: Services, request: Member
   return pipeline;
 }
 
-/** The triggers of a pipeline, newest first, with the last delivery of each. */
+/** The triggers of a pipeline, newest first, with the last delivery and the deliveries by the hour of each. */
 export async function loadTriggers(services: Services, request: MemberRequest) {
-  const { db } = services;
+  const { db, clock } = services;
   const pipeline = await loadPipelineOfTriggers(services, request);
   const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
   const ids = triggers.map(({ id }) => id);
-  return { pipeline, triggers, lastDeliveries: await listLastDeliveries(db, ids) };
+  const hours = lastHours(clock.now(), refusalRetentionDays);
+  const figures = Map.groupBy(await listFigures(db, ids, hours[0] ?? clock.now()), (row) => row.subjectId);
+  const seriesOf = ({ id }: Trigger) => deliverySeries(hours, figures.get(id) ?? []);
+  return { pipeline, triggers, lastDeliveries: await listLastDeliveries(db, ids), seriesOf };
 }
 
 export type EditedTrigger = Awaited<ReturnType<typeof loadEditedTrigger>>;
@@ -76,7 +83,7 @@ export type TriggerDetails = Awaited<ReturnType<typeof loadTriggerDetails>>;
 
 /** @throws Refusal 404 */
 export async function loadTriggerDetails(services: Services, request: MemberRequest) {
-  const { db, clock, config, cipher } = services;
+  const { db, config, cipher } = services;
   const { organization } = request;
   const { pipeline, trigger } = await loadTrigger(services, request);
   const subjects = { types: ["trigger"], ids: [trigger.id] };
@@ -90,9 +97,19 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
     ...(await loadDeliveries(services, request, trigger)),
     limit: await deliveriesUsed(services, organization),
     filterMisses: await findFilterMisses(db, trigger),
-    refusals: await listRefusalCounts(db, trigger.id, refusalsKeptSince(clock.now())),
+    ...(await loadPictures(services, trigger)),
     auditEntries: await listAuditEvents(db, { organizationId: organization.id, subjects }, maxAuditEntries),
   };
+}
+
+/** What came and what was refused by the hour. */
+async function loadPictures({ db, clock }: Services, { id }: Trigger) {
+  const hours = lastHours(clock.now(), refusalRetentionDays);
+  const [since = clock.now()] = hours;
+  const refusals = await listRefusalCounts(db, id, since);
+  const figures = await listFigures(db, [id], since);
+  const series = [...deliverySeries(hours, figures), refusedSeries(hours, refusals)];
+  return { hours, refusals, series, hasFigures: series.some((each) => sumOf(each) > 0) };
 }
 
 async function loadDeliveries(services: Services, { event }: MemberRequest, { id }: Trigger) {

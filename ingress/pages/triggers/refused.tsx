@@ -1,8 +1,10 @@
 import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
+import { timeInWords } from "../charts/axes.tsx";
+import { sumOf } from "../charts/bars.ts";
+import { Sparkline } from "../charts/sparkline.tsx";
 import { Table } from "../ui/tables.tsx";
-
-const maxRows = 50;
+import { refusedSeries } from "./pictures.ts";
 
 /** The reasons of refusals, and advice for the sender or the owner of the trigger. */
 export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {
@@ -25,35 +27,37 @@ export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> =
   busy: ["Signalbox was busy", "Send again what is missing."],
 };
 
-const hourFormat = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZone: "UTC",
-});
-
-/** Refused requests leave no delivery, only counts. */
-export function Refused({ counts }: { counts: RefusalCount[] }) {
+/** Refused requests leave no delivery, only counts. The cause that was seen last comes first. */
+export function Refused({ counts, hours }: { counts: RefusalCount[]; hours: Date[] }) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">
       <h2 id="refused">Refused in the last 7 days</h2>
-      <Table caption="Refused deliveries" columns={["Cause", "Hour", "How many"]}>
-        {counts.slice(0, maxRows).map(({ hour, cause, count }) => (
-          <tr key={`${hour.getTime()} ${cause}`}>
-            <th scope="row" class="described">
-              {causeWords[cause][0]}
-              <span>{causeWords[cause][1]}</span>
-            </th>
-            <td>
-              <time dateTime={hour.toISOString()}>{hourFormat.format(hour)} UTC</time>
-            </td>
-            <td class="number">{count.toLocaleString("en")}</td>
-          </tr>
+      <Table caption="Refused deliveries" columns={["Cause", "How many", "Last seen", "By the hour"]}>
+        {[...Map.groupBy(counts, ({ cause }) => cause)].map(([cause, ofCause]) => (
+          <Cause key={cause} cause={cause} counts={ofCause} hours={hours} />
         ))}
       </Table>
-      {counts.length > maxRows && <p class="quiet">And {counts.length - maxRows} older entries.</p>}
     </section>
+  );
+}
+
+/** @param counts newest first */
+function Cause({ cause, counts, hours }: { cause: RefusalCause; counts: RefusalCount[]; hours: Date[] }) {
+  const series = refusedSeries(hours, counts);
+  const last = counts[0]?.hour;
+  const [words, remedy] = causeWords[cause];
+  return (
+    <tr>
+      <th scope="row" class="described">
+        {words}
+        <span>{remedy}</span>
+      </th>
+      <td class="number">{sumOf(series).toLocaleString("en")}</td>
+      <td>{last && <time dateTime={last.toISOString()}>{timeInWords(last)}</time>}</td>
+      <td>
+        <Sparkline series={[series]} label={`In ${counts.length} of the last ${hours.length} hours`} />
+      </td>
+    </tr>
   );
 }

@@ -4,6 +4,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
+import { HourChart } from "../charts/hour-chart.tsx";
 import { Deliveries } from "../deliveries/list.tsx";
 import { DeliverySearchForm } from "../deliveries/search.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
@@ -56,6 +57,14 @@ export function triggerPage(services: Services) {
               )}
             </p>
           </div>
+          {data.hasFigures && !isSearching && (
+            <HourChart
+              id="hours"
+              subject="Deliveries of the last 7 days"
+              hours={data.hours}
+              series={data.series}
+            />
+          )}
           {(deliveries.length > 0 || isSearching) && (
             <DeliverySearchForm
               search={data.search}
@@ -75,7 +84,7 @@ export function triggerPage(services: Services) {
             <Deliveries deliveries={deliveries} builds={data.builds} parameters={parameters} now={now} />
           )}
           <CursorPager label="Pages of deliveries" links={{ Newer: links.newer, Older: links.older }} />
-          <Refused counts={data.refusals} />
+          <Refused counts={data.refusals} hours={data.hours} />
           <AuditList entries={data.auditEntries} now={now} />
         </>
       ),

@@ -32,6 +32,7 @@ const styles = [
   "logs.css",
   "triggers.css",
   "builds.css",
+  "charts.css",
 ];
 
 const files = Object.fromEntries(

@@ -7,6 +7,7 @@ import { follow, press } from "../../../helpers/browser.ts";
 import { post } from "../../../helpers/http.ts";
 import type { Pages } from "../../../helpers/pages.ts";
 import type { Look } from "./every-page.ts";
+import { exhibitWeek } from "./figures.ts";
 
 const of = (pipeline: string) => `/organizations/globex/pipelines/${pipeline}/triggers`;
 const site = of("site");
@@ -68,6 +69,15 @@ export const triggerLooks: Look<Exhibits>[] = [
     as: "ada",
     visit: (page, { triggers }) => page.goto(`${triggers.github}/edit`),
   },
+  { name: "a busy trigger", as: "ada", visit: (page, { triggers }) => page.goto(triggers.github) },
+  {
+    name: "a busy trigger, as a table",
+    as: "ada",
+    visit: async (page, { triggers }) => {
+      await page.goto(triggers.github);
+      await page.getByText("As a table").click();
+    },
+  },
   { name: "editing a trigger, new variables", as: "ada", visit: replacing },
   {
     name: "deleting a trigger",
@@ -110,6 +120,7 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
   const linear = await add("site", { type: "linear", label: "Issues", enabled: false, secret: "lin_wh_x" });
   const webhook = await add("site", { label: "Editors" });
   await post(`${url}/deliver/${github.token}`, "{}");
+  await exhibitWeek(pages, github.trigger.id);
   const at = (made: { trigger: { id: string } }) => `${site}/${made.trigger.id}`;
   return { webhook: at(webhook), github: at(github), linear: at(linear) };
 }

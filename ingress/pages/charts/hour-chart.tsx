@@ -1,0 +1,51 @@
+import { chartHeight, Grid, Legend, plotHeight, plotTop, Times } from "./axes.tsx";
+import { barPaths, heightScale, highestStack, type Series, sumOf } from "./bars.ts";
+import { SeriesTable } from "./series-table.tsx";
+
+/** Bars of hours, a legend, and a table that unfolds. Series without any value are left out. */
+export function HourChart({
+  id,
+  subject,
+  hours,
+  series: all,
+}: {
+  id: string;
+  /** What is counted, in the plural. */
+  subject: string;
+  hours: Date[];
+  series: Series[];
+}) {
+  const series = all.filter((each) => sumOf(each) > 0);
+  const scale = heightScale(highestStack(series), plotHeight);
+  return (
+    <figure class="chart">
+      <Legend series={series} inWords={inWords} />
+      <svg
+        width="100%"
+        height={chartHeight}
+        role="img"
+        aria-label={`${subject} by the hour: ${series.map(inWords).join(", ")}`}
+      >
+        <Grid scale={scale} />
+        <Times times={hours} />
+        <svg
+          aria-hidden="true"
+          y={plotTop}
+          width="100%"
+          height={plotHeight}
+          viewBox={`0 0 ${hours.length} ${plotHeight}`}
+          preserveAspectRatio="none"
+        >
+          {barPaths(series, scale).map(({ kind, path }) => (
+            <path key={kind} class={kind} d={path} />
+          ))}
+        </svg>
+      </svg>
+      <SeriesTable id={id} caption={`${subject} by the hour`} times={hours} series={series} />
+    </figure>
+  );
+}
+
+function inWords(series: Series): string {
+  return `${sumOf(series).toLocaleString("en")} ${series.name.toLowerCase()}`;
+}

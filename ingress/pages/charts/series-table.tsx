@@ -1,0 +1,37 @@
+import { Table } from "../ui/tables.tsx";
+import { timeInWords } from "./axes.tsx";
+import { type Series, sumAt } from "./bars.ts";
+
+/** What a picture shows, as a table that unfolds: times at which there was something, the latest first. */
+export function SeriesTable({
+  id,
+  caption,
+  times,
+  series,
+}: {
+  id: string;
+  caption: string;
+  times: Date[];
+  series: Series[];
+}) {
+  const rows = times.map((time, at) => ({ time, at })).filter(({ at }) => sumAt(series, at) > 0);
+  return (
+    <details id={id}>
+      <summary>As a table</summary>
+      <Table caption={caption} columns={["From", ...series.map(({ name }) => name)]}>
+        {rows.reverse().map(({ time, at }) => (
+          <tr key={at}>
+            <th scope="row">
+              <time dateTime={time.toISOString()}>{timeInWords(time)}</time>
+            </th>
+            {series.map(({ kind, values }) => (
+              <td key={kind} class="number">
+                {values[at]?.toLocaleString("en")}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </details>
+  );
+}

@@ -1,0 +1,25 @@
+import type { Figure } from "../../../shared/figures/store.ts";
+import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import type { FigureName } from "../../../shared/vocabulary.ts";
+import type { Series } from "../charts/bars.ts";
+import { combineByTime, sum } from "../charts/times.ts";
+
+const kinds: [figure: FigureName, name: string, kind: string][] = [
+  ["deliveries_built", "Built", "good"],
+  ["deliveries_filtered", "Filtered out", "neutral"],
+  ["deliveries_undecided", "Undecided after 10 minutes", "waiting"],
+  ["deliveries_failed", "Failed", "bad"],
+];
+
+/** What became of deliveries by the hour. */
+export function deliverySeries(hours: Date[], figures: Figure[]): Series[] {
+  return kinds.map(([figure, name, kind]) => {
+    const rows = figures.filter((row) => row.figure === figure);
+    return { name, kind, values: combineByTime(hours, rows, sum) };
+  });
+}
+
+export function refusedSeries(hours: Date[], counts: RefusalCount[]): Series {
+  const rows = counts.map(({ hour, count }) => ({ time: hour, value: count }));
+  return { name: "Refused", kind: "refused", values: combineByTime(hours, rows, sum) };
+}
