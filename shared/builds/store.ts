@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, lt, or, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, lt, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -79,6 +79,20 @@ export async function measureJobs(db: Db | Tx, buildIds: string[]): Promise<{ jo
     .from(jobs)
     .where(inArray(jobs.buildId, buildIds));
   return { jobs: row?.jobs ?? 0, bytes: row?.bytes ?? 0 };
+}
+
+export type BuildTimes = Awaited<ReturnType<typeof listBuildTimes>>[number];
+
+/** The last builds of a pipeline, newest first. */
+export async function listBuildTimes(db: Db, pipelineId: string, limit: number) {
+  const { builds } = db.tables;
+  const { number, state, startedAt, finishedAt } = builds;
+  return db
+    .select({ number, state, startedAt, finishedAt })
+    .from(builds)
+    .where(eq(builds.pipelineId, pipelineId))
+    .orderBy(desc(number))
+    .limit(limit);
 }
 
 export async function listBuildsOfPipelines(

@@ -1,3 +1,4 @@
+import { listBuildTimes } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
@@ -12,8 +13,11 @@ import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
+import { LastBuilds } from "./last-builds.tsx";
 import { loadPipeline, pipelinePath } from "./load.ts";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
+
+const maxBars = 50;
 
 /** GET /organizations/:org/pipelines/:slug */
 export function pipelinePage(services: Services) {
@@ -38,6 +42,7 @@ async function showPipeline(
   const { organization, visitor } = request;
   const pipeline = await loadPipeline(services, request);
   const found = await loadBuildSearch(services, request, pipeline);
+  const lastBuilds = await listBuildTimes(services.db, pipeline.id, maxBars);
   const cluster = await findClusterById(services.db, pipeline.clusterId);
   const variables = Object.keys(openEnvironmentIfPossible(services.cipher, pipeline.environmentSealed));
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
@@ -70,6 +75,13 @@ async function showPipeline(
         <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
         <h2>Builds</h2>
         <NewBuild pipeline={pipeline} request={request} refused={refused} />
+        {!found.isSearching && (
+          <LastBuilds
+            builds={lastBuilds}
+            pathOf={({ number }) => pathTo(patterns.buildPage, { ...parameters, number: String(number) })}
+            now={services.clock.now()}
+          />
+        )}
         <SearchedBuilds
           found={found}
           path={pipelinePath(request)}

@@ -46,6 +46,7 @@ import {
   listBuildsFinishedBefore,
   listBuildsOfDeliveries,
   listBuildsOfPipelines,
+  listBuildTimes,
   listJobs,
   listLastBuilds,
   measureJobs,
@@ -302,6 +303,7 @@ export const statements: Record<string, Statement> = {
   "purged deliveries": (db) => deleteDeliveries(db, ids),
   "old idempotency keys": (db) => deleteIdempotencyKeysBefore(db, time, 200),
   "a build": (db) => findBuild(db, pipelineId, 7),
+  "times of the last builds": (db) => listBuildTimes(db, pipelineId, 50),
   "builds of deliveries": (db) => listBuildsOfDeliveries(db, ids),
   "last builds": (db) =>
     listLastBuilds(

@@ -1,0 +1,121 @@
+import { scaleBand, scaleLinear } from "d3-scale";
+import type { BuildTimes } from "../../../shared/builds/store.ts";
+import { secondMs } from "../../../shared/durations.ts";
+import type { BuildState } from "../../../shared/vocabulary.ts";
+import { State, Table } from "../ui/tables.tsx";
+import { durationInWords } from "../ui/times.tsx";
+
+const height = 100;
+/** Room for the label of the longest. */
+const top = 16;
+/** Fewer builds would be broad bars. */
+const minPlaces = 20;
+const kinds: Record<BuildState, string> = {
+  scheduled: "waiting",
+  running: "waiting",
+  failing: "bad",
+  canceling: "neutral",
+  passed: "good",
+  failed: "bad",
+  canceled: "neutral",
+};
+
+interface Shown {
+  builds: BuildTimes[];
+  pathOf: (build: BuildTimes) => string;
+  now: Date;
+}
+
+/** How the last builds ended and how long they ran. @param props.builds newest first */
+export function LastBuilds(props: Shown) {
+  const { builds, pathOf, now } = props;
+  if (builds.every(({ startedAt }) => !startedAt)) return null;
+  return (
+    <figure class="chart">
+      <figcaption>
+        {inWords(builds).map((words) => (
+          <span key={words}>{words}</span>
+        ))}
+      </figcaption>
+      {/* For the pointer: the table has the same links. */}
+      <svg width="100%" height={top + height + 8} aria-hidden="true">
+        <Bars {...props} />
+      </svg>
+      <details id="last-builds">
+        <summary>As a table</summary>
+        <Table caption="How long the last builds ran" columns={["Build", "State", "Ran"]}>
+          {builds.map((build) => (
+            <tr key={build.number}>
+              <th scope="row">
+                <a href={pathOf(build)}>#{build.number}</a>
+              </th>
+              <td>
+                <State state={build.state} />
+              </td>
+              <td class="duration">{ranInWords(build, now)}</td>
+            </tr>
+          ))}
+        </Table>
+      </details>
+    </figure>
+  );
+}
+
+function Bars({ builds, pathOf, now }: Shown) {
+  const places = Array.from({ length: Math.max(builds.length, minPlaces) }, (_, at) => at);
+  const x = scaleBand(places, [100, 0]).paddingInner(0.15);
+  const longest = Math.max(secondMs, ...builds.map((build) => msOf(build, now)));
+  const y = scaleLinear([0, longest], [height, 0]);
+  const width = `${x.bandwidth()}%`;
+  return (
+    <>
+      <line x2="100%" y1={top} y2={top} />
+      <text y={top - 4}>{durationInWords(new Date(0), new Date(longest))}</text>
+      <line x2="100%" y1={top + height} y2={top + height} />
+      {builds.map((build, at) => {
+        const kind = kinds[build.state];
+        const place = { x: `${x(at)}%`, width };
+        const bar = Math.max(2, height - y(msOf(build, now)));
+        return (
+          <a key={build.number} href={pathOf(build)} tabIndex={-1}>
+            <title>{`#${build.number} ${build.state} · ${ranInWords(build, now)}`}</title>
+            <rect class="touch" {...place} height={top + height + 8} />
+            <rect class={kind} {...place} y={top + height - bar} height={bar} />
+            {/* Failures can be seen without color. */}
+            {kind === "bad" && <rect class={kind} {...place} y={top + height + 3} height="4" />}
+          </a>
+        );
+      })}
+    </>
+  );
+}
+
+/** `90 % passed`, `half of them within 3 min 5 s`. Canceled builds say nothing about either. */
+function inWords(builds: BuildTimes[]): string[] {
+  const ended = builds.filter(({ state }) => state === "passed" || state === "failed");
+  const passed = ended.filter(({ state }) => state === "passed");
+  const times = passed.flatMap(({ startedAt, finishedAt }) =>
+    startedAt && finishedAt ? [finishedAt.getTime() - startedAt.getTime()] : [],
+  );
+  const median = times.sort((a, b) => a - b)[Math.floor((times.length - 1) / 2)];
+  return [
+    builds.length === 1 ? "The only build" : `The last ${builds.length} builds`,
+    ...(ended.length > 0
+      ? [
+          `${Math.floor((100 * passed.length) / ended.length)} % passed (${passed.length} of ${ended.length} that ended)`,
+        ]
+      : []),
+    ...(median === undefined
+      ? []
+      : [`half of these ran for ${durationInWords(new Date(0), new Date(median))} or less`]),
+  ];
+}
+
+function ranInWords({ startedAt, finishedAt }: BuildTimes, now: Date): string {
+  if (!startedAt) return finishedAt ? "never ran" : "waits";
+  return durationInWords(startedAt, finishedAt ?? now);
+}
+
+function msOf({ startedAt, finishedAt }: BuildTimes, now: Date): number {
+  return startedAt ? Math.max(0, (finishedAt ?? now).getTime() - startedAt.getTime()) : 0;
+}
