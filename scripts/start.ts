@@ -9,7 +9,7 @@ import { CannotStart, describe } from "./start/cannot-start.ts";
 import { whileDiskIsFull } from "./start/disk.ts";
 import type { Prepared } from "./start/prepare.ts";
 import { startPrivateRedis } from "./start/private-redis.ts";
-import { type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
+import { giveMetricsPorts, type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
 import { runPrepare } from "./start/run-prepare.ts";
 import { removeAddresses } from "./start/running.ts";
 import { supervise } from "./start/supervise.ts";
@@ -51,7 +51,7 @@ async function start(args: string[]): Promise<void> {
   const redis = needsRedis ? await whileDiskIsFull(() => startPrivateRedis(say), waiting) : undefined;
   try {
     if (stopSignal.aborted) return;
-    const equipped = equipAgents(processes, prepared);
+    const equipped = equipAgents(giveMetricsPorts(processes, process.env), prepared);
     say(`Starting ${equipped.map(({ name }) => name).join(", ")}.`);
     await run(equipped, prepared);
   } finally {

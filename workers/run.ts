@@ -7,6 +7,7 @@ import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
+import { startMeasuring } from "./measure/measure.ts";
 
 /** Of one process. Each of "deliveries" carries up to 500 deliveries, and all share transactions. */
 const concurrency: Record<WorkQueue, number> = { deliveries: 10, maintenance: 3, dispatch: 4 };
@@ -32,10 +33,12 @@ export async function startWorkers(
   const reschedule = () => services.jobs.schedule(queues, contracts);
   redis.on("ready", reschedule);
   const timer = setInterval(reschedule, rescheduleEveryMs);
+  const stopMeasuring = config.metricsPort === undefined ? undefined : startMeasuring(services);
 
   return {
     async close() {
       clearInterval(timer);
+      await stopMeasuring?.();
       // Without Redis a graceful close never ends, and cannot be forced once begun.
       const isForced = redis.status !== "ready";
       const closed = Promise.allSettled(workers.map((worker) => worker.close(isForced)));

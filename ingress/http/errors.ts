@@ -22,7 +22,7 @@ export function renderErrors(services: Services) {
     const refusal = toRefusal(services, error, event);
     if (refusal instanceof DeliveryRefusal) return answerDeliveryRefusal(services, event, refusal);
     setHeaders(event, refusal.headers);
-    if (isOAuthPath(event)) return oauthError(event, refusal);
+    if (isOAuthPath(event)) return oauthError(services, event, refusal);
     return programPaths.test(event.url.pathname) ? jsonError(refusal) : pageError(services, event, refusal);
   };
   return async (error: HTTPError, event: H3Event): Promise<HTTPResponse> => {
@@ -52,11 +52,13 @@ async function pageError(services: Services, event: H3Event, refusal: Refusal): 
 }
 
 /** Any failure of ours is a 503, so that clients try again. */
-function oauthError(event: H3Event, refusal: Refusal): HTTPResponse {
+function oauthError({ metrics }: Services, event: H3Event, refusal: Refusal): HTTPResponse {
   const { status } = refusal;
   if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
   const isPoll = event.url.pathname.startsWith(patterns.token);
-  return json(status >= 500 ? 503 : status, oauthErrorBody(refusal, isPoll));
+  const body = oauthErrorBody(refusal, isPoll);
+  metrics.oauthRefused.inc({ error: body.error });
+  return json(status >= 500 ? 503 : status, body);
 }
 
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {

@@ -178,7 +178,8 @@ export function limitUserCodeFailures<T>(
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const onUser = limitOn(services, "user-code-user", userId);
-  return limitFailures(services, [onUser, limitOn(services, "user-code-ip", networkOf(ip))], check);
+  const taken = [onUser, limitOn(services, "user-code-ip", networkOf(ip))];
+  return limitFailures(services, "user_code", { taken, check });
 }
 
 /** Limits wrong passwords. */
@@ -192,12 +193,12 @@ export function limitSignInFailures<T>(
   const { network, wideNetwork } = caller;
   const subject = `${hashToken(email.trim().toLowerCase())}:${network}`;
   // The widest comes first, so that a refused caller opens no windows for invented addresses.
-  const limits = [
+  const taken = [
     limitOn(services, "sign-in-wide", wideNetwork),
     limitOn(services, "sign-in-ip", network),
     limitOn(services, "sign-in", subject),
   ];
-  return limitFailures(services, limits, () => check(caller));
+  return limitFailures(services, "sign_in", { taken, check: () => check(caller) });
 }
 
 function limitOn({ config }: Services, name: keyof typeof limits, subject: string): RateLimit {

@@ -5,26 +5,32 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { nodeResponse } from "./node.ts";
 
+/** As metrics name them. */
+type Attempt = "sign_in" | "user_code";
+
 /**
  * Runs a check and limits its failures, which return undefined, and its refusals with 429. Takes the slots before the
  * check: counting afterwards would let parallel guesses through.
  */
 export async function limitFailures<T>(
   services: Services,
-  taken: RateLimit[],
-  check: () => Promise<T | undefined>,
+  attempt: Attempt,
+  { taken, check }: { taken: RateLimit[]; check: () => Promise<T | undefined> },
 ): Promise<T | undefined> {
-  await admitAll(services, taken);
-  let isFailure = false;
+  let cause: "wrong" | "too_many" | undefined;
+  let isTaken = false;
   try {
+    await admitAll(services, taken);
+    isTaken = true;
     const found = await check();
-    isFailure = found === undefined;
+    if (found === undefined) cause = "wrong";
     return found;
   } catch (error) {
-    isFailure = error instanceof Refusal && error.status === 429;
+    if (error instanceof Refusal && error.status === 429) cause = "too_many";
     throw error;
   } finally {
-    if (!isFailure) await giveBackAll(services, taken);
+    if (cause) services.metrics.attemptsRefused.inc({ attempt, cause });
+    else if (isTaken) await giveBackAll(services, taken);
   }
 }
 

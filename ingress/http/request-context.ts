@@ -119,6 +119,7 @@ function recordRequests({ metrics, log }: Services): ResponseListeners["onHead"]
 
     metrics.requests.inc({ route, method: knownMethod(method), status });
     metrics.requestSeconds.observe({ route }, ms / secondMs);
+    if (status === 201 && route === patterns.deliver) metrics.deliverySeconds.observe(ms / secondMs);
     if (event.context.isOutOfLog && status < 400) return;
     log.request({
       requestId: requestId(event),

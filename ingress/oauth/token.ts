@@ -35,7 +35,7 @@ export function token(services: Services, bodies: Bodies, { clients, deviceFlow 
       case deviceGrantType: {
         const deviceCode = requireParameter(form, "device_code", "missing_device_code");
         const answer = await deviceFlow.poll(application, deviceCode);
-        return typeof answer === "string" ? refuse(answer) : present(answer);
+        return typeof answer === "string" ? refuse(services, answer) : present(answer);
       }
       case "refresh_token":
         await loopTurn(wideNetworkOf(clientIp(event)));
@@ -70,10 +70,11 @@ function requireParameter(form: Form, name: string, reason: OAuthReason): string
 /** Most polls are refused, so each refusal is made once. */
 const refusals = new Map<OAuthReason, HTTPResponse>();
 
-function refuse(reason: OAuthReason): HTTPResponse {
+function refuse({ metrics }: Services, reason: OAuthReason): HTTPResponse {
+  const { status, error, description } = refusalOf(reason);
+  metrics.oauthRefused.inc({ error });
   const known = refusals.get(reason);
   if (known) return known;
-  const { status, error, description } = refusalOf(reason);
   const refusal = json(status, { error, error_description: description });
   refusals.set(reason, refusal);
   return refusal;

@@ -51,6 +51,15 @@ export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {
   return planned;
 }
 
+/** Each has METRICS_PORT plus its place, so that a process has the same port after every restart. */
+export function giveMetricsPorts(processes: PlannedProcess[], env: NodeJS.ProcessEnv): PlannedProcess[] {
+  const first = Number(env.METRICS_PORT || 0);
+  return processes.map((each, place) => ({
+    ...each,
+    env: { ...env, PROCESS_NAME: each.name, ...(first > 0 && { METRICS_PORT: String(first + place) }) },
+  }));
+}
+
 function parseScale(kinds: Kind[], args: string[]): Map<string, number> {
   const names = kinds.map((kind) => kind.name);
   const scale = new Map<string, number>();

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lte, min, or, sql, sum } from "drizzle-orm";
+import { and, eq, gt, inArray, lte, max, min, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -44,6 +44,25 @@ export async function findTotal(tx: Tx, totals: ByteTotals, organizationId: stri
     .from(totals)
     .where(eq(totals.organizationId, organizationId));
   return row?.bytes ?? 0;
+}
+
+/** Of all organizations, and of the one that has most. Reads every total, off the loop. */
+export async function findSumOfTotals(
+  db: Db,
+  totals: ByteTotals,
+): Promise<{ bytes: number; largest: number }> {
+  const ofOrganization = db.offLoop
+    .select({ bytes: sum(totals.bytes).mapWith(Number).as("bytes_of_organization") })
+    .from(totals)
+    .groupBy(totals.organizationId)
+    .as("of_organization");
+  const [row] = await db.offLoop
+    .select({
+      bytes: sum(ofOrganization.bytes).mapWith(Number),
+      largest: max(sql`${ofOrganization.bytes}`).mapWith(Number),
+    })
+    .from(ofOrganization);
+  return { bytes: row?.bytes ?? 0, largest: row?.largest ?? 0 };
 }
 
 /** Locks the totals of these organizations. */

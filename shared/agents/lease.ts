@@ -7,7 +7,7 @@ import type { Build, Job } from "../builds/store.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { lockQueueIfDispatching } from "../dispatch/store.ts";
-import { dayMs, minuteMs } from "../durations.ts";
+import { dayMs, minuteMs, secondsBetween } from "../durations.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
@@ -66,7 +66,7 @@ export async function acceptJob(
 ): Promise<Accepted> {
   const now = services.clock.now();
   const { organizationId } = agent;
-  const accepted = await group({ buildId, organizationId }, async (tx, build) => {
+  const { isFirst, ...accepted } = await group({ buildId, organizationId }, async (tx, build) => {
     const present = await requireOwnJob(tx, agent, id);
     const job =
       present.acceptedAt === null
@@ -75,8 +75,11 @@ export async function acceptJob(
     if (!job || job.startedAt !== null) throw new Refusal(422, "The job cannot be accepted any more");
     if (present.acceptedAt !== null)
       await deleteOldJobTokens(tx, { jobId: id, attempt: job.attempt, kept: maxTokensOfAttempt - 1 });
-    return { job, build, token: await issueJobToken(tx, job, now) };
+    const isFirst = present.acceptedAt === null && job.attempt === 1;
+    return { isFirst, job, build, token: await issueJobToken(tx, job, now) };
   });
+  const { scheduledAt } = accepted.job;
+  if (isFirst && scheduledAt) services.metrics.jobWaitSeconds.observe(secondsBetween(scheduledAt, now));
   report(services, accepted.build, [accepted.job]);
   return accepted;
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, inArray, type SQL } from "drizzle-orm";
 import type { Job } from "../builds/store.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
@@ -59,6 +59,22 @@ export async function findConnectedAgentId(db: Db, queueId: string): Promise<str
     .where(and(eq(agents.queueId, queueId), eq(agents.state, "connected")))
     .limit(1);
   return found?.id;
+}
+
+/** Looks at `limit` connected agents. By queue. */
+export async function countConnectedAgents(db: Db, limit: number): Promise<Map<string, number>> {
+  const { agents } = db.tables;
+  const connected = db.offLoop
+    .select({ queueId: agents.queueId })
+    .from(agents)
+    .where(eq(agents.state, "connected"))
+    .limit(limit)
+    .as("connected");
+  const rows = await db.offLoop
+    .select({ queueId: connected.queueId, total: count() })
+    .from(connected)
+    .groupBy(connected.queueId);
+  return new Map(rows.map(({ queueId, total }) => [queueId, total]));
 }
 
 /** A job, and where it belongs. */

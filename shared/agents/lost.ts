@@ -62,7 +62,7 @@ function parseListening(text: string | undefined): Listening | undefined {
  * @returns the number of agents that were lost
  */
 export async function loseUnseenAgents(services: Services): Promise<number> {
-  const { db, clock, config, log } = services;
+  const { db, clock, config, log, metrics } = services;
   const now = clock.now();
   const unseenMs = missedHeartbeats * config.agentHeartbeatMs;
   await seeNowIfAhead(db, now);
@@ -80,6 +80,7 @@ export async function loseUnseenAgents(services: Services): Promise<number> {
       );
       if (!isLost) return false;
       log.warn({ agentId: agent.id, name: agent.name, jobId: agent.jobId }, "an agent was lost");
+      metrics.agentsLost.inc();
       lost++;
       return true;
     });

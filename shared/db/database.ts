@@ -47,9 +47,18 @@ export interface Db extends Reader {
   sync(): Promise<void>;
   /** Returns the time of the database's machine. */
   readClock(): Promise<Date>;
+  measureSize(): Promise<DatabaseSize>;
   /** @returns the number of pages given to the file system */
   vacuum(maxPages: number): Promise<number>;
   close(): Promise<void>;
+}
+
+export interface DatabaseSize {
+  bytes: number;
+  /** Of the write-ahead log. Undefined on Postgres if our user may not read it. */
+  logBytes: number | undefined;
+  /** Of the disk. Undefined on Postgres. */
+  freeBytes: number | undefined;
 }
 
 /** The same call may succeed later. */

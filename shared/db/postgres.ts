@@ -8,6 +8,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { kits } from "./columns.ts";
 import {
   CommitUnknown,
+  type DatabaseSize,
   type Db,
   type LockStrength,
   type Reader,
@@ -119,8 +120,22 @@ export function openPostgres(
     },
     sync: async () => {}, // it shows no commit before
     readClock: async () => (await pool.query<{ now: Date }>("select now()")).rows[0]?.now as Date,
+    measureSize: () => measureSize(pool),
     vacuum: async () => 0, // autovacuum does it
     close: () => pool.end(),
+  };
+}
+
+async function measureSize(pool: Pool): Promise<DatabaseSize> {
+  const measure = async (statement: string) =>
+    Number((await pool.query<{ bytes: string }>(statement)).rows[0]?.bytes ?? 0);
+  const { rows } = await pool.query<{ may: boolean }>(
+    "select has_function_privilege('pg_ls_waldir()', 'execute') as may",
+  );
+  return {
+    bytes: await measure("select pg_database_size(current_database()) as bytes"),
+    logBytes: rows[0]?.may ? await measure("select sum(size) as bytes from pg_ls_waldir()") : undefined,
+    freeBytes: undefined,
   };
 }
 

@@ -14,3 +14,21 @@ export async function putSetting(tx: Tx, name: string, value: string): Promise<v
     .values({ name, value })
     .onConflictDoUpdate({ target: settings.name, set: { value } });
 }
+
+/** A claim of a clock that was ahead does not count. */
+const maxAheadFactor = 2;
+
+/** Claims a name for `forMs`, unless another holder has it. Its holder renews it by the same call. */
+export async function claimIfFree(
+  tx: Tx,
+  name: string,
+  { holder, forMs }: { holder: string; forMs: number },
+): Promise<boolean> {
+  const { settings } = tx.tables;
+  const [row] = await tx.lock(settings, eq(settings.name, name), "exclusive");
+  const known = row && (JSON.parse(row.value) as { holder: string; until: number });
+  const leftMs = known ? known.until - tx.now.getTime() : 0;
+  if (known?.holder !== holder && leftMs > 0 && leftMs <= maxAheadFactor * forMs) return false;
+  await putSetting(tx, name, JSON.stringify({ holder, until: tx.now.getTime() + forMs }));
+  return true;
+}

@@ -28,16 +28,28 @@ export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<st
   return new Map(found.map((queue) => [queue.id, queue]));
 }
 
-/** The clusters of queues, deleted or not. */
-export async function listClustersOfQueues(db: Db, ids: string[]) {
-  const { clusters, queues } = db.tables;
+export interface PlacedQueue {
+  queue: Queue;
+  cluster: { id: string; name: string };
+  /** Its slug. */
+  organization: string;
+}
+
+/** Queues, deleted or not, with their clusters. */
+export async function listPlacedQueues(db: Db, ids: string[]): Promise<Map<string, PlacedQueue>> {
+  const { clusters, organizations, queues } = db.tables;
   if (ids.length === 0) return new Map();
   const rows = await db
-    .select({ id: queues.id, deletedAt: queues.deletedAt, clusterId: clusters.id, name: clusters.name })
+    .select({
+      queue: queues,
+      cluster: { id: clusters.id, name: clusters.name },
+      organization: organizations.slug,
+    })
     .from(queues)
     .innerJoin(clusters, eq(clusters.id, queues.clusterId))
+    .innerJoin(organizations, eq(organizations.id, clusters.organizationId))
     .where(inArray(queues.id, ids));
-  return new Map(rows.map((row) => [row.id, row]));
+  return new Map(rows.map((row) => [row.queue.id, row]));
 }
 
 /** Includes deleted queues. */

@@ -8,10 +8,10 @@ import {
 import { DatabaseUnavailable, translateError } from "../db/database.ts";
 import { checkDatabase } from "../db/health.ts";
 import { secondMs } from "../durations.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { ConfigError, readConfig } from "./config.ts";
 import { configurationFault } from "./exit-codes.ts";
-import { type Log, openLog } from "./log.ts";
-import { startMetricsServer } from "./metrics-server.ts";
+import { openLog } from "./log.ts";
+import { startMetricsServer } from "./metrics/server.ts";
 import { releaseMemory } from "./release-memory.ts";
 import { openServices, type Services } from "./services.ts";
 
@@ -65,7 +65,7 @@ async function startServices(name: string): Promise<Services & { closeLog: () =>
     const config = await withSecretKey(readConfig(process.env));
     const { log, close: closeLog } = openLog({ level: config.logLevel, process: name });
     process.on("unhandledRejection", (error) => log.error({ err: error }, "unhandled rejection"));
-    return { ...(await openPatiently({ config, log })), closeLog };
+    return { ...(await openPatiently({ config, log, process: name })), closeLog };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${error instanceof ConfigError ? "" : `${name} cannot start: `}${message}\n`);
@@ -74,7 +74,7 @@ async function startServices(name: string): Promise<Services & { closeLog: () =>
 }
 
 /** SQLite cannot be opened while the disk is full. Postgres opens its connections later. */
-async function openPatiently(options: { config: Config; log: Log }): Promise<Services> {
+async function openPatiently(options: Parameters<typeof openServices>[0]): Promise<Services> {
   for (;;) {
     try {
       return openServices(options);

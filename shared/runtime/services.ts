@@ -24,7 +24,7 @@ import { createUsage, type Usage } from "../redis/usage.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
-import { createMetrics, type Metrics } from "./metrics.ts";
+import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 
 export interface Services {
   config: Config;
@@ -61,9 +61,18 @@ function openCipher({ secretKey, previousSecretKey }: Config): Cipher {
 const redisPatienceMs = 2 * secondMs;
 
 /** Redis and the database need not be there yet. */
-export function openServices(options: { config: Config; log: Log; clock?: Clock }): Services {
+export function openServices(options: {
+  config: Config;
+  log: Log;
+  clock?: Clock;
+  /** Names it in metrics, unless PROCESS_NAME does. */
+  process?: string;
+}): Services {
   const { config, log, clock = systemClock } = options;
-  const metrics = createMetrics();
+  const metrics = createMetrics({
+    process: config.processName ?? options.process ?? "unnamed",
+    isRedisAway: () => breaker.isOpen(),
+  });
   const keys = redisKeys(config.redisPrefix);
 
   const openDb = (poolSize: number) =>
@@ -72,13 +81,17 @@ export function openServices(options: { config: Config; log: Log; clock?: Clock 
       poolSize,
       timeoutMs: config.databaseTimeoutMs,
       clock,
-      onError: (error) => log.warn({ err: error }, "a database connection broke; it will be replaced"),
+      onError: (error) => {
+        metrics.connectionsLost.inc({ server: "database" });
+        log.warn({ err: error }, "a database connection broke; it will be replaced");
+      },
       onLockReleased: (seconds) => metrics.writeLockSeconds.observe(seconds),
     });
   const db = openDb(config.databasePoolSize);
   const hotDb = isSqliteUrl(config.databaseUrl) ? db : openDb(config.databaseHotPoolSize);
 
   const redis = connectFast(config.redisUrl);
+  redis.on("close", () => metrics.connectionsLost.inc({ server: "redis" }));
   warnOfUnfitRedis(redis, keys, log);
   const breaker = createBreaker(redis, keys, log);
   const rateLimiter = createRateLimiter({

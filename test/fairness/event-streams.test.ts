@@ -7,6 +7,7 @@ import { eventually } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 import type { Visitor } from "../helpers/visitor.ts";
+import { readMetric } from "../runtime/metrics/read.ts";
 
 describe("event streams", () => {
   let pages: QueuePages;
@@ -41,6 +42,7 @@ describe("event streams", () => {
     assert.equal(more.streams[0]?.headers.get("retry-after"), "10");
     const others = await open(bob, 1);
     assert.deepEqual(statusesOf(others.streams), [200]);
+    assert.equal(await readMetric(pages.services, "event_streams"), 21);
 
     mine.leave();
     await eventually("room again", async () => {
@@ -49,6 +51,7 @@ describe("event streams", () => {
       return statusesOf(again.streams)[0] === 200;
     });
     others.leave();
+    await eventually("no stream", async () => (await readMetric(pages.services, "event_streams")) === 0);
   });
 
   it("are at most 100 a user, with any number of sessions", async () => {

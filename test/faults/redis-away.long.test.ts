@@ -80,7 +80,7 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
 
     assert.equal(answers.filter((answer) => answer.status === 201).length, 20);
     assert.equal(answers.filter((answer) => answer.status === 429).length, 10);
-    assert.match(metric, /signalbox_limits_from_memory_total \d\d/);
+    assert.match(metric, /signalbox_limits_from_memory_total\{.+\} \d\d/);
   });
 
   it("answers API requests", async () => {

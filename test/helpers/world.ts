@@ -58,7 +58,7 @@ export async function startWorld(
       { level: config.logLevel, process: "test" },
       { write: (line) => void logged.push(line) },
     );
-    const services = openServices({ config, log, clock });
+    const services = openServices({ config, log, clock, process: "test" });
     const ingress = await startIngress(services);
     closers.unshift(async () => {
       await ingress.close();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { CannotStart } from "../../scripts/start/cannot-start.ts";
-import { parseProcfile, planProcesses } from "../../scripts/start/procfile.ts";
+import { giveMetricsPorts, parseProcfile, planProcesses } from "../../scripts/start/procfile.ts";
 
 describe("the Procfile", () => {
   it("names a command on each line", () => {
@@ -66,6 +66,26 @@ describe("npm start -- name=number", () => {
 
   it("leaves out a process scaled to 0", () => {
     assert.deepEqual(namesOf(["web=0"]), ["worker"]);
+  });
+
+  it("gives each process its name, and METRICS_PORT plus its place", () => {
+    const placed = giveMetricsPorts(planProcesses(kinds, ["worker=2"]), { METRICS_PORT: "9100", PORT: "80" });
+    assert.deepEqual(
+      placed.map(({ env }) => [env?.PROCESS_NAME, env?.METRICS_PORT, env?.PORT]),
+      [
+        ["web", "9100", "80"],
+        ["worker.1", "9101", "80"],
+        ["worker.2", "9102", "80"],
+      ],
+    );
+  });
+
+  it("gives no port of metrics while they are off", () => {
+    const placed = giveMetricsPorts(planProcesses(kinds, []), {});
+    assert.deepEqual(
+      placed.map(({ env }) => env),
+      [{ PROCESS_NAME: "web" }, { PROCESS_NAME: "worker" }],
+    );
   });
 
   for (const [args, problem] of [

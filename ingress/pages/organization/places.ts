@@ -1,7 +1,7 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesById } from "../../../shared/pipelines/store.ts";
-import { listClustersOfQueues } from "../../../shared/queues/store.ts";
+import { listPlacedQueues } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
 
@@ -25,9 +25,9 @@ export async function loadPlaces(
     ...new Set(entries.flatMap(({ event }) => (event.subjectType === type ? event.subjectId : []))),
   ];
   const places = new Map<string, Place>();
-  for (const [id, { clusterId, name, deletedAt }] of await listClustersOfQueues(db, idsOf("queue"))) {
-    const path = pathTo(patterns.queuePage, { org, cluster: clusterId, queue: id });
-    places.set(id, { owner: name, ...(deletedAt ? {} : { path }) });
+  for (const [id, { queue, cluster }] of await listPlacedQueues(db, idsOf("queue"))) {
+    const path = pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: id });
+    places.set(id, { owner: cluster.name, ...(queue.deletedAt ? {} : { path }) });
   }
   for (const [id, { slug, name, deletedAt }] of await listPipelinesOfTriggers(db, idsOf("trigger"))) {
     const path = pathTo(patterns.triggerPage, { org, slug, trigger: id });

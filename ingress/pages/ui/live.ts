@@ -52,7 +52,11 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     const caller = networksOf(clientIp(event));
     const reader = { services, token: visitor.token, userId: visitor.user.id };
     takePlace(places, caller, { streams, reader });
-    const leave = () => places.giveBack(caller);
+    services.metrics.eventStreams.inc();
+    const leave = () => {
+      services.metrics.eventStreams.dec();
+      places.giveBack(caller);
+    };
     const stream = new Stream(streams, { ...reader, leave }, list.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
   });

@@ -17,8 +17,8 @@ export async function readWriteLocks(port: string): Promise<WriteLocks> {
 /** @param text the metrics of a process */
 export function parseWriteLocks(text: string): WriteLocks {
   const numberOf = (name: string) =>
-    Number(new RegExp(`^signalbox_write_lock_seconds_${name} (.+)$`, "m").exec(text)?.[1]);
-  const buckets = text.matchAll(/^signalbox_write_lock_seconds_bucket\{le="(.+)"\} (.+)$/gm);
+    Number(new RegExp(`^signalbox_write_lock_seconds_${name}\\{.*\\} (.+)$`, "m").exec(text)?.[1]);
+  const buckets = text.matchAll(/^signalbox_write_lock_seconds_bucket\{le="([^"]+)".*\} (.+)$/gm);
   return {
     count: numberOf("count"),
     seconds: numberOf("sum"),

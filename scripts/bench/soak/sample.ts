@@ -89,7 +89,7 @@ function readProcesses({ pids }: Soaked): Record<string, number> {
 async function readHeaps({ metricsPorts }: Soaked): Promise<Record<string, number>> {
   const heaps = Object.entries(metricsPorts).map(async ([name, port]) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    const bytesOf = (metric: string) => Number(new RegExp(`^${metric} (\\S+)`, "m").exec(text)?.[1]);
+    const bytesOf = (metric: string) => Number(new RegExp(`^${metric}\\{.*\\} (\\S+)`, "m").exec(text)?.[1]);
     const bytes = bytesOf("nodejs_heap_size_used_bytes") + bytesOf("nodejs_external_memory_bytes");
     return [`${name} heap MB`, bytes / megabyte];
   });

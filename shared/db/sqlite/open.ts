@@ -16,6 +16,7 @@ import { defineSchema } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openLogSync } from "./log-sync.ts";
+import { measureSqlite } from "./size.ts";
 import { sqliteTransactions } from "./transactions.ts";
 
 export const sqliteTables = defineSchema(kits.sqlite);
@@ -75,6 +76,7 @@ export function openSqlite(
     },
     sync: logSync.sync,
     readClock: async () => options.clock.now(),
+    measureSize: () => measureSqlite(file),
     vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();

@@ -43,7 +43,7 @@ const addresses = {
   metricsPort: setting(
     "METRICS_PORT",
     wholeNumber(0, 65_535).optional(),
-    "Port for Prometheus metrics at `/metrics`, on `HOST`; further processes take the next free ones. Off unless set",
+    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). `npm start` adds the place of each process in the order that it prints: 0 for the first. A process whose port is taken takes the next free one. Off unless set",
   ),
   trustedProxies: setting(
     "TRUSTED_PROXIES",
@@ -107,6 +107,11 @@ const storage = {
 };
 
 const names = {
+  processName: setting(
+    "PROCESS_NAME",
+    z.string().optional(),
+    "Name of this process in metrics. `npm start` sets it, such as `ingress.2`. Default: its kind",
+  ),
   serviceName: setting(
     "SERVICE_NAME",
     z

@@ -1,6 +1,8 @@
 import { TooManyJobs } from "../../builds/bounds/too-many-jobs.ts";
 import { type BuildRequest, createBuilds } from "../../builds/create.ts";
 import type { Tx } from "../../db/database.ts";
+import { secondsBetween } from "../../durations.ts";
+import { timeOfId } from "../../ids.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
 import { openTurns } from "../../runtime/turns.ts";
@@ -126,6 +128,7 @@ async function buildDeliveries(
         events.publish(decided.changed);
         for (const [status, count] of Object.entries(decided.counts))
           metrics.deliveriesDecided.inc({ status }, count);
+        for (const seconds of decided.delays) metrics.deliveryToBuildSeconds.observe(seconds);
       }
       backlog.add(waiting);
       return group.map(() => undefined);
@@ -165,7 +168,7 @@ async function decideAndBuild(
   results: Map<string, FilterResult>,
 ) {
   const deliveries = await decideIfWaiting(tx, { ids });
-  if (deliveries.length === 0) return { counts: {}, changed: [] };
+  if (deliveries.length === 0) return { counts: {}, delays: [], changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
 
   const triggerIds = [...new Set(deliveries.map(({ triggerId }) => triggerId))];
@@ -191,6 +194,8 @@ async function decideAndBuild(
       not_run: countOf(outcomes, "not_run"),
       failed: countOf(outcomes, "failed"),
     },
+    /** From acceptance to build, in seconds. */
+    delays: builds.map(({ deliveryId, createdAt }) => secondsBetween(timeOfId(deliveryId ?? ""), createdAt)),
     changed: [...changed, ...topics],
   };
 }

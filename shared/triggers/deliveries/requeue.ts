@@ -14,7 +14,7 @@ const maxBacklogJobs = 20;
  * Requeues each stranded delivery at most once in ten seconds.
  * @returns their number
  */
-export async function requeueStranded({ db, clock, jobs, log }: Services): Promise<number> {
+export async function requeueStranded({ db, clock, jobs, log, metrics }: Services): Promise<number> {
   const waiting = await jobs.countWaiting("deliveries");
   if (waiting === undefined || waiting > maxBacklogJobs) return 0;
 
@@ -31,6 +31,7 @@ export async function requeueStranded({ db, clock, jobs, log }: Services): Promi
     total += deliveryIds.length;
     if (deliveryIds.length < maxIdsPerJob) sentTimes.shift();
   }
+  metrics.deliveriesRequeued.inc(total);
   if (total > 0) log.warn({ deliveries: total }, "requeued stranded deliveries");
   return total;
 }

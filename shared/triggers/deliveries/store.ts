@@ -1,10 +1,25 @@
-import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, type SQL } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { type CursorPage, givenOnes, selectFromSlice, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { secondMs } from "../../durations.ts";
-import { lowestIdAt } from "../../ids.ts";
+import { lowestIdAt, timeOfId } from "../../ids.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
@@ -190,6 +205,25 @@ export async function setOutcome(
 
 /** Deliveries that wait and were sent before a time, or after one: then the clock was ahead. */
 export type SentTime = { before: Date } | { after: Date };
+
+/** Looks at `limit` waiting deliveries, those first whose job was sent first. */
+export async function findWaiting(
+  db: Db,
+  limit: number,
+): Promise<{ total: number; receivedAt: Date | undefined }> {
+  const { deliveries } = db.tables;
+  const waiting = db.offLoop
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(isNull(deliveries.status))
+    .orderBy(asc(deliveries.enqueuedAt))
+    .limit(limit)
+    .as("waiting");
+  // Postgres has no min() of ids. They sort as their text does.
+  const oldest = sql<string | null>`min(cast(${waiting.id} as text))`;
+  const [row] = await db.offLoop.select({ total: count(), oldest }).from(waiting);
+  return { total: row?.total ?? 0, receivedAt: row?.oldest ? timeOfId(row.oldest) : undefined };
+}
 
 /** Of waiting deliveries. */
 export async function setEnqueuedAt(tx: Tx, ids: string[], enqueuedAt: Date): Promise<void> {

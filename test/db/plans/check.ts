@@ -19,8 +19,8 @@ const growingNames = Object.values(growing).map((table) => getTableName(table));
 /** Tables that grow slowly have a tenth of the rows. */
 const slow = new Set(["clusters", "queues", "pipelines", "triggers"]);
 
-/** Their indexes have few rows: those that are paused or deleted. */
-const partialIndexes = "queues_paused|pipelines_deleted|jobs_paused";
+/** Their indexes have few rows: those that are paused, deleted or wait. */
+const partialIndexes = "queues_paused|pipelines_deleted|jobs_paused|deliveries_waiting";
 const scanOfGrowing = new RegExp(
   `(^|\\s)(SCAN|Seq Scan on) "?(${growingNames.join("|")})\\b(?! USING (COVERING )?INDEX (${partialIndexes})$)`,
   "m",

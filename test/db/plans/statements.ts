@@ -12,6 +12,7 @@ import {
 import { addToTotals, findTotal } from "../../../shared/accounts/byte-totals-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
 import {
+  countConnectedAgents,
   findConnectedAgentId,
   listAgentsById,
   listAgentsPage,
@@ -95,8 +96,8 @@ import {
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
 import {
-  listClustersOfQueues,
   listPausedQueues,
+  listPlacedQueues,
   listQueuesPage,
   type Queue,
 } from "../../../shared/queues/store.ts";
@@ -109,6 +110,7 @@ import {
   deleteDeliveries,
   deleteIdempotencyKeysBefore,
   findDelivery,
+  findWaiting,
   listDecidedBelow,
   listDeliveriesPage,
   listFilteredDeliveries,
@@ -248,6 +250,7 @@ export const statements: Record<string, Statement> = {
   "agents of a cluster": (db) => listAgentsPage(db, { organizationId, clusterId: pipelineId }, next),
   "agents of a queue": (db) => listAgentsPage(db, { organizationId, queueId: pipelineId }, next),
   "agents by id": (db) => listAgentsById(db, ids),
+  "connected agents by queue": (db) => countConnectedAgents(db, 5000),
   "a connected agent of a queue": (db) => findConnectedAgentId(db, pipelineId),
   "jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, { states: ["running", "canceling"], limit: 20 }),
   "jobs with their builds": (db) => listPlacedJobs(db, ids),
@@ -267,7 +270,7 @@ export const statements: Record<string, Statement> = {
       { organizationId, actorId: userId, action: "created", subjectType: "queue", subject: "a" },
       100,
     ),
-  "clusters of queues": (db) => listClustersOfQueues(db, ids),
+  "queues with their clusters": (db) => listPlacedQueues(db, ids),
   "pipelines of triggers": (db) => listPipelinesOfTriggers(db, ids),
   "audit log": (db) => listAuditPage(db, { organizationId }, { limit: 100, olderThan: id }),
   "audit log, newer": (db) => listAuditPage(db, { organizationId }, { limit: 100, newerThan: id }),
@@ -281,6 +284,7 @@ export const statements: Record<string, Statement> = {
   "deliveries to decide": (db) => decideIfWaiting(db, { ids }),
   outcomes: (db) => setOutcome(db, ids, { status: "failed", reason: "build_creation_failed" }),
   "stranded deliveries": (db) => reclaimStranded(db, { before: time }, time, 200),
+  "waiting deliveries": (db) => findWaiting(db, 5000),
   "deliveries sent by a clock ahead": (db) => reclaimStranded(db, { after: time }, time, 200),
   "build numbers": (db) => takeBuildNumbers(db, pipelineId, 5),
   "a delivery": (db) => findDelivery(db, pipelineId, id),

@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { createInstallationMetrics } from "./installation.ts";
+
+// METRICS.md lists them all. Labels come from small sets: never ids, tokens or raw paths.
+
+const packageFile = join(import.meta.dirname, "../../../package.json");
+const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
+
+const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const delaySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+const lockSeconds = [0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** @param options.process a label of every metric; options.isRedisAway waits for nothing */
+export function createMetrics(options: { process: string; isRedisAway: () => boolean }) {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process: options.process, version });
+  return {
+    registry,
+    collectProcess: () => collectDefaultMetrics({ register: registry }),
+    installation: createInstallationMetrics(registry),
+    ...createDeliveryMetrics(registry),
+    ...createRequestMetrics(registry),
+    ...createWorkMetrics(registry),
+    ...createStorageMetrics(registry, options.isRedisAway),
+  };
+}
+
+function createDeliveryMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    deliveriesAccepted: new Counter({
+      name: "signalbox_deliveries_accepted_total",
+      help: "Webhooks stored and answered 201",
+      registers,
+    }),
+    deliveriesRefused: new Counter({
+      name: "signalbox_deliveries_refused_total",
+      help: "Webhooks refused, by cause",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
+    deliverySeconds: new Histogram({
+      name: "signalbox_delivery_accept_seconds",
+      help: "Time from a webhook's first byte to its 201",
+      buckets: requestSeconds,
+      registers,
+    }),
+    deliveriesDecided: new Counter({
+      name: "signalbox_deliveries_decided_total",
+      help: "Deliveries decided by workers, by status",
+      labelNames: ["status"] as const,
+      registers,
+    }),
+    deliveryToBuildSeconds: new Histogram({
+      name: "signalbox_delivery_to_build_seconds",
+      help: "Time from the acceptance of a delivery to its build",
+      buckets: delaySeconds,
+      registers,
+    }),
+    deliveriesRequeued: new Counter({
+      name: "signalbox_deliveries_requeued_total",
+      help: "Deliveries whose background job was lost or late, and was sent again",
+      registers,
+    }),
+  };
+}
+
+function createRequestMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    requests: new Counter({
+      name: "signalbox_http_requests_total",
+      help: "Requests answered, by route pattern, method and status",
+      labelNames: ["route", "method", "status"] as const,
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: "signalbox_http_request_seconds",
+      help: "Time from the request's first byte to its answer",
+      labelNames: ["route"] as const,
+      buckets: requestSeconds,
+      registers,
+    }),
+    attemptsRefused: new Counter({
+      name: "signalbox_attempts_refused_total",
+      help: "Sign-ins with a password (sign_in) and entries of user codes (user_code) refused, by cause: wrong, or too_many",
+      labelNames: ["attempt", "cause"] as const,
+      registers,
+    }),
+    oauthRefused: new Counter({
+      name: "signalbox_oauth_refused_total",
+      help: "Requests of devices and other OAuth clients refused, by error code; authorization_pending is a poll that waits",
+      labelNames: ["error"] as const,
+      registers,
+    }),
+    eventStreams: new Gauge({
+      name: "signalbox_event_streams",
+      help: "Open event streams of pages",
+      registers,
+    }),
+  };
+}
+
+function createWorkMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    jobWaitSeconds: new Histogram({
+      name: "signalbox_job_wait_seconds",
+      help: "Time from when a job of a build could run until an agent accepted it, pauses of its queue included",
+      buckets: delaySeconds,
+      registers,
+    }),
+    agentsLost: new Counter({
+      name: "signalbox_agents_lost_total",
+      help: "Agents that missed three heartbeats; their jobs went back to their queues",
+      registers,
+    }),
+    jobs: new Counter({
+      name: "signalbox_jobs_total",
+      help: "Background job runs, by job and outcome",
+      labelNames: ["job", "outcome"] as const,
+      registers,
+    }),
+    clockDoubted: new Gauge({
+      name: "signalbox_clock_doubted",
+      help: "1 while a worker deletes nothing by age because its clock may be wrong",
+      registers,
+    }),
+  };
+}
+
+function createStorageMetrics(registry: Registry, isRedisAway: () => boolean) {
+  const registers = [registry];
+  new Gauge({
+    name: "signalbox_redis_away",
+    help: "1 while the breaker of this process is open: limits are counted in memory, and background jobs wait",
+    registers,
+    collect() {
+      this.set(isRedisAway() ? 1 : 0);
+    },
+  });
+  const databaseWritable = new Gauge({
+    name: "signalbox_database_writable",
+    help: "1 if the last periodic write of this process was committed",
+    registers,
+  });
+  databaseWritable.remove(); // not known yet
+  return {
+    databaseWritable,
+    limitsFromMemory: new Counter({
+      name: "signalbox_limits_from_memory_total",
+      help: "Rate-limit decisions taken in memory because Redis was away",
+      registers,
+    }),
+    connectionsLost: new Counter({
+      name: "signalbox_connections_lost_total",
+      help: "Connections to the database or to Redis that broke or could not be made",
+      labelNames: ["server"] as const,
+      registers,
+    }),
+    writeLockSeconds: new Histogram({
+      name: "signalbox_write_lock_seconds",
+      help: "Seconds that write transactions locked SQLite, or their rows on Postgres",
+      buckets: lockSeconds,
+      registers,
+    }),
+  };
+}

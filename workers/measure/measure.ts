@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import { findSumOfTotals } from "../../shared/accounts/byte-totals-store.ts";
+import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
+import { workQueues } from "../../shared/jobs/define.ts";
+import { claimMeasuring, measureEveryMs } from "../../shared/runtime/metrics/claim.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { findWaiting } from "../../shared/triggers/deliveries/store.ts";
+import { measureQueues } from "./queues.ts";
+
+const maxDeliveries = 5000;
+/** Payloads and logs are added to the totals as often. */
+const measureTotalsEveryMs = 10 * minuteMs;
+
+/**
+ * Of all workers one measures the installation, for the metrics of its process. A scrape reads what it found.
+ * @returns a function that ends it
+ */
+export function startMeasuring(services: Services): () => Promise<void> {
+  const measure = openMeasurement(services);
+  let running: Promise<void> | undefined;
+  const measureAgain = () => {
+    running ??= measure().finally(() => {
+      running = undefined;
+    });
+  };
+
+  measureAgain();
+  const timer = setInterval(measureAgain, measureEveryMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Returns a function that measures if this worker is the one that does, and never throws. */
+export function openMeasurement(services: Services): () => Promise<void> {
+  const { db, clock, log, metrics } = services;
+  const holder = randomUUID();
+  let totalsDueAt = 0;
+
+  const clear = () => {
+    metrics.installation.clear();
+    metrics.databaseWritable.remove();
+    totalsDueAt = 0;
+  };
+  const measureTotals = async () => {
+    const now = performance.now();
+    if (now < totalsDueAt) return;
+    await measureStoredBytes(services);
+    totalsDueAt = now + measureTotalsEveryMs;
+  };
+  const measure = async () => {
+    if (!(await claimMeasuring(db, holder))) return clear();
+    metrics.databaseWritable.set(1);
+    await measureDeliveries(services);
+    await measureQueues(services);
+    await measureBackgroundJobs(services);
+    await measureTotals();
+    await measureDatabase(services);
+    metrics.installation.measuredAt.set(clock.now().getTime() / secondMs);
+  };
+
+  return async () => {
+    try {
+      await measure();
+    } catch (error) {
+      clear(); // old values would look like new ones
+      metrics.databaseWritable.set(0);
+      log.warn({ err: error }, "the installation could not be measured");
+    }
+  };
+}
+
+async function measureDeliveries({ db, clock, metrics }: Services): Promise<void> {
+  const { undecided, oldestUndecided } = metrics.installation;
+  const { total, receivedAt } = await findWaiting(db, maxDeliveries);
+  undecided.set(total);
+  oldestUndecided.set(receivedAt ? secondsBetween(receivedAt, clock.now()) : 0);
+}
+
+async function measureBackgroundJobs({ jobs, metrics }: Services): Promise<void> {
+  const { backgroundJobs } = metrics.installation;
+  const counted = await Promise.all(
+    workQueues.map(async (queue) => ({ queue, counts: await jobs.countStates(queue) })),
+  );
+  backgroundJobs.reset(); // a scrape must not come between
+  for (const { queue, counts } of counted)
+    for (const [state, count] of Object.entries(counts ?? {})) backgroundJobs.set({ queue, state }, count);
+}
+
+async function measureStoredBytes({ db, config, metrics }: Services): Promise<void> {
+  const { storedBytes, storedBytesMax, storedBytesLimit } = metrics.installation;
+  const { payloadTotals, logTotals } = db.tables;
+  for (const [kind, totals, limit] of [
+    ["payloads", payloadTotals, config.payloadBytesPerOrganization],
+    ["logs", logTotals, config.logBytesPerOrganization],
+  ] as const) {
+    const { bytes, largest } = await findSumOfTotals(db, totals);
+    storedBytes.set({ kind }, bytes);
+    storedBytesMax.set({ kind }, largest);
+    storedBytesLimit.set({ kind }, limit);
+  }
+}
+
+async function measureDatabase({ db, metrics }: Services): Promise<void> {
+  const { databaseBytes, databaseLogBytes, diskFreeBytes } = metrics.installation;
+  const { bytes, logBytes, freeBytes } = await db.measureSize();
+  databaseBytes.set(bytes);
+  if (logBytes !== undefined) databaseLogBytes.set(logBytes);
+  if (freeBytes !== undefined) diskFreeBytes.set(freeBytes);
+}
