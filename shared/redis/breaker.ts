@@ -17,7 +17,14 @@ export interface Breaker {
   isOpen(): boolean;
 }
 
-export function createBreaker(redis: Redis, keys: RedisKeys, log: Log): Breaker {
+/** @param options.onOpen called when a command has failed */
+export function createBreaker(options: {
+  redis: Redis;
+  keys: RedisKeys;
+  log: Log;
+  onOpen: () => void;
+}): Breaker {
+  const { redis, keys, log, onOpen } = options;
   let open = false;
 
   const probe = async () => {
@@ -38,6 +45,7 @@ export function createBreaker(redis: Redis, keys: RedisKeys, log: Log): Breaker 
   const trip = (error: unknown) => {
     if (open) return;
     open = true;
+    onOpen();
     log.warn({ err: error }, "Redis does not answer: limits are counted in memory and jobs follow later");
     void probe();
   };

@@ -93,7 +93,7 @@ export function openServices(options: {
   const redis = connectFast(config.redisUrl);
   redis.on("close", () => metrics.connectionsLost.inc({ server: "redis" }));
   warnOfUnfitRedis(redis, keys, log);
-  const breaker = createBreaker(redis, keys, log);
+  const breaker = createBreaker({ redis, keys, log, onOpen: () => metrics.redisOutages.inc() });
   const rateLimiter = createRateLimiter({
     redis,
     keys,

@@ -64,5 +64,7 @@ describe("pacing in Redis", { skip: url ? false : "no Redis to test with" }, () 
     redis.disconnect();
   });
 
-  behaves(() => createPacing({ redis, keys, breaker: createBreaker(redis, keys, log) }));
+  behaves(() =>
+    createPacing({ redis, keys, breaker: createBreaker({ redis, keys, log, onOpen: () => {} }) }),
+  );
 });

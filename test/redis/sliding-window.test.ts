@@ -102,7 +102,7 @@ describe("a sliding window in Redis", { skip }, () => {
     windows = createRateLimiter({
       redis,
       keys,
-      breaker: createBreaker(redis, keys, log),
+      breaker: createBreaker({ redis, keys, log, onOpen: () => {} }),
       fallback: memoryRateLimiter({ now: () => new Date() }),
       onFallback: () => fallbacks++,
     });

@@ -151,6 +151,11 @@ function createStorageMetrics(registry: Registry, isRedisAway: () => boolean) {
   databaseWritable.remove(); // not known yet
   return {
     databaseWritable,
+    redisOutages: new Counter({
+      name: "signalbox_redis_outages_total",
+      help: "Times that Redis did not answer a command, and the breaker opened",
+      registers,
+    }),
     limitsFromMemory: new Counter({
       name: "signalbox_limits_from_memory_total",
       help: "Rate-limit decisions taken in memory because Redis was away",
