@@ -124,3 +124,15 @@ export interface AuditChange {
 
 /** A request header as stored. Null replaces a secret value, which is never stored. */
 export type StoredHeader = [name: string, value: string | null];
+
+export const hmacAlgorithms = ["sha256", "sha1", "sha512"] as const;
+export const hmacEncodings = ["hex", "base64"] as const;
+
+/** An HMAC of the raw body. */
+export interface HmacSignature {
+  header: string;
+  algorithm: (typeof hmacAlgorithms)[number];
+  encoding: (typeof hmacEncodings)[number];
+  /** Comes before the encoded HMAC. */
+  prefix: string;
+}

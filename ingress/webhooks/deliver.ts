@@ -167,12 +167,12 @@ class Posting {
   ): Promise<HTTPResponse> {
     const { services, intake } = this.#door;
     const event = this.#event;
-    const headers = storedHeaders(event);
     let trigger = given;
     let isAccepted = false;
     try {
       for (;;) {
-        const { deliveryIdHeader, eventHeader } = trigger.type;
+        const { deliveryIdHeader, eventHeader, signatures } = trigger.type;
+        const headers = storedHeaders(event, signatures);
         const arrival = {
           ...{ ...content, trigger, headers },
           externalId: readIndexed(event.req.headers, deliveryIdHeader),

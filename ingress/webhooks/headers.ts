@@ -39,13 +39,15 @@ export function readIndexed(headers: Headers, name: string | undefined): string 
   return (name && headers.get(name)?.slice(0, maxIndexedLength)) || null;
 }
 
-/** All headers, with null for the values of secrets. */
-export function storedHeaders(event: H3Event): StoredHeader[] {
+/** All headers, with null for the values of secrets and signatures. */
+export function storedHeaders(event: H3Event, signatures: { header: string }[]): StoredHeader[] {
+  const signing = signatures.map(({ header }) => header.toLowerCase());
   const { rawHeaders } = nodeRequest(event);
   const stored: StoredHeader[] = [];
+  const isSecret = (name: string) => secretHeader.test(name) || signing.includes(name.toLowerCase());
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
-    stored.push([name, secretHeader.test(name) ? null : (rawHeaders[index + 1] as string)]);
+    stored.push([name, isSecret(name) ? null : (rawHeaders[index + 1] as string)]);
   }
   return stored;
 }

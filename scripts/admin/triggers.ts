@@ -26,7 +26,7 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
     .requiredOption("--pipeline <slug>", "the pipeline that it builds")
     .requiredOption(
       "--type <type>",
-      "who sends: webhook, github, gitlab, gitea, bitbucket or the issue tracker (linear)",
+      "who sends: webhook, github, gitlab, gitea, bitbucket, the issue tracker (linear) or hmac",
     )
     .requiredOption("--label <text>", "its name in lists")
     .option("--branch <branch>", "the branch of its builds (main)")
@@ -40,6 +40,10 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
     )
     .option("--filter <expression>", "build only what this CEL expression lets through")
     .option("--secret <secret>", "verify deliveries with this signing secret")
+    .option("--signature-header <name>", "hmac only: the header of the signature (X-Signature)")
+    .option("--signature-algorithm <name>", "hmac only: sha256, sha1 or sha512 (sha256)")
+    .option("--signature-encoding <name>", "hmac only: hex or base64 (hex)")
+    .option("--signature-prefix <text>", "hmac only: what comes before the encoded HMAC (nothing)")
     .option("--disabled", "do not accept deliveries yet", false)
     .action((options) =>
       act(async (services) => {
@@ -54,6 +58,7 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
           environment: options.env,
           filter: options.filter ?? null,
           secret: options.secret ?? null,
+          signature: signatureOf(options),
         };
         const problems = problemsOf(newTrigger, input);
         if (problems.length > 0) throw validationFailed(...problems);
@@ -140,6 +145,17 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
       }),
     );
   return [trigger];
+}
+
+/** Null if none of its options is given. */
+function signatureOf(options: Record<string, string | undefined>) {
+  const given = Object.entries({
+    header: options.signatureHeader,
+    algorithm: options.signatureAlgorithm,
+    encoding: options.signatureEncoding,
+    prefix: options.signaturePrefix,
+  }).filter(([, value]) => value !== undefined);
+  return given.length > 0 ? Object.fromEntries(given) : null;
 }
 
 async function readPayload(path: string): Promise<Buffer> {

@@ -5,7 +5,7 @@ import type { AuditChange } from "../vocabulary.ts";
 export interface Compared<Row> {
   before: Row;
   after: Row;
-  /** Columns whose values are kept. A list becomes text. */
+  /** Columns whose values are kept. Lists and objects become text. */
   shown: readonly (keyof Row & string)[];
   /** Columns that are secret or long: the entry has their names only. */
   named?: readonly (keyof Row & string)[];
@@ -38,5 +38,11 @@ function memberOf(column: string): string {
 function toValue(value: unknown): string | number | boolean | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "number" || typeof value === "boolean") return value;
-  return excerpt(Array.isArray(value) ? value.join(", ") : String(value));
+  if (typeof value === "object" && !(value instanceof Date))
+    return excerpt(
+      Object.values(value)
+        .filter((each) => each !== "")
+        .join(", "),
+    );
+  return excerpt(String(value));
 }

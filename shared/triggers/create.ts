@@ -9,7 +9,7 @@ import type { NewTrigger } from "./input.ts";
 import { columnsOf, newTriggerProblems } from "./settings.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
 import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
-import { findTypeByName } from "./types.ts";
+import { findTypeByName, hmacDefaults } from "./types.ts";
 
 export const maxTriggersPerPipeline = 10;
 
@@ -47,7 +47,7 @@ export async function createTrigger(
   const problems = newTriggerProblems(config, actor, input);
   const type = findTypeByName(config.issueTracker, input.type);
   if (problems.length > 0 || !type) throw validationFailed(...problems);
-  const { type: _, label, enabled, secret, ...rest } = input;
+  const { type: _, label, enabled, secret, signature, ...rest } = input;
   const columns = {
     type: type.stored,
     label,
@@ -58,6 +58,7 @@ export async function createTrigger(
     environmentSealed: null,
     filter: null,
     secretSealed: null,
+    signature: type.isConfigurable ? { ...hmacDefaults, ...signature } : null,
     ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
   };
   const created = await services.db.transaction((tx) => addTrigger(tx, actor, { pipeline, columns, id }));
@@ -113,6 +114,7 @@ type Columns = Pick<
   | "environmentSealed"
   | "filter"
   | "secretSealed"
+  | "signature"
 >;
 
 async function addTrigger(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { environmentSchema } from "../pipelines/environment.ts";
 import { requiredText, text } from "../validation.ts";
+import { hmacAlgorithms, hmacEncodings } from "../vocabulary.ts";
 
 export const triggerLabel = requiredText("Label", 255);
 
@@ -15,6 +16,28 @@ export const environment = environmentSchema("Environment");
 
 export const signingSecret = requiredText("Secret", 1000);
 
+/** Of an `HmacSignature`, each with a default. */
+export const signatureSettings = {
+  header: requiredText("Verification header", 100).regex(
+    /^[\w!#$%&'*+.^`|~-]*$/,
+    "Verification header must be the name of a header, such as X-Signature",
+  ),
+  algorithm: z.enum(hmacAlgorithms, {
+    error: `Verification algorithm must be one of ${hmacAlgorithms.join(", ")}`,
+  }),
+  encoding: z.enum(hmacEncodings, {
+    error: `Verification encoding must be one of ${hmacEncodings.join(", ")}`,
+  }),
+  prefix: text("Verification prefix", 100).regex(
+    /^(?! )[ -~]*$/,
+    "Verification prefix must be ASCII text that does not start with a space",
+  ),
+};
+
+const signature = z.object(signatureSettings).partial();
+
+export type SignatureChange = z.infer<typeof signature>;
+
 export const filterExpression = requiredText("Filter expression", 1000);
 
 export const newTrigger = z.object({
@@ -27,6 +50,8 @@ export const newTrigger = z.object({
   filter: filterExpression.nullable(),
   /** Null: not verified. */
   secret: signingSecret.nullable(),
+  /** Null: the defaults, or those of the type. */
+  signature: signature.nullable(),
 });
 
 export type NewTrigger = z.infer<typeof newTrigger>;
@@ -41,10 +66,11 @@ export const plainTrigger = {
   environment: {},
   filter: null,
   secret: null,
+  signature: null,
 } satisfies Omit<NewTrigger, "label">;
 
 /** Absent members stay. */
-export interface TriggerChange extends Partial<Omit<NewTrigger, "secret">> {
-  /** Null removes verification; no secret keeps the present one. */
-  verification?: { secret?: string } | null;
+export interface TriggerChange extends Partial<Omit<NewTrigger, "secret" | "signature">> {
+  /** Null removes verification; what is absent stays. */
+  verification?: { secret?: string; signature?: SignatureChange } | null;
 }

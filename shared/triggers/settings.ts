@@ -6,20 +6,34 @@ import { openEnvironment, sealEnvironment } from "../pipelines/environment.ts";
 import type { Problem } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import { compileFilter } from "./filter/compile.ts";
-import type { NewTrigger, TriggerChange } from "./input.ts";
+import type { NewTrigger, SignatureChange, TriggerChange } from "./input.ts";
 import type { Trigger } from "./store.ts";
-import { buildDefaults, findTypeByName, triggerTypes, typeOfTrigger } from "./types.ts";
+import {
+  buildDefaults,
+  findTypeByName,
+  hmacDefaults,
+  type TriggerType,
+  triggerTypes,
+  typeOfTrigger,
+} from "./types.ts";
 
 /** The reasons why the type or the organization does not allow the members of a new trigger. */
 export function newTriggerProblems(
   config: Config,
   { organization }: Actor,
-  { type: name, filter, secret }: Partial<Pick<NewTrigger, "type" | "filter" | "secret">>,
+  {
+    type: name,
+    filter,
+    secret,
+    signature,
+  }: Partial<Pick<NewTrigger, "type" | "filter" | "secret" | "signature">>,
 ): Problem[] {
   const type = name === undefined ? undefined : findTypeByName(config.issueTracker, name);
   return [
     name !== undefined && !type && typeProblem(config.issueTracker),
     secret && type?.signatures.length === 0 && noVerification,
+    secret === null && type?.isConfigurable && alwaysVerified,
+    ...(type ? signatureProblems(type, signature) : []),
     filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
 }
@@ -38,6 +52,8 @@ export function triggerChangeProblems(
     name !== undefined && name !== type.name && typeIsFixed,
     verification && !isSigning && noVerification,
     needsSecret && isSigning && noSecret,
+    verification === null && type.isConfigurable && alwaysVerified,
+    ...signatureProblems(type, verification?.signature),
     filter && filter !== present.filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
 }
@@ -48,6 +64,20 @@ const noVerification: Problem = {
   field: "verification",
   message: "Verification is not available for webhook triggers",
 };
+
+const alwaysVerified: Problem = {
+  field: "verification",
+  message:
+    "Verification can't be left out of hmac triggers. Choose the type webhook to take what is not signed",
+};
+
+function signatureProblems(type: TriggerType, signature: SignatureChange | null | undefined): Problem[] {
+  if (type.isConfigurable || type.signatures.length === 0) return [];
+  return Object.keys(signature ?? {}).map((name) => ({
+    field: `verification.${name}`,
+    message: `Verification ${name} is for hmac triggers only`,
+  }));
+}
 
 function typeProblem(issueTracker: string): Problem {
   const names = triggerTypes(issueTracker).map(({ name }) => name);
@@ -62,8 +92,11 @@ function filterProblem({ features }: Organization, expression: string): Problem 
   return { field: "filter.expression", message: `Filter expression: ${compiled.problem}` };
 }
 
-/** Blank text becomes null. */
-export function columnsOf(cipher: Cipher, change: TriggerChange): Partial<Trigger> {
+/**
+ * Blank text becomes null.
+ * @param present the trigger that changes; absent: a new one
+ */
+export function columnsOf(cipher: Cipher, change: TriggerChange, present?: Trigger): Partial<Trigger> {
   const { label, enabled, message, commit, branch, environment, filter, verification } = change;
   const seal = (value: string | undefined) => (value === undefined ? undefined : cipher.seal(value));
   const columns: { [K in keyof Trigger]?: Trigger[K] | undefined } = {
@@ -75,6 +108,11 @@ export function columnsOf(cipher: Cipher, change: TriggerChange): Partial<Trigge
     filter,
     environmentSealed: environment && sealEnvironment(cipher, environment),
     secretSealed: verification === null ? null : seal(verification?.secret),
+    signature: verification?.signature && {
+      ...hmacDefaults,
+      ...present?.signature,
+      ...verification.signature,
+    },
   };
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

@@ -1,17 +1,6 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { minuteMs, secondMs } from "../durations.ts";
-
-export const hmacAlgorithms = ["sha256", "sha1", "sha512"] as const;
-export const hmacEncodings = ["hex", "base64"] as const;
-
-/** An HMAC of the raw body. */
-export interface HmacSignature {
-  header: string;
-  algorithm: (typeof hmacAlgorithms)[number];
-  encoding: (typeof hmacEncodings)[number];
-  /** Comes before the encoded HMAC. */
-  prefix: string;
-}
+import type { HmacSignature } from "../vocabulary.ts";
 
 /** How a sender proves that it knows the secret. */
 export type Signature =

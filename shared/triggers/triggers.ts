@@ -12,7 +12,7 @@ import { columnsOf, triggerChangeProblems } from "./settings.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 const audited = {
-  shown: ["label", "enabled", "buildBranch", "buildCommit", "buildMessage", "filter"],
+  shown: ["label", "enabled", "buildBranch", "buildCommit", "buildMessage", "filter", "signature"],
   named: ["secretSealed", "environmentSealed"],
 } as const;
 
@@ -33,7 +33,7 @@ export async function updateTrigger(
     if (!present) throw notFound("pipeline trigger");
     const problems = triggerChangeProblems(config, actor, present, change);
     if (problems.length > 0) throw validationFailed(...problems);
-    const columns = columnsOf(cipher, change);
+    const columns = columnsOf(cipher, change, present);
     const stamp = { updatedAt: tx.now, updatedById: actor.userId };
     const updated = await updateIfPresent(tx, id, { ...columns, ...stamp });
     if (!updated) throw notFound("pipeline trigger");

@@ -1,16 +1,19 @@
+import type { HmacSignature } from "../vocabulary.ts";
 import { DeliveryRefusal } from "./deliveries/refusals.ts";
 import { isSigned, type Signature, signedHeaders } from "./signatures.ts";
 
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
 /** As stored. The issue tracker's name may change with the setting. */
-type StoredType = "webhook" | "github" | "gitlab" | "gitea" | "bitbucket" | "issue_tracker";
+type StoredType = "webhook" | "github" | "gitlab" | "gitea" | "bitbucket" | "issue_tracker" | "hmac";
 
 export interface TriggerType {
   stored: StoredType;
   /** As callers see it. */
   name: string;
   title: string;
+  /** Absent: who sends is named by the title. */
+  about?: string;
   deliveryIdHeader?: string;
   eventHeader?: string;
   sampleEvent?: string;
@@ -18,9 +21,19 @@ export interface TriggerType {
   sample: object;
   /** Any of them will do; the first that can use the secret signs test deliveries. Empty: none are signed. */
   signatures: Signature[];
+  /** The owner chooses the signature, and deliveries are always verified. */
+  isConfigurable?: true;
 }
 
+export const hmacDefaults: HmacSignature = {
+  header: "X-Signature",
+  algorithm: "sha256",
+  encoding: "hex",
+  prefix: "",
+};
+
 const hmacHex = { scheme: "hmac", algorithm: "sha256", encoding: "hex" } as const;
+const samplePlain = { message: "A test delivery", sent_at: "2026-01-31T12:00:00Z" };
 /** Of senders whose headers and payloads follow GitHub's. */
 const samplePush = {
   ref: "refs/heads/main",
@@ -35,7 +48,8 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       stored: "webhook",
       name: "webhook",
       title: "Webhook",
-      sample: { message: "A test delivery", sent_at: "2026-01-31T12:00:00Z" },
+      about: "Anything that can post JSON",
+      sample: samplePlain,
       signatures: [],
     },
     {
@@ -109,13 +123,30 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       },
       signatures: [{ ...hmacHex, header: `${issueTracker}-Signature`, prefix: "" }],
     },
+    {
+      stored: "hmac",
+      name: "hmac",
+      title: "HMAC",
+      about: "Anything that can post JSON and sign it with an HMAC, in a header that you choose",
+      sample: samplePlain,
+      signatures: [{ scheme: "hmac", ...hmacDefaults }],
+      isConfigurable: true,
+    },
   ];
 }
 
+interface TypedTrigger {
+  type: string;
+  signature: HmacSignature | null;
+}
+
 /** Older versions stored the issue tracker by the name that it had. */
-export function typeOfTrigger(issueTracker: string, { type }: { type: string }): TriggerType {
+export function typeOfTrigger(issueTracker: string, trigger: TypedTrigger): TriggerType {
   const types = triggerTypes(issueTracker);
-  return types.find(({ stored }) => stored === type) ?? (types.at(-1) as TriggerType);
+  const stored = types.some((type) => type.stored === trigger.type) ? trigger.type : "issue_tracker";
+  const type = types.find((each) => each.stored === stored) as TriggerType;
+  if (!trigger.signature) return type;
+  return { ...type, signatures: [{ scheme: "hmac", ...trigger.signature }] };
 }
 
 export function findTypeByName(issueTracker: string, name: string): TriggerType | undefined {
@@ -123,7 +154,7 @@ export function findTypeByName(issueTracker: string, name: string): TriggerType 
 }
 
 /** Pages show the values of these headers. Names are lower-case. */
-export function visibleHeaders(issueTracker: string, trigger: { type: string }): Set<string> {
+export function visibleHeaders(issueTracker: string, trigger: TypedTrigger): Set<string> {
   const { eventHeader, deliveryIdHeader } = typeOfTrigger(issueTracker, trigger);
   const names = [eventHeader, deliveryIdHeader];
   return new Set(names.flatMap((header) => header?.toLowerCase() ?? []));
@@ -131,12 +162,15 @@ export function visibleHeaders(issueTracker: string, trigger: { type: string }):
 
 /** @throws DeliveryRefusal 401 */
 export function requireSignature(
-  { type: { signatures }, secret }: { type: TriggerType; secret: string | undefined },
+  { type: { signatures, isConfigurable }, secret }: { type: TriggerType; secret: string | undefined },
   headers: { get(name: string): string | null | undefined },
   { body, now }: { body: Buffer; now: Date },
 ): void {
-  if (secret === undefined || signatures.length === 0) return;
-  if (!signatures.some((signature) => isSigned(signature, headers, { secret, body, now })))
+  if (secret === undefined && !isConfigurable) return;
+  if (
+    secret === undefined ||
+    !signatures.some((signature) => isSigned(signature, headers, { secret, body, now }))
+  )
     throw new DeliveryRefusal("invalid_signature");
 }
 

@@ -376,7 +376,12 @@ describeWithDatabase("the operator's command", (database) => {
       [/Key has already been taken/, "queue", "create", "--cluster", clusters[0].id, "--key", "default"],
       [/only contain letters/, "queue", "create", "--cluster", clusters[0].id, "--key", "a b"],
       [/the queue gpu/, "pipeline", "create", ...cluster, "--slug", "p", "--name", "P", "--queue", "gpu"],
-      [/Type must be webhook, github, gitlab, gitea, bitbucket or linear/, ...hook, "--type", "subversion"],
+      [
+        /Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac/,
+        ...hook,
+        "--type",
+        "subversion",
+      ],
       [/not available for webhook triggers/, ...hook, "--type", "webhook", "--secret", "s"],
       [/NAME=value/, ...hook, "--type", "webhook", "--env", "novalue"],
       [/names must be letters/, ...hook, "--type", "webhook", "--env", "1A=x"],

@@ -180,7 +180,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
     const cases: Record<string, object[]> = {
       "Type can't be blank": [{ type: undefined }, ...wrongOf("type", [null, "", " "])],
       "Type must be text": wrongOf("type", noText),
-      "Type must be webhook, github, gitlab, gitea, bitbucket or linear": wrongOf("type", [
+      "Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac": wrongOf("type", [
         "subversion",
         "GitHub",
         "toString",
@@ -302,7 +302,7 @@ describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
         "Validation failed: Label can't be blank, " +
           "Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, " +
           "Environment variable B must be text, not a number, Environment variable C must be text, not null, " +
-          "Type must be webhook, github, gitlab, gitea, bitbucket or linear, Filters are not available to this organization",
+          "Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac, Filters are not available to this organization",
       );
       assert.deepEqual((await api.send("GET", api.triggersAt(slug))).body.items, []);
     });

@@ -38,7 +38,7 @@ describeWithDatabase("triggers of the issue tracker", (database) => {
     const refused = await api.send("POST", api.triggersAt(), { url: ingress.url, body });
     assert.equal(
       refused.body.message,
-      "Validation failed: Type must be webhook, github, gitlab, gitea, bitbucket or jira",
+      "Validation failed: Type must be webhook, github, gitlab, gitea, bitbucket, jira or hmac",
     );
     await ingress.close();
     await api.close();

@@ -9,23 +9,37 @@ import {
   filterExpression,
   type NewTrigger,
   newTrigger,
+  type SignatureChange,
+  signatureSettings,
   signingSecret,
   type TriggerChange,
   triggerLabel,
 } from "../../../shared/triggers/input.ts";
 import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { buildDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
+import { buildDefaults, hmacDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { api, endpointUrl } from "../../../shared/urls.ts";
 import { text } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
+/** Of the verification of hmac triggers. */
+const signature = {
+  header: signatureSettings.header.optional().meta({ description: `Default: ${hmacDefaults.header}` }),
+  algorithm: signatureSettings.algorithm
+    .optional()
+    .meta({ description: `Default: ${hmacDefaults.algorithm}` }),
+  encoding: signatureSettings.encoding.optional().meta({ description: `Default: ${hmacDefaults.encoding}` }),
+  prefix: signatureSettings.prefix.optional().meta({ description: "What comes before the encoded HMAC" }),
+};
+
 export const triggerSchema = z
   .object({
     id: field.id,
     url: field.url,
-    type: z.string().meta({ description: "webhook, github, gitlab, gitea, bitbucket or the issue tracker" }),
+    type: z
+      .string()
+      .meta({ description: "webhook, github, gitlab, gitea, bitbucket, the issue tracker or hmac" }),
     label: z.string(),
     enabled: z.boolean(),
     build: z.object({
@@ -37,7 +51,14 @@ export const triggerSchema = z
         .meta({ description: "Their names. The values are in `env` of the builds" }),
     }),
     filter: z.object({ expression: z.string().meta({ description: "CEL" }) }).nullable(),
-    verification: z.object({ strategy: z.literal("hmac"), secret_hint: z.string() }).nullable(),
+    verification: z
+      .object({
+        strategy: z.literal("hmac"),
+        secret_hint: z.string(),
+        ...signature,
+      })
+      .nullable()
+      .meta({ description: "Triggers of type hmac have header, algorithm, encoding and prefix too" }),
     endpoint_url_hint: z.string(),
     endpoint_url: field.url.optional().meta({ description: "In the answer to its creation only" }),
     created_at: field.timestamp,
@@ -63,6 +84,7 @@ export function presentTrigger(
   token?: string,
 ) {
   const address = { org, slug: pipeline.slug };
+  const { signature } = trigger;
   return {
     id: trigger.id,
     url: api.trigger(config, address, trigger.id),
@@ -79,7 +101,7 @@ export function presentTrigger(
     verification:
       trigger.secretSealed === null
         ? null
-        : { strategy: "hmac", secret_hint: hint(lastTwoOf(cipher.open(trigger.secretSealed))) },
+        : { strategy: "hmac", secret_hint: hint(lastTwoOf(cipher.open(trigger.secretSealed))), ...signature },
     endpoint_url_hint: hint(trigger.tokenHint),
     ...(token === undefined ? {} : { endpoint_url: endpointUrl(config, token) }),
     created_at: trigger.createdAt,
@@ -145,7 +167,11 @@ const filter = only("Filter", { expression }).nullish();
 
 const strategy = z.literal("hmac", { error: "Verification strategy must be hmac" });
 
-const newVerification = only("Verification", { strategy, secret: signingSecret }).nullish();
+const newVerification = only("Verification", { strategy, secret: signingSecret, ...signature })
+  .nullish()
+  .meta({
+    description: "For hmac triggers required; header, algorithm, encoding and prefix are for these only",
+  });
 const changedVerification = only("Verification", {
   strategy: z
     .preprocess((given) => given || undefined, strategy.optional())
@@ -153,11 +179,12 @@ const changedVerification = only("Verification", {
       description: "Absent: the present one stays",
     }),
   secret: signingSecret.optional().meta({ description: "Absent: the present one stays" }),
+  ...signature,
 }).nullish();
 
 export const createTriggerBody = only("Trigger", {
   type: newTrigger.shape.type.meta({
-    description: "webhook, github, gitlab, gitea, bitbucket or the issue tracker",
+    description: "webhook, github, gitlab, gitea, bitbucket, the issue tracker or hmac",
   }),
   label: triggerLabel,
   enabled: enabled.default(true),
@@ -173,6 +200,7 @@ export const createTriggerBody = only("Trigger", {
     environment: build.environment ?? {},
     filter: filter?.expression ?? null,
     secret: verification?.secret ?? null,
+    signature: signatureOf(verification) ?? null,
   }),
 );
 
@@ -186,6 +214,7 @@ export function checkedNewTrigger({
     ...(type === undefined ? {} : { type }),
     filter: filter?.expression ?? null,
     secret: verification?.secret ?? null,
+    signature: signatureOf(verification) ?? null,
   };
 }
 
@@ -195,7 +224,7 @@ export function checkedChange({
   filter,
   verification,
 }: Partial<z.input<typeof updateTriggerBody>>): TriggerChange {
-  return withoutAbsent({
+  return withoutAbsent<TriggerChange>({
     type,
     filter: filter?.expression,
     verification: verification ? withoutStrategy(verification) : undefined,
@@ -214,7 +243,7 @@ export const updateTriggerBody = only("Trigger", {
   verification: changedVerification.meta({ description: "Null: deliveries are no longer verified" }),
 }).transform(
   ({ build = {}, filter, verification, ...rest }): TriggerChange =>
-    withoutAbsent({
+    withoutAbsent<TriggerChange>({
       ...rest,
       ...build,
       filter: filter === null ? null : filter?.expression,
@@ -222,12 +251,23 @@ export const updateTriggerBody = only("Trigger", {
     }),
 );
 
-function withoutStrategy({ secret }: { secret?: string | undefined }) {
-  return secret === undefined ? {} : { secret };
+type Verification = SignatureChange & { secret?: string | undefined };
+
+function withoutStrategy(verification: Verification & object) {
+  return withoutAbsent({ secret: verification.secret, signature: signatureOf(verification) });
 }
 
-function withoutAbsent(change: { [K in keyof TriggerChange]?: TriggerChange[K] | undefined }): TriggerChange {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+/** Undefined if none of its members is given. */
+function signatureOf(verification: Verification | null | undefined): SignatureChange | undefined {
+  const { header, algorithm, encoding, prefix } = verification ?? {};
+  const given = withoutAbsent<SignatureChange>({ header, algorithm, encoding, prefix });
+  return Object.keys(given).length > 0 ? given : undefined;
+}
+
+function withoutAbsent<Change extends object>(
+  change: { [K in keyof Change]?: Change[K] | undefined },
+): Change {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Change;
 }
 
 export const filterTestBody = only("Filter test", {

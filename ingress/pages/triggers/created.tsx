@@ -42,7 +42,7 @@ export function createdPage(
         <p>Tell the sender the URL, then look whether its deliveries arrive.</p>
         <p class="actions">
           <a class="button" href={triggerPath(request, trigger, patterns.triggerSetupPage)}>
-            Set up {type.stored !== "webhook" ? type.title : "the sender"}
+            Set up {type.about ? "the sender" : type.title}
           </a>
           <a class="button secondary" href={triggerPath(request, trigger)}>
             Go to the trigger
@@ -121,10 +121,12 @@ export function curlCommand(
   return [
     secret,
     `BODY=${body}`,
-    `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha256 -hmac "$SECRET" -r | cut -d ' ' -f 1)`,
-    curl(url, [...headers, `"${signature.header}: ${signature.prefix}$SIGNATURE"`], '"$BODY"'),
+    `SIGNATURE=$(printf %s "$BODY" | openssl dgst -${signature.algorithm} -hmac "$SECRET" ${encode[signature.encoding]})`,
+    curl(url, [...headers, `${quote(`${signature.header}: ${signature.prefix}`)}"$SIGNATURE"`], '"$BODY"'),
   ].join("\n");
 }
+
+const encode = { hex: "-r | cut -d ' ' -f 1", base64: "-binary | openssl base64 -A" };
 
 function curl(url: string, headers: string[], body: string): string {
   return [

@@ -32,7 +32,7 @@ export function saveTrigger(services: Services, bodies: Bodies) {
   const save = async (request: MemberRequest, form: URLSearchParams): Promise<FormResult> => {
     const edited = await loadEditedTrigger(services, request);
     const { trigger } = edited;
-    const draft = readDraft(form);
+    const draft = readDraft(form, trigger.type);
     if (form.get("do") === "generate")
       return editPage(request, edited, { draft: withGeneratedSecret(draft) });
     const outcome = await tryForm(

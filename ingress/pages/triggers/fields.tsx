@@ -1,8 +1,7 @@
 import type { Problem } from "../../../shared/refusal.ts";
-import { environment, filterExpression, signingSecret } from "../../../shared/triggers/input.ts";
-import type { TriggerType } from "../../../shared/triggers/types.ts";
+import { environment, filterExpression } from "../../../shared/triggers/input.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import { Check, Field, TextArea } from "../ui/form.tsx";
+import { TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 
 // Fields of a trigger's form that are more than a line of text. Checks name REST members.
@@ -118,98 +117,6 @@ export function EnvironmentChoice({
   );
 }
 
-export function TypeField({ types, value }: { types: TriggerType[]; value: string }) {
-  return (
-    <fieldset class="types">
-      <legend>Type</legend>
-      {types.map(({ stored, name, title, signatures }) => (
-        <label class="check" key={name}>
-          <input
-            type="radio"
-            name="type"
-            value={name}
-            class={signatures.length > 0 ? `signs ${stored}` : undefined}
-            checked={name === value}
-            required
-          />
-          <span>
-            {title}
-            <span class="quiet hint">
-              {signatures.length > 0
-                ? `Webhooks of ${title}, which can be verified`
-                : "Anything that can post JSON"}
-            </span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-/**
- * The hint names the chosen sender: its style sheet hides the others.
- * @param types those that sign deliveries
- * @param secretEnd undefined without a saved secret
- */
-export function VerificationField({
-  types,
-  draft: { isVerified, secret, isGenerated },
-  secretEnd,
-  problems,
-}: {
-  types: TriggerType[];
-  draft: { isVerified: boolean; secret: string; isGenerated: boolean };
-  secretEnd: string | undefined;
-  problems: FormProblems;
-}) {
-  const isNew = secretEnd === undefined;
-  const endHint = secretEnd ? `, which ends in ${secretEnd}` : "";
-  return (
-    <fieldset class="verification">
-      <legend>Verification</legend>
-      <Check
-        label="Verify deliveries"
-        name="verify"
-        checked={isVerified}
-        hint={types.map(({ stored, title }) => (
-          <span key={stored} class={`sender ${stored}`}>
-            Take only what {title} sent with the secret, or signed with it.
-          </span>
-        ))}
-      />
-      <Field
-        label={isNew ? "Secret" : "New secret"}
-        name="secret"
-        class="mono"
-        {...(isGenerated
-          ? {
-              type: "text",
-              value: secret,
-              autocomplete: "off",
-              spellcheck: false,
-              autofocus: !problems.length,
-            }
-          : { type: "password", autocomplete: "new-password" })}
-        maxLength={1000}
-        problems={problems}
-        hint={
-          isGenerated
-            ? "Copy it to the sender now: it is not shown again after you save."
-            : isNew
-              ? "The one that the sender has."
-              : `Empty: the present one stays${endHint}.`
-        }
-      />
-      {isGenerated && <input type="hidden" name="generated" value="1" />}
-      <p class="actions">
-        <button type="submit" name="do" value="generate" class="secondary" formNoValidate>
-          Generate
-        </button>
-      </p>
-    </fieldset>
-  );
-}
-
 export function FilterField({
   value,
   isKept,
@@ -244,17 +151,6 @@ export function FilterField({
       }
     />
   );
-}
-
-/** Refuses a secret without verification: its owner would believe that deliveries are verified. */
-export function checkSecret(
-  { isVerified, secret }: { isVerified: boolean; secret: string },
-  isRequired: boolean,
-): Problem[] {
-  const member = "verification.secret";
-  if (!isVerified)
-    return secret ? [{ field: member, message: "Secret is of use only with Verify deliveries" }] : [];
-  return secret || isRequired ? problemsOf(signingSecret, secret, member) : [];
 }
 
 export function checkFilter(filter: string): Problem[] {

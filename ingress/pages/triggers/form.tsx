@@ -5,23 +5,23 @@ import type { Config } from "../../../shared/runtime/config.ts";
 import type { NewTrigger, TriggerChange } from "../../../shared/triggers/input.ts";
 import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { buildDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
+import { buildDefaults, hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
 import { Check, DefaultButton, Field, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
+import { checkFilter, EnvironmentChoice, EnvironmentField, FilterField, readEnvironment } from "./fields.tsx";
 import {
-  checkFilter,
   checkSecret,
-  EnvironmentChoice,
-  EnvironmentField,
-  FilterField,
-  readEnvironment,
+  checkSignature,
+  readSignature,
+  signatureFields,
   TypeField,
+  type VerificationDraft,
   VerificationField,
-} from "./fields.tsx";
+} from "./verification.tsx";
 
 /** The form of a trigger, as it starts or was sent. */
-export interface TriggerDraft {
+export interface TriggerDraft extends VerificationDraft {
   type: string;
   label: string;
   branch: string;
@@ -32,11 +32,7 @@ export interface TriggerDraft {
   environment: string;
   /** Editing only: true if `environment` replaces the saved variables. */
   replacesEnvironment: boolean;
-  isVerified: boolean;
   filter: string;
-  /** Sent back to the browser only if it was generated, and shown then. */
-  secret: string;
-  isGenerated: boolean;
 }
 
 /** `member`: the name in the REST API. */
@@ -81,6 +77,9 @@ export const fieldNames: FieldNames = {
   filter: "filter",
   "filter.expression": "filter",
   "verification.secret": "secret",
+  ...Object.fromEntries(
+    Object.entries(signatureFields).map(([member, name]) => [`verification.${member}`, name]),
+  ),
 };
 
 export const emptyDraft: TriggerDraft = {
@@ -94,6 +93,7 @@ export const emptyDraft: TriggerDraft = {
   filter: "",
   secret: "",
   isGenerated: false,
+  signature: hmacDefaults,
 };
 
 /** The form that edits a saved trigger, without its secrets. */
@@ -108,13 +108,15 @@ export function toDraft(trigger: Trigger): TriggerDraft {
     enabled: trigger.enabled,
     isVerified: trigger.secretSealed !== null,
     filter: trigger.filter ?? "",
+    signature: trigger.signature ?? hmacDefaults,
   };
 }
 
-export function readDraft(form: URLSearchParams): TriggerDraft {
+/** @param type of the saved trigger; absent: the form has it */
+export function readDraft(form: URLSearchParams, type = form.get("type") ?? ""): TriggerDraft {
   const field = (name: string) => form.get(name) ?? "";
   return {
-    type: field("type"),
+    type,
     label: field("label").trim(),
     branch: field("branch").trim(),
     commit: field("commit").trim(),
@@ -122,12 +124,16 @@ export function readDraft(form: URLSearchParams): TriggerDraft {
     enabled: form.has("enabled"),
     environment: field("environment"),
     replacesEnvironment: field("environment_choice") === "replace",
-    isVerified: form.has("verify"),
+    isVerified: form.has("verify") || type === hmacType,
     filter: field("filter").trim(),
     secret: field("secret"),
     isGenerated: form.has("generated"),
+    signature: readSignature(form),
   };
 }
+
+/** Its deliveries are always verified. Other types leave their owner no choice of the signature. */
+const hmacType = "hmac";
 
 /** Shows the form again, with a fresh secret: the button Generate. */
 export function withGeneratedSecret(draft: TriggerDraft): TriggerDraft {
@@ -137,12 +143,14 @@ export function withGeneratedSecret(draft: TriggerDraft): TriggerDraft {
 /** @throws Refusal 422 */
 export function toNewTrigger(config: Config, actor: Actor, draft: TriggerDraft): NewTrigger {
   const { environment, problems } = readEnvironment(draft.environment);
+  const chosen = draft.type === hmacType ? checkSignature(draft.signature) : undefined;
   const input = {
     ...toSettings(draft),
     type: draft.type,
     environment,
     filter: draft.filter || null,
     secret: draft.isVerified ? draft.secret : null,
+    signature: chosen?.signature ?? null,
   };
   const { type, ...withoutType } = input;
   requireNone(
@@ -151,6 +159,7 @@ export function toNewTrigger(config: Config, actor: Actor, draft: TriggerDraft):
       ...checkTexts(draft),
       ...problems,
       ...checkSecret(draft, draft.isVerified),
+      ...(chosen?.problems ?? []),
     ],
     () => newTriggerProblems(config, actor, type === "" ? withoutType : input),
   );
@@ -160,6 +169,7 @@ export function toNewTrigger(config: Config, actor: Actor, draft: TriggerDraft):
 /** @throws Refusal 422 */
 export function toChange(config: Config, actor: Actor, draft: TriggerDraft, trigger: Trigger): TriggerChange {
   const { environment, problems } = readEnvironment(draft.replacesEnvironment ? draft.environment : "");
+  const chosen = trigger.type === hmacType ? checkSignature(draft.signature) : undefined;
   const needsSecret = draft.isVerified && trigger.secretSealed === null;
   // An organization that lost the feature may keep its filter. Browsers change line breaks.
   const isSameFilter = draft.filter === (trigger.filter ?? "").replaceAll("\r\n", "\n").trim();
@@ -167,13 +177,12 @@ export function toChange(config: Config, actor: Actor, draft: TriggerDraft, trig
     ...toSettings(draft),
     ...(draft.replacesEnvironment ? { environment } : {}),
     ...(isSameFilter ? {} : { filter: draft.filter || null }),
-    verification: draft.isVerified ? (draft.secret ? { secret: draft.secret } : {}) : null,
   };
-  requireNone([...checkTexts(draft), ...problems, ...checkSecret(draft, needsSecret)], () =>
-    // A missing secret is known already.
-    triggerChangeProblems(config, actor, trigger, { ...change, verification: null }),
-  );
-  return change;
+  const known = [...problems, ...checkSecret(draft, needsSecret), ...(chosen?.problems ?? [])];
+  requireNone([...checkTexts(draft), ...known], () => triggerChangeProblems(config, actor, trigger, change));
+  if (!draft.isVerified) return { ...change, verification: null };
+  const secret = draft.secret ? { secret: draft.secret } : {};
+  return { ...change, verification: { ...secret, ...(chosen && { signature: chosen.signature }) } };
 }
 
 /** Null stands for the default. */

@@ -219,16 +219,14 @@ export function TrackerSteps({ trigger, type, editPath }: Setup) {
 }
 
 export function ProgramSteps({ type, deliveriesPerHour, maxPayload }: Setup) {
+  const isVerified = type.isConfigurable ?? false;
   return (
     <>
       <section aria-labelledby="steps">
         <h2 id="steps">From any program</h2>
         <p>Post JSON to the URL, with its content type. Any JSON will do:</p>
-        {type && (
-          <pre class="payload">
-            {curlCommand(type, { url: "the URL of this trigger", isVerified: false })}
-          </pre>
-        )}
+        <pre class="payload">{curlCommand(type, { url: "the URL of this trigger", isVerified })}</pre>
+        {isVerified && <SignatureRules signatures={type.signatures} />}
         <p>
           A program that may send the same thing twice adds the header <code>Idempotency-Key</code>, with at
           most 255 characters: the same key within 24 hours makes no second build and is answered with the
@@ -247,6 +245,25 @@ export function ProgramSteps({ type, deliveriesPerHour, maxPayload }: Setup) {
         </Table>
       </section>
     </>
+  );
+}
+
+function SignatureRules({ signatures }: Pick<TriggerType, "signatures">) {
+  return signatures.map(
+    (signature) =>
+      signature.scheme === "hmac" && (
+        <p key={signature.header}>
+          The header <code>{signature.header}</code> has{" "}
+          {signature.prefix !== "" && (
+            <>
+              the text <code>{signature.prefix}</code> and{" "}
+            </>
+          )}
+          the HMAC-{signature.algorithm.toUpperCase()} of the exact bytes of the body in{" "}
+          {signature.encoding === "hex" ? "hex" : "Base64"}, keyed with the secret of this trigger. Deliveries
+          without it are refused with 401.
+        </p>
+      ),
   );
 }
 

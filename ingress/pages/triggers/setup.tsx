@@ -24,7 +24,7 @@ export function triggerSetupPage(services: Services) {
       maxPayload: exactSize(config.maxPayloadBytes),
       deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
     };
-    const title = `Set up ${type.stored === "webhook" ? "the sender" : type.title}`;
+    const title = `Set up ${type.about ? "the sender" : type.title}`;
     return {
       title,
       within: { organization, section: "pipelines" },
@@ -66,5 +66,5 @@ export function triggerSetupPage(services: Services) {
 function Steps(setup: Setup) {
   const host = findHost(setup.type);
   if (host) return <HostSteps {...setup} host={host} />;
-  return setup.type.stored === "webhook" ? <ProgramSteps {...setup} /> : <TrackerSteps {...setup} />;
+  return setup.type.about ? <ProgramSteps {...setup} /> : <TrackerSteps {...setup} />;
 }

@@ -146,7 +146,9 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
           <dt>Verification</dt>
           <dd>
             {trigger.secretSealed === null
-              ? "Off"
+              ? type.isConfigurable
+                ? "No secret: deliveries are refused"
+                : "Off"
               : `On, by ${type.signatures.map(({ header }) => header).join(" or ")}`}
           </dd>
         </>

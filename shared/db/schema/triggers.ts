@@ -2,6 +2,7 @@ import { isNotNull, isNull } from "drizzle-orm";
 import type {
   DeliveryReason,
   DeliveryStatus,
+  HmacSignature,
   PayloadCodec,
   RefusalCause,
   StoredHeader,
@@ -42,6 +43,8 @@ export function defineTriggersTables(
       /** CEL; null: every delivery builds. */
       filter: text(),
       secretSealed: text("secret_sealed"),
+      /** Null unless the type lets its owner choose. */
+      signature: json<HmacSignature>(),
       tokenHash: text("token_hash").notNull().unique(),
       tokenHint: text("token_hint").notNull(),
       createdAt: time("created_at").notNull(),

@@ -133,7 +133,10 @@ const names = {
     z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9]*$/, "must be letters and digits")
-      .regex(/^(?!(webhook|github|gitlab|gitea|bitbucket)$)/i, "must not be the name of another trigger type")
+      .regex(
+        /^(?!(webhook|github|gitlab|gitea|bitbucket|hmac)$)/i,
+        "must not be the name of another trigger type",
+      )
       .default("Linear"),
     "Issue tracker: its headers are `<name>-Signature` and `<name>-Delivery`, its trigger type the name",
   ),

@@ -13,7 +13,7 @@ const of = (pipeline: string) => `/organizations/globex/pipelines/${pipeline}/tr
 const site = of("site");
 
 /** Trigger addresses by type. */
-type Exhibits = { triggers: Record<"webhook" | "github" | "linear", string> };
+type Exhibits = { triggers: Record<"webhook" | "github" | "gitlab" | "linear" | "hmac", string> };
 
 const fillIn = async (page: Page) => {
   await page.goto(`${site}/new`);
@@ -30,6 +30,11 @@ const generated = async (page: Page) => {
 const refused = async (page: Page) => {
   await fillIn(page);
   await press(page, "Create trigger");
+};
+const fillInHmac = async (page: Page) => {
+  await page.goto(`${site}/new`);
+  await page.getByLabel("HMAC").first().check();
+  await page.getByLabel("Description").fill("Artifacts");
 };
 const created = async (page: Page) => {
   await fillIn(page);
@@ -58,6 +63,7 @@ export const triggerLooks: Look<Exhibits>[] = [
   { name: "triggers, as many as can be", as: "ada", visit: (page) => page.goto(of("crowded")) },
   { name: "a new trigger", as: "ada", visit: (page) => page.goto(`${site}/new`) },
   { name: "a new trigger, verified", as: "ada", visit: fillIn },
+  { name: "a new trigger, hmac", as: "ada", visit: fillInHmac },
   { name: "a new trigger, generated secret", as: "ada", visit: generated },
   { name: "a new trigger, refused", as: "ada", visit: refused },
   { name: "a new trigger, no room", as: "ada", visit: (page) => page.goto(`${of("crowded")}/new`) },
@@ -89,7 +95,7 @@ export const triggerLooks: Look<Exhibits>[] = [
     as: "ada",
     visit: (page, { triggers }) => page.goto(`${triggers.github}/replace`),
   },
-  ...(["webhook", "github", "linear"] as const).map((type) => ({
+  ...(["webhook", "github", "gitlab", "linear", "hmac"] as const).map((type) => ({
     name: `setting up a trigger, ${type}`,
     as: "ada" as const,
     visit: (page: Page, { triggers }: Exhibits) => page.goto(`${triggers[type]}/setup`),
@@ -118,9 +124,16 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
     filter: 'webhook.headers.HTTP_X_GITHUB_EVENT == "push"',
   });
   const linear = await add("site", { type: "linear", label: "Issues", enabled: false, secret: "lin_wh_x" });
+  const gitlab = await add("site", { type: "gitlab", label: "Merge requests" });
+  const hmac = await add("site", {
+    type: "hmac",
+    label: "Artifacts",
+    secret: "s3",
+    signature: { prefix: "v1=" },
+  });
   const webhook = await add("site", { label: "Editors" });
   await post(`${url}/deliver/${github.token}`, "{}");
   await exhibitWeek(pages, github.trigger.id);
   const at = (made: { trigger: { id: string } }) => `${site}/${made.trigger.id}`;
-  return { webhook: at(webhook), github: at(github), linear: at(linear) };
+  return { webhook: at(webhook), github: at(github), gitlab: at(gitlab), linear: at(linear), hmac: at(hmac) };
 }

@@ -102,7 +102,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assertRefused(await send({ type: "" }), "Type must be chosen.");
     assertRefused(
       await send({ type: "x" }),
-      "Type must be webhook, github, gitlab, gitea, bitbucket or linear.",
+      "Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac.",
     );
     assertRefused(await send({ label: " " }), "Description can't be blank.");
     assertRefused(
@@ -129,7 +129,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.doesNotMatch(webhook.text, /name="verify"[^>]*checked/);
     assertRefused(
       await send({ type: "x", label: "", environment: "SIGNALBOX_BRANCH=x", filter: "true" }),
-      "Description can't be blank, Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, Type must be webhook, github, gitlab, gitea, bitbucket or linear, Filters are not available to this organization.",
+      "Description can't be blank, Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac, Filters are not available to this organization.",
     );
     const idle = await send({ type: "github", secret: "hunter2" });
     assert.match(read(idle), /Secret is of use only with Verify deliveries\. The secret was not kept/);
@@ -181,6 +181,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     ["gitlab", "it's $ecret"],
     ["gitea", "it's $ecret"],
     ["bitbucket", "it's $ecret"],
+    ["hmac", "it's $ecret"],
   ] as const)
     it(`shows a command that works: ${type}${secret ? ", verified" : ""}`, async () => {
       const fields = await pages.newForm({ type, ...(secret && { verify: "1", secret }) });
