@@ -1,9 +1,9 @@
-import { patterns } from "../../../shared/paths.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal, validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
-import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
+import type { FilterTests, Trial } from "../../../shared/triggers/filter/filter-tests.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
@@ -14,10 +14,14 @@ import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
+import { State, Table } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
 import { checkFilter } from "./fields.tsx";
 import { loadDeliveriesToTry, loadTrigger, triggerPath } from "./load.ts";
 
 const fieldNames: FieldNames = { filter: "expression", "filter.expression": "expression" };
+
+type Tried = Awaited<ReturnType<FilterTests["runOnLatest"]>>;
 
 interface FilterDraft {
   expression: string;
@@ -28,7 +32,7 @@ interface FilterForm extends FilterDraft {
   problems?: FormProblems;
   /** Default: 422 with problems. */
   status?: number;
-  outcome?: FilterOutcome;
+  tried?: Tried;
 }
 
 /** GET …/triggers/:trigger/filter?delivery=…&expression=… */
@@ -75,12 +79,12 @@ async function tryFilter(
   filterTests: FilterTests,
   trigger: Trigger,
   draft: FilterDraft,
-): Promise<Pick<FilterForm, "problems" | "outcome" | "status">> {
+): Promise<Pick<FilterForm, "problems" | "tried" | "status">> {
   const problems = problemsOf(filterExpression, draft.expression, "expression");
   if (problems.length > 0) return { problems };
   try {
     const test = { ...draft, trigger, organizationId: organization.id };
-    return { outcome: await filterTests.run(test, event.req.signal) };
+    return { tried: await filterTests.runOnLatest(test, event.req.signal) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status >= 500) throw error;
     const { status, headers, message } = error;
@@ -93,7 +97,7 @@ async function show(
   services: Services,
   request: MemberRequest,
   trigger: Trigger,
-  { expression, deliveryId, problems, status = problems ? 422 : 200, outcome }: FilterForm,
+  { expression, deliveryId, problems, status = problems ? 422 : 200, tried }: FilterForm,
 ): Promise<PageContent> {
   const { organization, visitor } = request;
   const deliveries = await loadDeliveriesToTry(services, request, trigger);
@@ -105,13 +109,13 @@ async function show(
       <div class="narrow">
         <h1>Filter</h1>
         <p>
-          Only deliveries for which this expression is true make a build. Try it on one that came earlier
+          Only deliveries for which this expression is true make a build. Try it on those that came earlier
           before you save it.
         </p>
         <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
           <CsrfField visitor={visitor} />
           {problems && <FormError problems={problems} />}
-          {outcome && <Outcome outcome={outcome} />}
+          {tried && <Outcome outcome={tried.chosen} />}
           <TextArea
             label="Expression"
             name="expression"
@@ -145,6 +149,21 @@ async function show(
         {deliveries.length === 0 && (
           <p class="quiet">There is no delivery to try it on yet. Send a test delivery first.</p>
         )}
+        {tried && (
+          <Latest
+            latest={tried.latest}
+            chosen={deliveryId}
+            now={services.clock.now()}
+            pathOf={(delivery) => {
+              const parameters = {
+                org: organization.slug,
+                slug: request.parameter("slug"),
+                trigger: trigger.id,
+              };
+              return pathTo(patterns.deliveryPage, { ...parameters, delivery });
+            }}
+          />
+        )}
         <Examples />
       </div>
     ),
@@ -174,6 +193,68 @@ function Outcome({ outcome }: { outcome: FilterOutcome }) {
         ? "True: this delivery would make a build."
         : "False: this delivery would make no build."}
     </p>
+  );
+}
+
+const untriedWords = {
+  too_large: "Not tried: too large. Choose it above to try it alone",
+  no_payload: "Not tried: its payload is no longer kept",
+  no_time: "Not tried: no time was left. Choose it above",
+} as const;
+
+/** A problem of the expression is no delivery's: then only the outcome above says it. */
+function Latest({
+  latest,
+  chosen,
+  now,
+  pathOf,
+}: {
+  latest: Tried["latest"];
+  chosen: string;
+  now: Date;
+  pathOf: (delivery: string) => string;
+}) {
+  if (latest.length === 0) return null;
+  const matches = latest.filter(({ trial }) => "verdict" in trial && trial.verdict).length;
+  return (
+    <section aria-labelledby="latest">
+      <h2 id="latest">The latest deliveries</h2>
+      <p>
+        {matches} of the latest {latest.length} would make a build.
+      </p>
+      <Table caption="The latest deliveries" columns={["Received", "Result"]}>
+        {latest.map(({ delivery, trial }) => (
+          <tr key={delivery.id}>
+            <th scope="row" class="described">
+              <a href={pathOf(delivery.id)}>
+                <Time at={delivery.receivedAt} now={now} />
+              </a>
+              {delivery.event && <span>{delivery.event}</span>}
+              {delivery.id === chosen && <span class="quiet">the chosen one</span>}
+            </th>
+            <td>
+              <TrialResult trial={trial} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function TrialResult({ trial }: { trial: Trial }) {
+  if ("untried" in trial) return <span class="quiet">{untriedWords[trial.untried]}</span>;
+  if ("error" in trial)
+    return (
+      <>
+        <State state="✗ error" kind="failed" />
+        <span class="reason">{trial.error}</span>
+      </>
+    );
+  return trial.verdict ? (
+    <State state="✓ true" kind="build_created" />
+  ) : (
+    <State state="✗ false" kind="not_run" />
   );
 }
 

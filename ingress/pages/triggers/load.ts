@@ -11,6 +11,7 @@ import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
+import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
@@ -29,7 +30,6 @@ import { deliverySeries, refusedSeries } from "./pictures.ts";
 export const deliveryCursors = { older: "after", newer: "before" };
 const deliveriesPerPage = 20;
 const maxAuditEntries = 10;
-const maxDeliveriesToTry = 20;
 
 export interface LoadedTrigger {
   pipeline: Pipeline;
@@ -129,7 +129,7 @@ async function loadDeliveries(services: Services, { event }: MemberRequest, { id
 export function loadDeliveriesToTry({ db }: Services, { organization }: MemberRequest, { id }: Trigger) {
   if (!organization.features.includes("webhook_filtering"))
     throw new Refusal(403, "Filters are not available to this organization.");
-  return listDeliveriesPage(db, id, { limit: maxDeliveriesToTry });
+  return listDeliveriesPage(db, id, { limit: maxLatestToTry });
 }
 
 /** The trigger's page, or one below it. */

@@ -1,6 +1,8 @@
+import { secondMs } from "../../durations.ts";
 import { Refusal, unavailable } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import { openTurns, TurnRefused } from "../../runtime/turns.ts";
+import { type Delivery, listDeliveriesPage } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
@@ -16,50 +18,113 @@ export interface FilterTest {
   deliveryId: string;
 }
 
+/** `no_time`: the deadline of the turn passed. */
+export type Trial = FilterOutcome | { untried: "too_large" | "no_payload" | "no_time" };
+
+export interface FilterTestOptions {
+  lanes?: FilterLanes;
+  /** Of the received payloads in one turn, without the chosen one. */
+  maxLatestBytes?: number;
+  /** Of one turn, from its beginning. The chosen delivery is tried first. */
+  latestDeadlineMs?: number;
+}
+
 export interface FilterTests {
   /**
    * @param signal ends the test: its caller disconnected
    * @throws Refusal 404, 422 when the payload is gone, 429, 503; the signal's reason
    */
   run(test: FilterTest, signal: AbortSignal): Promise<FilterOutcome>;
+  /** Like `run`, and tries the trigger's latest deliveries too, in the same turn. */
+  runOnLatest(
+    test: FilterTest,
+    signal: AbortSignal,
+  ): Promise<{ chosen: FilterOutcome; latest: { delivery: Delivery; trial: Trial }[] }>;
   close(): Promise<void>;
 }
 
+export const maxLatestToTry = 20;
 const maxWaitingPerOrganization = 2;
 const maxWaiting = 100;
 const retryAfterSeconds = 5;
 
-/** Runs one test of an organization at a time. Its payload is in memory only while it runs. */
-export function openFilterTests({ db }: Services, lanes: FilterLanes = openFilterLanes()): FilterTests {
+/** Runs one test of an organization at a time. One payload of it is in memory, and only while it is tried. */
+export function openFilterTests(
+  { db }: Services,
+  {
+    lanes = openFilterLanes(),
+    maxLatestBytes = 10 * 1024 * 1024,
+    latestDeadlineMs = 10 * secondMs,
+  }: FilterTestOptions = {},
+): FilterTests {
   const turns = openTurns({
     maxRunningPerOwner: 1,
     maxWaitingPerOwner: maxWaitingPerOrganization,
     maxWaiting,
   });
 
-  return {
-    async run({ organizationId, trigger, expression, deliveryId }, signal) {
-      const evaluate = async () => {
-        const delivery = await requireDelivery(db, trigger, deliveryId);
-        const compiled = compileFilter(expression);
-        if ("problem" in compiled) return { error: compiled.problem };
-        return lanes.take(
-          organizationId,
-          async (evaluateInLane) => {
-            const [payload] = await listEncodedPayloads(db, [delivery.id]);
-            if (!payload) throw new Refusal(422, "The payload of this delivery is no longer kept");
-            const [evaluation] = await evaluateInLane([toFilterInput(expression, delivery, payload)], signal);
-            return (evaluation as Evaluation).outcome;
-          },
-          signal,
-        );
-      };
+  /** Undefined if the payload is gone. */
+  const evaluate = ({ organizationId, expression }: FilterTest, delivery: Delivery, signal: AbortSignal) =>
+    lanes.take(
+      organizationId,
+      async (evaluateInLane) => {
+        const [payload] = await listEncodedPayloads(db, [delivery.id]);
+        if (!payload) return undefined;
+        const [evaluation] = await evaluateInLane([toFilterInput(expression, delivery, payload)], signal);
+        return (evaluation as Evaluation).outcome;
+      },
+      signal,
+    );
+
+  const tryChosen = async (test: FilterTest, signal: AbortSignal): Promise<FilterOutcome> => {
+    const delivery = await requireDelivery(db, test.trigger, test.deliveryId);
+    const compiled = compileFilter(test.expression);
+    if ("problem" in compiled) return { error: compiled.problem };
+    const outcome = await evaluate(test, delivery, signal);
+    if (!outcome) throw new Refusal(422, "The payload of this delivery is no longer kept");
+    return outcome;
+  };
+
+  const tryLatest = async (test: FilterTest, chosen: FilterOutcome, signal: AbortSignal) => {
+    if ("problem" in compileFilter(test.expression)) return { chosen, latest: [] };
+    const deadline = AbortSignal.timeout(latestDeadlineMs);
+    const either = AbortSignal.any([signal, deadline]);
+    const page = await listDeliveriesPage(db, test.trigger.id, { limit: maxLatestToTry });
+    let bytes = 0;
+    const tryOne = async (delivery: Delivery): Promise<Trial> => {
+      if (delivery.id === test.deliveryId) return chosen;
+      if (deadline.aborted) return { untried: "no_time" };
+      if (bytes + delivery.size > maxLatestBytes) return { untried: "too_large" };
+      bytes += delivery.size;
       try {
-        return await turns.take(organizationId, evaluate, signal);
+        return (await evaluate(test, delivery, either)) ?? { untried: "no_payload" };
       } catch (error) {
-        throw error instanceof TurnRefused ? refusalOf(error) : error;
+        if (signal.aborted || !deadline.aborted) throw error;
+        return { untried: "no_time" };
       }
-    },
+    };
+    const latest: { delivery: Delivery; trial: Trial }[] = [];
+    for (const delivery of page.slice(0, maxLatestToTry))
+      latest.push({ delivery, trial: await tryOne(delivery) });
+    return { chosen, latest };
+  };
+
+  const inTurn = async <Result>(
+    { organizationId }: FilterTest,
+    run: () => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> => {
+    try {
+      return await turns.take(organizationId, run, signal);
+    } catch (error) {
+      throw error instanceof TurnRefused ? refusalOf(error) : error;
+    }
+  };
+
+  return {
+    run: (test, signal) => inTurn(test, () => tryChosen(test, signal), signal),
+    runOnLatest: (test, signal) =>
+      inTurn(test, async () => tryLatest(test, await tryChosen(test, signal), signal), signal),
     close: lanes.close,
   };
 }

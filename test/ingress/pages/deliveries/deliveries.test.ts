@@ -171,6 +171,11 @@ describeWithDatabase("the pages of deliveries", (database) => {
       (await attempt('webhook.payload.ref == "no"')).text,
       /False: this delivery would make no build/,
     );
+    await send(path, '{"ref":"refs/heads/other"}');
+    const both = (await attempt('webhook.payload.ref == "refs/heads/main"')).text;
+    assert.match(both, /1 of the latest 2 would make a build/);
+    assert.match(both, /<span class="state not_run">✗ false<.*<span class="state build_created">✓ true</s);
+    assert.match((await attempt("webhook.payload.missing == 1")).text, /class="state failed">✗ error</);
     assert.match((await attempt("webhook.payload.missing == 1")).text, /No build: /);
     assert.match((await attempt("webhook.")).text, /No build: /);
     const unsaved = await attempt("webhook.", "save");
