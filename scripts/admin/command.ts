@@ -20,7 +20,7 @@ export interface Terminal {
 }
 
 /**
- * Opens services for `command` and prints the object that it returns.
+ * Opens services for `command` and prints the object that it returns, if any.
  * @param options.checksKey false: also runs while the database has secrets of a lost key
  */
 export type Act = (

@@ -13,11 +13,13 @@ import { clockCommand } from "./clock.ts";
 import { clusterCommands } from "./clusters.ts";
 import { type Act, readSettings, type Terminal } from "./command.ts";
 import { doctorCommand } from "./doctor.ts";
+import { jobsCommand } from "./jobs.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
 import { secretCommands } from "./secrets.ts";
 import { settingsCommand } from "./settings.ts";
+import { statusCommand } from "./status.ts";
 import { triggerCommands } from "./triggers.ts";
 import { workCommands } from "./work.ts";
 
@@ -48,6 +50,8 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...triggerCommands(act, terminal),
     ...workCommands(act),
     ...applicationCommands(act),
+    jobsCommand(act),
+    statusCommand(act, terminal),
     clockCommand(act),
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),
     settingsCommand(terminal),
@@ -76,7 +80,8 @@ function actOn(terminal: Terminal): Act {
     });
     try {
       if (checksKey) await checkSecretKey(services);
-      write(`${JSON.stringify(await command(services, stdin), null, 2)}\n`);
+      const result = await command(services, stdin);
+      if (result !== undefined) write(`${JSON.stringify(result, null, 2)}\n`);
     } finally {
       await services.close();
     }

@@ -7,12 +7,9 @@ import type { RedisKeys } from "../redis/keys.ts";
 import { type Batcher, createBatcher } from "../runtime/batcher.ts";
 import type { Log } from "../runtime/log.ts";
 import { type Gathering, type JobContract, type WorkQueue, workQueues } from "./define.ts";
+import { inspectWorkQueues, type WorkQueueInspector } from "./inspect.ts";
 
-/** Of a background job that is not over. `delayed`: it failed and is tried again, or is a schedule's next run. */
-export const workStates = ["waiting", "active", "delayed", "failed"] as const;
-export type WorkState = (typeof workStates)[number];
-
-export interface JobSender {
+export interface JobSender extends WorkQueueInspector {
   /**
    * Never throws: a lost job is requeued. `gathering` may delay it.
    * @returns true if Redis took it
@@ -20,8 +17,6 @@ export interface JobSender {
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
   /** Undefined while Redis is away. */
   countWaiting(queue: WorkQueue): Promise<number | undefined>;
-  /** Undefined while Redis is away. */
-  countStates(queue: WorkQueue): Promise<Record<WorkState, number> | undefined>;
   /** Removes a former version's schedules. Repeat it: FLUSHALL deletes schedules. */
   schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
   /** Sends gathered jobs first. */
@@ -75,6 +70,8 @@ export function openJobSender(options: {
   };
 
   return {
+    ...inspectWorkQueues(queues, breaker),
+
     async send(typed, data) {
       const contract = typed as JobContract;
       const { name, gathering } = contract;
@@ -83,11 +80,6 @@ export function openJobSender(options: {
     },
 
     countWaiting: (queue) => breaker.attempt(() => queues[queue].getWaitingCount()),
-
-    countStates: (queue) =>
-      breaker.attempt(
-        async () => (await queues[queue].getJobCounts(...workStates)) as Record<WorkState, number>,
-      ),
 
     async schedule(names, contracts) {
       for (const name of names) {

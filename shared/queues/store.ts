@@ -130,6 +130,16 @@ export async function listPausedQueues(db: Db, organizationId: string, limit: nu
     .limit(limit);
 }
 
+/** Of all organizations, by any order. */
+export async function listAllPausedQueues(db: Db, limit: number): Promise<Queue[]> {
+  const { queues } = db.tables;
+  return db
+    .select()
+    .from(queues)
+    .where(and(isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
+    .limit(limit);
+}
+
 export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
   await tx.insert(tx.tables.queues).values(queue);
 }

@@ -47,7 +47,7 @@ export async function checkFailedJobs({ jobs }: Services): Promise<Finding[]> {
     warning(
       check,
       `Failed in the last 7 days: ${found}`,
-      "The workers' logs say why, and what they left is sent again by itself",
+      "npm run -s admin -- jobs list names them, and the workers' logs say why",
     ),
   ];
 }

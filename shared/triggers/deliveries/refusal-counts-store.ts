@@ -62,6 +62,17 @@ export async function listRefusalCountsOfOrganization(
     .limit(limit);
 }
 
+/** Of all organizations since an hour, as far as `limit` rows go. */
+export async function listRecentRefusalCounts(db: Db, since: Date, limit: number): Promise<RefusalCount[]> {
+  const { refusedDeliveries } = db.tables;
+  return db
+    .select()
+    .from(refusedDeliveries)
+    .where(gte(refusedDeliveries.hour, since))
+    .orderBy(desc(refusedDeliveries.hour))
+    .limit(limit);
+}
+
 /** @returns the number deleted */
 export async function deleteRefusalCountsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { refusedDeliveries } = tx.tables;

@@ -96,13 +96,17 @@ import {
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
 import {
+  listAllPausedQueues,
   listPausedQueues,
   listPlacedQueues,
   listQueuesPage,
   type Queue,
 } from "../../../shared/queues/store.ts";
 import { countDeliveries, findDeliveryTime } from "../../../shared/triggers/deliveries/figures-store.ts";
-import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import {
+  listRecentRefusalCounts,
+  listRefusalCountsOfOrganization,
+} from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import {
   claimKeyIfFree,
   type DeliveryFilter,
@@ -136,6 +140,7 @@ import {
   findTriggerOfDelivery,
   listEnabledVersions,
   listPipelinesOfTriggers,
+  listTriggersOfDeliveries,
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
 import { agentStatements } from "./agent-statements.ts";
@@ -320,6 +325,9 @@ export const statements: Record<string, Statement> = {
   "commits of an organization": (db) => listCommitsFrom(db, { organizationId }, "abcdef0", 6),
   "commits of a pipeline": (db) => listCommitsFrom(db, { organizationId, pipelineId }, "abcdef9", 6),
   "jobs that wait longest": (db) => listLongestWaiting(db, organizationId, 5),
+  "paused queues of all organizations": (db) => listAllPausedQueues(db, 20),
+  "recent refusals": (db) => listRecentRefusalCounts(db, time, 1000),
+  "triggers of deliveries": (db) => listTriggersOfDeliveries(db, ids),
   "paused queues": (db) => listPausedQueues(db, organizationId, 20),
   "the next delivery to count": (db) => findDeliveryTime(db, time),
   "deliveries of a minute": (db) => countDeliveries(db, early, new Date(early.getTime() + 60_000)),

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import { secondMs } from "../../shared/durations.ts";
+import { type Act, jsonOption, type Terminal } from "./command.ts";
+import { readStatus } from "./status/read.ts";
+import { showStatus } from "./status/show.ts";
+
+const everyMs = 2 * secondMs;
+const clearScreen = "\x1b[H\x1b[2J";
+
+export function statusCommand(act: Act, terminal: Terminal): Command {
+  return new Command("status")
+    .description("show processes, background jobs, deliveries, agents, queues and the disk")
+    .option("--watch", "show it every two seconds, until Ctrl-C; as JSON, one line each", false)
+    .option(...jsonOption)
+    .action(({ watch, json }: { watch: boolean; json: boolean }) =>
+      act(async (services) => {
+        await services.awaitRedis();
+        const isForPeople = terminal.isTerminal && !json;
+        const signal = watch ? terminal.untilInterrupted?.() : undefined;
+        do {
+          const status = await readStatus(services);
+          const shown = isForPeople ? showStatus(status) : JSON.stringify(status, null, watch ? 0 : 2);
+          terminal.write(`${isForPeople && watch ? clearScreen : ""}${shown}\n`);
+          if (signal) await sleep(everyMs, undefined, { signal }).catch(() => {});
+        } while (signal && !signal.aborted);
+        return undefined;
+      }),
+    );
+}

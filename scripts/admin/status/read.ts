@@ -1,0 +1,85 @@
+import { findQueueWithWaitingJobs } from "../../../shared/agents/lease-store.ts";
+import { countConnectedAgents } from "../../../shared/agents/list-store.ts";
+import type { Db } from "../../../shared/db/database.ts";
+import { maxCounted } from "../../../shared/db/list-page.ts";
+import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
+import { hourMs, hourOf } from "../../../shared/durations.ts";
+import { workQueues } from "../../../shared/jobs/define.ts";
+import { listAllPausedQueues, listPlacedQueues, type PlacedQueue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
+
+const maxQueues = 20;
+
+export type Status = Awaited<ReturnType<typeof readStatus>>;
+
+/** The present state of the installation: a few rows of each kind, by indexes. Counts stop at 1,000. */
+export async function readStatus(services: Services) {
+  const { db, clock, processes, jobs } = services;
+  const since = new Date(hourOf(clock.now()).getTime() - hourMs);
+  const waiting = await findWaiting(db, maxCounted);
+  const agents = await countConnectedAgents(db, maxCounted);
+  const backgroundJobs = await Promise.all(
+    workQueues.map(async (queue) => [queue, (await jobs.countStates(queue)) ?? null] as const),
+  );
+  return {
+    at: clock.now(),
+    processes:
+      (await processes.list())?.map(({ startedAt, ...each }) => ({ ...each, started_at: startedAt })) ?? null,
+    background_jobs: Object.fromEntries(backgroundJobs),
+    deliveries: {
+      undecided: waiting.total,
+      oldest_received_at: waiting.receivedAt ?? null,
+    },
+    agents: { connected: [...agents.values()].reduce((sum, count) => sum + count, 0) },
+    queues: await readQueues(db),
+    paused_queues: await readPausedQueues(db),
+    refused: { since, ...(await countRefusals(db, since)) },
+    disk: await readDisk(db),
+  };
+}
+
+/** Queues with waiting jobs. */
+async function readQueues(db: Db) {
+  const ids: string[] = [];
+  for (let id = await findQueueWithWaitingJobs(db, undefined); id && ids.length < maxQueues; ) {
+    ids.push(id);
+    id = await findQueueWithWaitingJobs(db, id);
+  }
+  const counts = await countJobsOfQueues(db, ids, maxCounted);
+  const placed = await listPlacedQueues(db, ids);
+  return ids.map((id) => ({ ...placeOf(placed.get(id)), waiting: 0, running: 0, ...counts.get(id) }));
+}
+
+async function readPausedQueues(db: Db) {
+  const paused = await listAllPausedQueues(db, maxQueues);
+  const placed = await listPlacedQueues(
+    db,
+    paused.map(({ id }) => id),
+  );
+  return paused.map(({ id, dispatchPausedAt, dispatchPausedNote }) => ({
+    ...placeOf(placed.get(id)),
+    paused_at: dispatchPausedAt,
+    note: dispatchPausedNote,
+  }));
+}
+
+async function countRefusals(db: Db, since: Date) {
+  const rows = await listRecentRefusalCounts(db, since, maxCounted);
+  const causes: Record<string, number> = {};
+  for (const { cause, count } of rows) causes[cause] = (causes[cause] ?? 0) + count;
+  return { causes };
+}
+
+/** Free bytes on SQLite only. */
+async function readDisk(db: Db) {
+  const { bytes, logBytes, freeBytes } = await db.measureSize();
+  return { free_bytes: freeBytes ?? null, database_bytes: bytes + (logBytes ?? 0) };
+}
+
+function placeOf(placed: PlacedQueue | undefined) {
+  return (
+    placed && { organization: placed.organization, cluster: placed.cluster.name, queue: placed.queue.key }
+  );
+}

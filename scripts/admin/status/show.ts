@@ -1,0 +1,78 @@
+import { maxCounted } from "../../../shared/db/list-page.ts";
+import { secondMs } from "../../../shared/durations.ts";
+import { showBytes } from "../doctor/bytes.ts";
+import type { Status } from "./read.ts";
+
+/** One screen for people. */
+export function showStatus(status: Status): string {
+  const { at, deliveries, agents, queues, refused, disk } = status;
+  const { undecided, oldest_received_at: oldest } = deliveries;
+  const oldestSeconds = oldest && Math.max(0, Math.round((at.getTime() - oldest.getTime()) / secondMs));
+  const causes = Object.entries(refused.causes);
+  return [
+    `${at.toISOString()}`,
+    ...section("Processes", showProcesses(status)),
+    ...section("Background jobs", showBackgroundJobs(status)),
+    ...section("Deliveries", [
+      undecided === 0
+        ? "None waits to be built"
+        : `${upTo(undecided)} wait to be built, the oldest for ${oldestSeconds} s`,
+      causes.length === 0
+        ? `None refused since ${refused.since.toISOString()}`
+        : `Refused since ${refused.since.toISOString()}: ${causes.map(([cause, count]) => `${cause} ${count}`).join(", ")}`,
+    ]),
+    ...section("Agents", [`${upTo(agents.connected)} connected`]),
+    ...section(
+      "Queues with waiting jobs",
+      queues.map((each) => `${placeOf(each)}: ${upTo(each.waiting)} waiting, ${upTo(each.running)} running`),
+    ),
+    ...section(
+      "Paused queues",
+      status.paused_queues.map(
+        ({ paused_at, note, ...each }) =>
+          `${placeOf(each)} since ${paused_at?.toISOString()}${note ? `: ${note.split("\n")[0]}` : ""}`,
+      ),
+    ),
+    ...section("Disk", [
+      `${showBytes(disk.database_bytes)} of database`,
+      ...(disk.free_bytes === null ? [] : [`${showBytes(disk.free_bytes)} free`]),
+    ]),
+  ].join("\n");
+}
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
+}
+
+function showProcesses({ processes }: Status): string[] {
+  if (!processes) return ["Redis does not answer"];
+  if (processes.length === 0) return ["None reports"];
+  return processes.map(
+    ({ name, host, pid, started_at }) => `${name} on ${host}, process ${pid}, since ${started_at}`,
+  );
+}
+
+function showBackgroundJobs({ background_jobs: queues }: Status): string[] {
+  return Object.entries(queues).map(([queue, states]) => {
+    if (!states) return `${queue}: Redis does not answer`;
+    return `${queue}: ${Object.entries(states)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(", ")}`;
+  });
+}
+
+function placeOf({
+  organization,
+  cluster,
+  queue,
+}: {
+  organization?: string;
+  cluster?: string;
+  queue?: string;
+}): string {
+  return [organization, cluster, queue].join(" / ");
+}
+
+function upTo(count: number): string {
+  return count >= maxCounted ? `${maxCounted.toLocaleString("en")} or more` : String(count);
+}

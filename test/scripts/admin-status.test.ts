@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { after, before, it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
+import { pauseDispatch } from "../../shared/dispatch/pause.ts";
+import { createBuilds, evictPayloads, fanOutDispatchPause } from "../../shared/jobs/contracts.ts";
+import { buildWebhook } from "../helpers/builds.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
+
+describeWithDatabase("what operators see of an installation", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  const run = async (
+    args: string[],
+    more: { isTerminal?: boolean; untilInterrupted?: () => AbortSignal } = {},
+  ) => {
+    let [stdout, stderr] = ["", ""];
+    const { databaseUrl, redisUrl, redisPrefix } = world.config;
+    const code = await runAdmin(args, {
+      env: {
+        SECRET_KEY: secretKey,
+        DATABASE_URL: databaseUrl,
+        REDIS_URL: redisUrl,
+        REDIS_PREFIX: redisPrefix,
+      },
+      stdin: Readable.from([]),
+      write: (text) => (stdout += text),
+      writeError: (text) => (stderr += text),
+      ...more,
+    });
+    return { code, stdout, stderr };
+  };
+  const admin = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code, stderr], [0, ""]);
+    return JSON.parse(stdout);
+  };
+
+  it("shows what waits, runs, is paused and was refused", async () => {
+    const { path, id } = await acme.trigger({ label: "Hook" });
+    await buildWebhook(world, path);
+    const undecided = await post(world.url + path, "{}");
+    await pauseDispatch(world.services, acme.operator, acme.queue, "No power\nat all");
+    const later = world.clock.now().getTime();
+    await world.services.db.transaction((tx) =>
+      tx.insertMany(tx.tables.refusedDeliveries, [
+        {
+          triggerId: id,
+          organizationId: acme.id,
+          hour: new Date(later),
+          cause: "invalid_signature",
+          count: 3,
+        },
+      ]),
+    );
+    world.services.processes.report("ingress");
+    await eventually("the report", async () => (await world.services.processes.list())?.length === 1);
+
+    const status = await admin("status");
+    const { stdout: screen } = await run(["status"], { isTerminal: true });
+    await world.services.processes.close();
+
+    assert.equal(status.processes[0].name, "ingress");
+    assert.deepEqual(Object.keys(status.background_jobs), ["deliveries", "maintenance", "dispatch"]);
+    assert.equal(status.deliveries.undecided, 1);
+    assert.equal(undecided.status, 201);
+    assert.ok(Date.parse(status.deliveries.oldest_received_at) <= later);
+    const place = { organization: "acme", cluster: "Primary", queue: "default" };
+    assert.deepEqual(status.queues, [{ ...place, waiting: 1, running: 0 }]);
+    assert.deepEqual(
+      [status.paused_queues[0].queue, status.paused_queues[0].note],
+      ["default", "No power\nat all"],
+    );
+    assert.deepEqual(status.refused.causes, { invalid_signature: 3 });
+    assert.deepEqual(status.agents, { connected: 0 });
+    assert.equal(status.disk.free_bytes === null, database.dialect === "postgres");
+    assert.ok(status.disk.database_bytes > 0);
+    assert.match(screen, /\n {2}1 wait to be built, the oldest for \d+ s\n/);
+    assert.match(screen, /\n {2}acme \/ Primary \/ default: 1 waiting, 0 running\n/);
+    assert.match(screen, /\n {2}acme \/ Primary \/ default since [^\n]*: No power\n/);
+    assert.match(screen, /invalid_signature 3/);
+  });
+
+  it("repeats it as a line each until it is interrupted", async () => {
+    const interrupted = new AbortController();
+    let lines = 0;
+    const write = () => {
+      if (++lines === 2) interrupted.abort();
+    };
+    const { databaseUrl, redisUrl } = world.config;
+    const code = await runAdmin(["status", "--watch"], {
+      env: { SECRET_KEY: secretKey, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+      stdin: Readable.from([]),
+      write,
+      writeError: (text) => assert.fail(text),
+      untilInterrupted: () => interrupted.signal,
+    });
+
+    assert.deepEqual([code, lines], [0, 2]);
+  });
+
+  it("lists background jobs by name, drops them, and records that", async () => {
+    const { jobs, db } = world.services;
+    const trigger = await acme.trigger({ label: "Other hook" });
+    const { body } = await post(world.url + trigger.path, "{}");
+    await jobs.send(createBuilds, { deliveryIds: [body.id] });
+    await jobs.send(fanOutDispatchPause, { queueId: acme.queue.id });
+    await jobs.send(evictPayloads, {});
+
+    const { jobs: waiting } = await admin("jobs", "list", "--state", "waiting", "--limit", "100");
+    const about = JSON.stringify(waiting.map((job: { about?: unknown }) => job.about));
+    const ofDispatch = waiting.filter((job: { queue: string }) => job.queue === "dispatch");
+    const dropped = await admin("jobs", "drop", "--queue", "dispatch", ofDispatch[0].id);
+    const again = await run(["jobs", "drop", "--queue", "dispatch", ofDispatch[0].id]);
+    const early = await run(["jobs", "retry", "--queue", "maintenance", onlyId(waiting, "evict-payloads")]);
+    const [event] = await listAuditEvents(db, { organizationId: acme.id }, 1);
+
+    assert.match(about, /\{"organization":"acme","pipeline":"web","trigger":"Other hook"\}/);
+    assert.deepEqual(ofDispatch[0].about, [{ organization: "acme", cluster: "Primary", queue: "default" }]);
+    assert.deepEqual(dropped.jobs, [{ id: ofDispatch[0].id, name: "fan-out-dispatch-pause", dropped: true }]);
+    assert.match(again.stderr, /^No background job ".*" found in dispatch\n$/);
+    assert.match(early.stderr, /^The job .* stays as it is: [^\n]*\n$/);
+    assert.deepEqual(
+      [event?.event.action, event?.event.subject, event?.actor],
+      ["dropped the background job of", "default", "Operator"],
+    );
+  });
+
+  it("retries failed background jobs", async () => {
+    const { jobs } = world.services;
+    await jobs.send({ ...evictPayloads, name: "of-another-version" }, {});
+    await world.startWorkers();
+    const [failed] = await eventually("the failure", async () => {
+      const found = await jobs.listJobs("maintenance", "failed", 10);
+      return found?.[0] && found;
+    });
+
+    const listed = await admin("jobs", "list", "--queue", "maintenance");
+    const retried = await admin("jobs", "retry", "--queue", "maintenance", failed?.id ?? "");
+
+    assert.deepEqual([listed.jobs[0].name, listed.jobs[0].about], ["of-another-version", undefined]);
+    assert.match(listed.jobs[0].failure, /no worker knows/);
+    assert.deepEqual(retried.jobs, [{ id: failed?.id, name: "of-another-version", retried: true }]);
+  });
+});
+
+function onlyId(jobs: { id: string; name: string }[], name: string): string {
+  return jobs.find((job) => job.name === name)?.id ?? "";
+}
