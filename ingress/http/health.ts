@@ -1,6 +1,7 @@
 import { defineHandler } from "h3";
 import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { checkDatabase } from "../../shared/db/health.ts";
+import { redisProblems } from "../../shared/redis/health.ts";
 import { findClockDoubt } from "../../shared/runtime/clock-guard.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import type { Installation } from "../installation.ts";
@@ -32,12 +33,13 @@ export function readyz(services: Services, isClosing: () => boolean) {
     }
     const doubt = await findClockDoubt(services.db);
     const underOtherKeys = await countUnderOtherKeys(services);
-    const isWhole = redis === "ok" && !doubt;
+    const messages = [
+      ...(redis === "ok" ? [] : [redisProblems[redis]]),
+      ...(doubt ? [`Nothing is deleted by age: ${doubt}. Check the clock, then run admin clock accept`] : []),
+    ];
     return json(200, {
-      status: isWhole ? "ok" : "degraded",
-      ...(doubt && {
-        message: `Nothing is deleted by age: ${doubt}. Check the clock, then run admin clock accept`,
-      }),
+      status: messages.length === 0 ? "ok" : "degraded",
+      ...(messages.length > 0 && { message: messages.join(". ") }),
       parts: { database, migrations, redis, ...(doubt && { clock: "doubted" }) },
       ...(underOtherKeys > 0 && { sealed_under_other_keys: underOtherKeys }),
     });

@@ -1,18 +1,39 @@
 import type { Redis } from "ioredis";
 import { minuteMs } from "../durations.ts";
-import type { Log } from "../runtime/log.ts";
 import type { RedisKeys } from "./keys.ts";
 
-export type RedisState = "ok" | "unavailable" | "wrong-eviction-policy" | "full" | "read-only";
+export type RedisState =
+  | "ok"
+  | "unavailable"
+  | "wrong-eviction-policy"
+  | "full"
+  | "read-only"
+  | "too-old"
+  | "wrong-mode";
+
+const minVersion = 6.2;
+
+/** For operators: what is wrong, and what to do. */
+export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
+  unavailable: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow when it is back",
+  "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
+  full: "Redis is full: raise its maxmemory",
+  "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",
+  "too-old": `Redis is too old: install ${minVersion} or newer, or Valkey`,
+  "wrong-mode": "REDIS_URL names a node of a Redis Cluster, or a sentinel: name a single Redis",
+};
 
 /** Writes, because a full Redis and a replica answer reads. */
 export async function checkRedis(redis: Redis, keys: RedisKeys): Promise<RedisState> {
   if (redis.status !== "ready") return "unavailable";
   try {
+    const server = await redis.info("server");
+    if (!/redis_mode:standalone/.test(server)) return "wrong-mode";
     await writeCheck(redis, keys);
-    const memory = await redis.info("memory");
     // Eviction would drop jobs and counters.
-    return /maxmemory_policy:noeviction/.test(memory) ? "ok" : "wrong-eviction-policy";
+    if (!/maxmemory_policy:noeviction/.test(await redis.info("memory"))) return "wrong-eviction-policy";
+    const version = Number(/redis_version:(\d+\.\d+)/.exec(server)?.[1]);
+    return version < minVersion ? "too-old" : "ok";
   } catch (error) {
     const { message } = error as Error;
     if (message.startsWith("OOM")) return "full";
@@ -29,8 +50,6 @@ export async function writeCheck(redis: Redis, keys: RedisKeys): Promise<void> {
 export function isReadOnly(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("READONLY");
 }
-
-export const minRedisVersion = 6.2;
 
 export interface RedisFacts {
   /** Major and minor, such as 7.2. */
@@ -58,23 +77,3 @@ export async function describeRedis(redis: Redis): Promise<RedisFacts> {
     failsToWrite: read("rdb_last_bgsave_status") === "err" || read("aof_last_write_status") === "err",
   };
 }
-
-/** Checks on every connection. */
-export function warnOfUnfitRedis(redis: Redis, keys: RedisKeys, log: Log): void {
-  redis.on("ready", async () => {
-    try {
-      const { version } = await describeRedis(redis);
-      if (version < minRedisVersion) log.error({ version }, `Redis ${minRedisVersion} or newer is needed`);
-      const problem = redisProblems[await checkRedis(redis, keys)];
-      if (problem) log.error(problem);
-    } catch (error) {
-      log.warn({ err: error }, "Redis could not be asked for its version and policy");
-    }
-  });
-}
-
-export const redisProblems: Partial<Record<RedisState, string>> = {
-  "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
-  full: "Redis is full: raise its maxmemory",
-  "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",
-};

@@ -10,6 +10,8 @@ export function redisKeys(prefix: string) {
     processes: `${prefix}:processes`,
     /** Written to see that Redis takes writes. */
     check: `${prefix}:check`,
+    /** Never expires: when it is gone, Redis has lost its data. */
+    mark: `${prefix}:mark`,
     events: `${prefix}:events`,
     /** BullMQ's prefix. */
     jobs: `${prefix}:jobs`,

@@ -8,19 +8,14 @@ import { type JobSender, openJobSender } from "../jobs/sender.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
 import { createEvents, type Events } from "../redis/events.ts";
-import {
-  checkRedis,
-  describeRedis,
-  type RedisFacts,
-  type RedisState,
-  warnOfUnfitRedis,
-} from "../redis/health.ts";
+import { checkRedis, describeRedis, type RedisFacts, type RedisState } from "../redis/health.ts";
 import { redisKeys } from "../redis/keys.ts";
 import { memoryRateLimiter } from "../redis/memory-rate-limiter.ts";
 import { createPacing, type Pacing } from "../redis/pacing.ts";
 import { createProcesses, type Processes } from "../redis/processes.ts";
 import { createRateLimiter, type RateLimiter } from "../redis/rate-limiter.ts";
 import { createUsage, type Usage } from "../redis/usage.ts";
+import { watchRedis } from "../redis/watch.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
@@ -43,8 +38,7 @@ export interface Services {
   passwords: Passwords;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
-  /** Undefined while Redis is away. */
-  describeRedis: () => Promise<RedisFacts | undefined>;
+import { checkRedis, describeRedis, type RedisFacts, type RedisState } from "../redis/health.ts";
   /** Returns the time of Redis' machine. Undefined while Redis is away. */
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
@@ -72,6 +66,7 @@ export function openServices(options: {
   const metrics = createMetrics({
     process: config.processName ?? options.process ?? "unnamed",
     isRedisAway: () => breaker.isOpen(),
+    redisState: () => redisState(),
   });
   const keys = redisKeys(config.redisPrefix);
 
@@ -92,8 +87,9 @@ export function openServices(options: {
 
   const redis = connectFast(config.redisUrl);
   redis.on("close", () => metrics.connectionsLost.inc({ server: "redis" }));
-  warnOfUnfitRedis(redis, keys, log);
+  const watch = watchRedis({ redis, keys, log, onDataLost: () => metrics.redisDataLost.inc() });
   const breaker = createBreaker({ redis, keys, log, onOpen: () => metrics.redisOutages.inc() });
+  const redisState = () => (watch.state() === "ok" && breaker.isOpen() ? "unavailable" : watch.state());
   const rateLimiter = createRateLimiter({
     redis,
     keys,
@@ -124,9 +120,11 @@ export function openServices(options: {
     cipher: openCipher(config),
     checkRedis: () => checkRedis(redis, keys),
     describeRedis: () => breaker.attempt(() => describeRedis(redis)),
+    redisState,
     readRedisClock: () => breaker.attempt(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
+      watch.close();
       await usage.close();
       await processes.close();
       events.close();

@@ -8,7 +8,9 @@ import { eventually, get, post, request } from "../helpers/http.ts";
 import { startLoad } from "../helpers/load.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
+import { visitor } from "../helpers/visitor.ts";
 import { startWorld, type World } from "../helpers/world.ts";
+import { readMetric } from "../runtime/metrics/read.ts";
 
 describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
   let redis: Awaited<ReturnType<typeof startRedis>>;
@@ -83,6 +85,41 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
     assert.match(metric, /signalbox_limits_from_memory_total\{.+\} \d\d/);
   });
 
+  it("says on pages and in the log that it is away, and that it is back", async () => {
+    const ada = visitor(world.url);
+    await ada.signIn(acme.user.email);
+    const outage = "Redis is away. Webhooks are stored";
+    const isSaid = async () => (await ada.get("/")).text.includes(outage);
+    const isLogged = (text: string) => world.logged.some((line) => line.includes(text));
+    await eventually("pages without an outage", async () => !(await isSaid()));
+    world.logged.length = 0;
+
+    await redis.stop();
+    await eventually("the outage on pages", isSaid);
+    const { body } = await request(`${world.url}/readyz`);
+    const signedOut = await request(`${world.url}/sign-in`);
+    await redis.start();
+
+    assert.match(body.message, /Redis cannot be reached: start it, or check REDIS_URL/);
+    assert.ok(!signedOut.text.includes(outage));
+    await eventually("the first log line", async () => isLogged("Redis cannot be reached"));
+    await eventually("the log line", async () => isLogged("Redis is well again"));
+    await eventually("pages without an outage", async () => !(await isSaid()));
+  });
+
+  it("notices that Redis has lost its data", async () => {
+    const lost = () => readMetric(world.services, "redis_data_lost_total");
+    const before = (await lost()) ?? 0;
+    await eventually("the loss", async () => {
+      await redis.command("flushall");
+      await sleep(500);
+      return ((await lost()) ?? 0) >= before + 2; // an earlier restart may be one
+    });
+    await eventually("the log line", async () =>
+      world.logged.some((line) => line.includes("Redis has lost its data")),
+    );
+  });
+
   it("answers API requests", async () => {
     const token = await acme.token("read_builds");
     await redis.stop();
@@ -118,6 +155,11 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
     });
     const another = await world.another();
     await request(`${another.url}/healthz`);
+    // A process that has looked before says so, too.
+    await eventually(
+      "the changed state",
+      async () => world.services.redisState() === "wrong-eviction-policy",
+    );
     await redis.command("config", "set", "maxmemory-policy", "noeviction");
 
     assert.deepEqual([body.status, body.parts.redis], ["degraded", "wrong-eviction-policy"]);

@@ -26,6 +26,7 @@ interface PageProps {
   script?: Script | Script[];
   visitor?: Visitor;
   notice?: string | null;
+  outage?: string | undefined;
 }
 
 /** A whole HTML document. */
@@ -34,7 +35,7 @@ export function renderPage(props: PageProps): string {
 }
 
 function Layout(props: PageProps) {
-  const { title, content, within, trail = [], events, script, visitor, notice = null } = props;
+  const { title, content, within, trail = [], events, script, visitor, notice = null, outage } = props;
   const text = noticeText(notice);
   return (
     <html lang="en">
@@ -65,6 +66,11 @@ function Layout(props: PageProps) {
         {within && <OrganizationBar {...within} role={props.role} memberships={props.memberships} />}
         <Trail crumbs={trail} />
         <main id="main" tabIndex={-1}>
+          {outage && (
+            <p class="warning" role="status">
+              {outage}
+            </p>
+          )}
           {text && (
             <p class="notice" role="status">
               {text}

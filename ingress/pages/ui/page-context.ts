@@ -12,6 +12,8 @@ export interface PageContext {
   membership?: { organization: Organization; role: Role };
   /** Of the visitor, for the switch. Set with `membership`. */
   memberships?: Awaited<ReturnType<typeof listMemberships>>;
+  /** A sentence for people who are signed in, while a part is away. */
+  outage?: string | undefined;
   /** The pages above this one. */
   trail?: Crumb[];
 }
@@ -21,6 +23,19 @@ export interface Crumb {
   path: string;
   /** A list says nothing about a page, so titles leave it out. */
   isList?: boolean;
+}
+
+/** Undefined while Redis is well. */
+export function outageOf({ redisState }: Services): string | undefined {
+  switch (redisState()) {
+    case "ok":
+      return undefined;
+    case "wrong-eviction-policy":
+    case "too-old":
+      return "Redis is set up wrongly, and builds may be late. Whoever operates this installation finds the reason in its log.";
+    default:
+      return "Redis is away. Webhooks are stored, and their builds start when it is back.";
+  }
 }
 
 /** The context of this request. */

@@ -14,7 +14,7 @@ import { loopTurn } from "../../http/loop-turn.ts";
 import { wideNetworkOf } from "../../http/network.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Script, type Section } from "./layout.tsx";
-import { pageContextOf, trailAbove } from "./page-context.ts";
+import { outageOf, pageContextOf, trailAbove } from "./page-context.ts";
 
 export interface PageContent {
   title: string;
@@ -123,7 +123,7 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<PageC
 async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
   await loopTurn(wideNetworkOf(clientIp(event)));
   const visitor = await findVisitor(services, event);
-  pageContextOf(event).visitor = visitor;
+  Object.assign(pageContextOf(event), { visitor, outage: visitor.user && outageOf(services) });
   return visitor;
 }
 
@@ -161,7 +161,7 @@ function render(event: H3Event, visitor: Visitor, result: PageContent | HTTPResp
   const { status = 200, ...content } = result;
   setPageHeaders(event, content);
   const notice = event.url.searchParams.get("notice");
-  const { membership, memberships = [] } = pageContextOf(event);
-  const context = { role: membership?.role, memberships, trail: trailAbove(event, content.title) };
+  const { membership, memberships = [], outage } = pageContextOf(event);
+  const context = { role: membership?.role, memberships, outage, trail: trailAbove(event, content.title) };
   return html(status, renderPage({ ...content, ...context, visitor, notice }));
 }

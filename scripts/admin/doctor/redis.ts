@@ -1,4 +1,4 @@
-import { minRedisVersion, redisProblems } from "../../../shared/redis/health.ts";
+import { redisProblems } from "../../../shared/redis/health.ts";
 import { findClockDifference, findClockDoubt } from "../../../shared/runtime/clock-guard.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { showBytes } from "./bytes.ts";
@@ -14,16 +14,12 @@ export async function checkRedisParts(services: Services): Promise<Finding[]> {
     return [problem(check, "It cannot be reached", fix)];
   }
   const { version, usedBytes, maxBytes } = facts;
-  const [found, fix] = redisProblems[state]?.split(": ") ?? [];
+  const [found, fix] = state === "ok" ? [] : redisProblems[state].split(": ");
   const findings = [
     found && fix
       ? problem(check, found, fix)
       : ok(check, `${version}, can be written, evicts nothing; ${showBytes(usedBytes)} in use`),
   ];
-  if (version < minRedisVersion)
-    findings.push(
-      problem(check, `It is version ${version}`, `Install ${minRedisVersion} or newer, or Valkey`),
-    );
   if (maxBytes > 0 && usedBytes > maxBytes * 0.8)
     findings.push(
       warning(check, `${showBytes(usedBytes)} of ${showBytes(maxBytes)} are in use`, "Raise its maxmemory"),

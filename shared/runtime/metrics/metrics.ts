@@ -14,8 +14,15 @@ const lockSeconds = [0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** @param options.process a label of every metric; options.isRedisAway waits for nothing */
-export function createMetrics(options: { process: string; isRedisAway: () => boolean }) {
+export interface MetricsOptions {
+  /** A label of every metric. */
+  process: string;
+  /** Both wait for nothing. */
+  isRedisAway: () => boolean;
+  redisState: () => string;
+}
+
+export function createMetrics(options: MetricsOptions) {
   const registry = new Registry();
   registry.setDefaultLabels({ process: options.process, version });
   return {
@@ -25,7 +32,7 @@ export function createMetrics(options: { process: string; isRedisAway: () => boo
     ...createDeliveryMetrics(registry),
     ...createRequestMetrics(registry),
     ...createWorkMetrics(registry),
-    ...createStorageMetrics(registry, options.isRedisAway),
+    ...createStorageMetrics(registry, options),
   };
 }
 
@@ -133,7 +140,7 @@ function createWorkMetrics(registry: Registry) {
   };
 }
 
-function createStorageMetrics(registry: Registry, isRedisAway: () => boolean) {
+function createStorageMetrics(registry: Registry, { isRedisAway, redisState }: MetricsOptions) {
   const registers = [registry];
   new Gauge({
     name: "signalbox_redis_away",
@@ -141,6 +148,16 @@ function createStorageMetrics(registry: Registry, isRedisAway: () => boolean) {
     registers,
     collect() {
       this.set(isRedisAway() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "signalbox_redis_state",
+    help: "1 for the state of Redis as this process saw it last",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      this.reset();
+      this.set({ state: redisState() }, 1);
     },
   });
   const databaseWritable = new Gauge({
@@ -154,6 +171,11 @@ function createStorageMetrics(registry: Registry, isRedisAway: () => boolean) {
     redisOutages: new Counter({
       name: "signalbox_redis_outages_total",
       help: "Times that Redis did not answer a command, and the breaker opened",
+      registers,
+    }),
+    redisDataLost: new Counter({
+      name: "signalbox_redis_data_lost_total",
+      help: "Times that the keys in Redis were gone; background jobs are sent again",
       registers,
     }),
     limitsFromMemory: new Counter({

@@ -30,6 +30,7 @@ describeWithDatabase("GET /healthz and /readyz", (database) => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       status: "degraded",
+      message: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow when it is back",
       parts: { database: "ok", migrations: "ok", redis: "unavailable" },
     });
     await world.close();

@@ -68,7 +68,7 @@ describe("the page about production", () => {
       .join("\n");
     const options = matches(page, /admin -- [^`\n]*?(--[a-z-]+)/g);
     const metrics = new Set(
-      createMetrics({ process: "test", isRedisAway: () => false })
+      createMetrics({ process: "test", isRedisAway: () => false, redisState: () => "ok" })
         .registry.getMetricsAsArray()
         .map(({ name }) => name),
     );

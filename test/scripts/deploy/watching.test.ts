@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { allFaults } from "../../scripts/prove/faults/table.ts";
-import { createMetrics } from "../../shared/runtime/metrics/metrics.ts";
+import { allFaults } from "../../../scripts/prove/faults/table.ts";
+import { createMetrics } from "../../../shared/runtime/metrics/metrics.ts";
 
 interface Alert {
   alert: string;
@@ -40,7 +40,7 @@ describe("the files for deployment", () => {
   let metrics: ReturnType<typeof createMetrics>;
 
   before(() => {
-    metrics = createMetrics({ process: "test", isRedisAway: () => false });
+    metrics = createMetrics({ process: "test", isRedisAway: () => false, redisState: () => "ok" });
     metrics.collectProcess();
     for (const metric of metrics.registry.getMetricsAsArray() as unknown as {
       name: string;

@@ -1,0 +1,62 @@
+import type { Redis } from "ioredis";
+import { secondMs } from "../durations.ts";
+import type { Log } from "../runtime/log.ts";
+import { checkRedis, type RedisState, redisProblems } from "./health.ts";
+import type { RedisKeys } from "./keys.ts";
+
+export interface RedisWatch {
+  /** As it was seen last: at each connection, at its end, and every 10 seconds. */
+  state(): RedisState;
+  close(): void;
+}
+
+const checkEveryMs = 10 * secondMs;
+/** A process need not find Redis at once. */
+const firstCheckMs = 2 * secondMs;
+
+/** Logs each change of the state of Redis. @param options.onDataLost called when its keys are gone */
+export function watchRedis(options: {
+  redis: Redis;
+  keys: RedisKeys;
+  log: Log;
+  onDataLost: () => void;
+}): RedisWatch {
+  const { redis, keys, log, onDataLost } = options;
+  let state: RedisState = "ok";
+  let isMarked = false;
+  let isClosed = false;
+
+  const change = (next: RedisState) => {
+    if (isClosed || next === state) return;
+    state = next;
+    if (next === "ok") log.info("Redis is well again");
+    else log.error({ state: next }, redisProblems[next]);
+  };
+  /** A mark that is gone shows a flush, or a restart without its data. */
+  const lookForMark = async () => {
+    const found = await redis.set(keys.mark, "1", "GET");
+    if (isMarked && found === null && !isClosed) {
+      onDataLost();
+      log.error("Redis has lost its data: background jobs are sent again");
+    }
+    isMarked = true;
+  };
+  const check = async () => {
+    const next = await checkRedis(redis, keys);
+    change(next);
+    if (next === "ok") await lookForMark().catch(() => {}); // the next check sees it
+  };
+
+  redis.on("ready", check);
+  redis.on("close", () => change("unavailable"));
+  const first = setTimeout(check, firstCheckMs).unref();
+  const timer = setInterval(check, checkEveryMs).unref();
+  return {
+    state: () => state,
+    close() {
+      isClosed = true;
+      clearTimeout(first);
+      clearInterval(timer);
+    },
+  };
+}
