@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { secondMs } from "../durations.ts";
+import { sentinelOptions } from "./address.ts";
 import { isReadOnly } from "./health.ts";
 
 /** A frozen Redis would block callers for ever. */
@@ -47,8 +48,14 @@ function connect(url: string, options: RedisOptions): Redis {
     keepAlive: keepAliveMs,
     retryStrategy: reconnectDelayMs,
   };
-  const redis = url.includes("://") ? new Redis(url, all) : new Redis({ ...all, path: url });
+  const redis = openRedis(url, all);
   // Silences ioredis, which prints failed reconnects. The breaker logs outages.
   redis.on("error", () => {});
   return redis;
+}
+
+function openRedis(url: string, options: RedisOptions): Redis {
+  const bySentinels = sentinelOptions(url);
+  if (bySentinels) return new Redis({ ...options, ...bySentinels });
+  return url.includes("://") ? new Redis(url, options) : new Redis({ ...options, path: url });
 }

@@ -20,7 +20,8 @@ export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
   full: "Redis is full: raise its maxmemory",
   "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",
   "too-old": `Redis is too old: install ${minVersion} or newer, or Valkey`,
-  "wrong-mode": "REDIS_URL names a node of a Redis Cluster, or a sentinel: name a single Redis",
+  "wrong-mode":
+    "REDIS_URL names a node of a Redis Cluster, or a sentinel: name a single Redis, or the sentinels as redis+sentinel://…",
 };
 
 /** Writes, because a full Redis and a replica answer reads. */

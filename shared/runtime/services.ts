@@ -38,7 +38,10 @@ export interface Services {
   passwords: Passwords;
   metrics: Metrics;
   checkRedis: () => Promise<RedisState>;
-import { checkRedis, describeRedis, type RedisFacts, type RedisState } from "../redis/health.ts";
+  /** Undefined while Redis is away. */
+  describeRedis: () => Promise<RedisFacts | undefined>;
+  /** As it was seen last. Asks nothing. */
+  redisState: () => RedisState;
   /** Returns the time of Redis' machine. Undefined while Redis is away. */
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { z } from "zod";
 import { readSecretKey } from "../../crypto/secret-key.ts";
 import { secondMs } from "../../durations.ts";
+import { findRedisAddressProblem } from "../../redis/address.ts";
 import { privateRedisSocket } from "../private-redis.ts";
 import {
   address,
@@ -80,9 +81,12 @@ const storage = {
     "REDIS_URL",
     z
       .string()
-      .regex(/^(rediss?:\/\/.+|\/.+|[^:]+\.sock)$/, "must be redis://…, rediss://… or the path of a socket")
+      .superRefine((url, context) => {
+        const message = findRedisAddressProblem(url);
+        if (message) context.addIssue({ code: "custom", message });
+      })
       .optional(),
-    `Redis or Valkey. Default: the private one of \`npm start\` (\`${privateRedisSocket}\`), else port 6379`,
+    `Redis or Valkey: \`redis://…\`, \`rediss://…\`, the path of a socket, or sentinels: \`redis+sentinel://user:password@host:port,host:port/master-name/database\`, with \`?sentinel_username=…&sentinel_password=…\` if these have a password too, and \`rediss+sentinel://\` for TLS. Default: the private one of \`npm start\` (\`${privateRedisSocket}\`), else port 6379`,
     (given) => given ?? (existsSync(privateRedisSocket) ? privateRedisSocket : "redis://127.0.0.1:6379"),
   ),
   redisPrefix: setting(
