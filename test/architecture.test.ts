@@ -134,6 +134,8 @@ describe("the import rules", () => {
     [["bullmq"], /^(shared\/jobs\/|workers\/run\.ts$|scripts\/bench\/)/],
     [["h3", "srvx"], /^(ingress\/|scripts\/bench\/)/],
     [["preact", "preact-render-to-string"], /^ingress\/(pages\/|docs\/page\.tsx$)/],
+    // Loaded only if traces are on.
+    [["@opentelemetry"], /^shared\/runtime\/tracing\/otlp\.ts$/],
     [["drizzle-kit"], /^shared\/db\/[a-z]+\.config\.ts$/],
   ] as const) {
     it(`keep ${packages.join(", ")} in place`, () => {

@@ -80,6 +80,7 @@ export async function acceptJob(
   });
   const { scheduledAt } = accepted.job;
   if (isFirst && scheduledAt) services.metrics.jobWaitSeconds.observe(secondsBetween(scheduledAt, now));
+  traceJob(services, "job offered", accepted);
   report(services, accepted.build, [accepted.job]);
   return accepted;
 }
@@ -192,6 +193,31 @@ export async function finishJob(
     return { build, changed: await endAttempt(tx, build, job, { ending: endingOf(job, result), now }) };
   });
   report(services, build, changed);
+  const [ended] = changed;
+  if (ended) traceJob(services, "job finished", { build, job: ended });
+}
+
+/** Repeated accepts have the same ids. Builds without a delivery have traces of their own. */
+function traceJob(
+  { tracing }: Services,
+  name: "job offered" | "job finished",
+  { build, job }: { build: Build; job: Job },
+): void {
+  const subject = `${job.id} ${job.attempt}`;
+  const isOffer = name === "job offered";
+  const start = isOffer ? job.scheduledAt : job.acceptedAt;
+  const end = isOffer ? job.acceptedAt : job.finishedAt;
+  const attributes = { job: job.id, attempt: job.attempt, state: job.state };
+  const ofBuild = { name: "build", subject: build.id } as const;
+  const isOfDelivery = build.deliveryId !== null && build.rebuild === 0; // others have no such span
+  const above = isOffer ? isOfDelivery && ofBuild : ({ name: "job offered", subject } as const);
+  if (start && end)
+    tracing?.record({
+      ...{ name, traceId: build.deliveryId ?? build.id, subject, ...(above && { parent: above }) },
+      start,
+      end,
+      attributes,
+    });
 }
 
 /** Call after the commit that changed these jobs. */

@@ -20,6 +20,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { openTracing, type Tracing } from "./tracing/tracing.ts";
 
 export interface Services {
   config: Config;
@@ -37,6 +38,8 @@ export interface Services {
   cipher: Cipher;
   passwords: Passwords;
   metrics: Metrics;
+  /** Undefined: off. */
+  tracing: Tracing | undefined;
   checkRedis: () => Promise<RedisState>;
   /** Undefined while Redis is away. */
   describeRedis: () => Promise<RedisFacts | undefined>;
@@ -66,8 +69,12 @@ export function openServices(options: {
   process?: string;
 }): Services {
   const { config, log, clock = systemClock } = options;
+  const process = config.processName ?? options.process ?? "unnamed";
+  const tracing = config.otlpEndpoint
+    ? openTracing({ endpoint: config.otlpEndpoint, process }, log)
+    : undefined;
   const metrics = createMetrics({
-    process: config.processName ?? options.process ?? "unnamed",
+    process,
     isRedisAway: () => breaker.isOpen(),
     redisState: () => redisState(),
   });
@@ -119,6 +126,7 @@ export function openServices(options: {
     processes,
     jobs,
     metrics,
+    tracing,
     passwords: createPasswords(),
     cipher: openCipher(config),
     checkRedis: () => checkRedis(redis, keys),
@@ -133,6 +141,7 @@ export function openServices(options: {
       events.close();
       // A work queue never closes while Redis is frozen.
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
+      await Promise.race([tracing?.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
       await db.close();
       if (hotDb !== db) await hotDb.close();

@@ -1,12 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { version } from "../version.ts";
 import { createInstallationMetrics } from "./installation.ts";
 
 // METRICS.md lists them all. Labels come from small sets: never ids, tokens or raw paths.
-
-const packageFile = join(import.meta.dirname, "../../../package.json");
-const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const delaySeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];

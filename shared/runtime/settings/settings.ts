@@ -149,6 +149,14 @@ const names = {
     z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
     "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
   ),
+  otlpEndpoint: setting(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    z
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+      .transform((url) => url.replace(/\/+$/, ""))
+      .optional(),
+    "Address that takes OpenTelemetry traces by OTLP over HTTP, such as `http://localhost:4318`: a trace for each delivery, whose id is that of the delivery. `OTEL_EXPORTER_OTLP_HEADERS` works too. Off unless set",
+  ),
 };
 
 const requests = {

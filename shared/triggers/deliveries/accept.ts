@@ -52,7 +52,7 @@ export async function storeArrivals(
   services: Services,
   arrivals: Arrival[],
 ): Promise<{ acceptances: Acceptance[]; enqueued: Promise<void> }> {
-  const { db, clock, metrics } = services;
+  const { db, clock, metrics, tracing } = services;
   const now = clock.now();
   const ids = newIds(now, arrivals.length);
   const acceptances = await commitOrLookUp(
@@ -63,6 +63,11 @@ export async function storeArrivals(
 
   const deliveryIds = acceptances.flatMap((each) => (each.outcome === "accepted" ? each.id : []));
   metrics.deliveriesAccepted.inc(deliveryIds.length);
+  if (tracing) {
+    const end = clock.now();
+    for (const traceId of deliveryIds)
+      tracing.record({ name: "accept", traceId, start: now, end, attributes: {} });
+  }
   return { acceptances, enqueued: sendCreateBuilds(services, deliveryIds) };
 }
 

@@ -128,7 +128,8 @@ async function buildDeliveries(
         events.publish(decided.changed);
         for (const [status, count] of Object.entries(decided.counts))
           metrics.deliveriesDecided.inc({ status }, count);
-        for (const seconds of decided.delays) metrics.deliveryToBuildSeconds.observe(seconds);
+        for (const { delaySeconds } of decided.built) metrics.deliveryToBuildSeconds.observe(delaySeconds);
+        traceDecided(services, decided);
       }
       backlog.add(waiting);
       return group.map(() => undefined);
@@ -168,7 +169,7 @@ async function decideAndBuild(
   results: Map<string, FilterResult>,
 ) {
   const deliveries = await decideIfWaiting(tx, { ids });
-  if (deliveries.length === 0) return { counts: {}, delays: [], changed: [] };
+  if (deliveries.length === 0) return { counts: {}, built: [], outcomes: [], changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
 
   const triggerIds = [...new Set(deliveries.map(({ triggerId }) => triggerId))];
@@ -194,10 +195,33 @@ async function decideAndBuild(
       not_run: countOf(outcomes, "not_run"),
       failed: countOf(outcomes, "failed"),
     },
-    /** From acceptance to build, in seconds. */
-    delays: builds.map(({ deliveryId, createdAt }) => secondsBetween(timeOfId(deliveryId ?? ""), createdAt)),
+    built: builds.map(({ id, number, deliveryId, createdAt }) => ({
+      ...{ id, number, createdAt },
+      deliveryId: deliveryId ?? "",
+      delaySeconds: secondsBetween(timeOfId(deliveryId ?? ""), createdAt),
+    })),
+    outcomes,
     changed: [...changed, ...topics],
   };
+}
+
+type Decided = Awaited<ReturnType<typeof decideAndBuild>>;
+
+function traceDecided({ clock, tracing }: Services, { built, outcomes }: Decided): void {
+  if (!tracing) return;
+  const end = clock.now();
+  const parent = { name: "accept" } as const;
+  const decide = (id: string, decidedAt: Date, attributes: Record<string, string>) =>
+    tracing.record({ name: "decide", traceId: id, parent, start: timeOfId(id), end: decidedAt, attributes });
+
+  for (const { id, status, reason } of outcomes) decide(id, end, { status, reason: reason ?? "" });
+  for (const { id, number, deliveryId, createdAt } of built) {
+    decide(deliveryId, createdAt, { status: "build_created" });
+    tracing.record({
+      ...{ name: "build", traceId: deliveryId, subject: id, parent: { name: "decide" } },
+      ...{ start: createdAt, end, attributes: { build: id, number } },
+    });
+  }
 }
 
 /** Returns undefined to build. @throws StaleFilterResult */

@@ -1,0 +1,38 @@
+import type { Log } from "../log.ts";
+
+/** A part of the way of a delivery. */
+export interface SpanOfDelivery {
+  name: "accept" | "decide" | "build" | "job offered" | "job finished";
+  /** The delivery; of a build without one, the build. Its id is the trace's, so that no process needs to pass it on. */
+  traceId: string;
+  /** Distinguishes spans of one name in a trace. */
+  subject?: string;
+  parent?: Pick<SpanOfDelivery, "name" | "subject">;
+  start: Date;
+  end: Date;
+  attributes: Record<string, string | number>;
+}
+
+export interface Tracing {
+  /** Does not wait, and never throws. */
+  record(span: SpanOfDelivery): void;
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
+export interface TracingOptions {
+  endpoint: string;
+  /** Its name. */
+  process: string;
+}
+
+/** Sends traces by OTLP. Without it, none of OpenTelemetry is loaded. */
+export function openTracing(options: TracingOptions, log: Log): Tracing {
+  const loading = import("./otlp.ts").then(({ openOtlp }) => openOtlp(options));
+  loading.catch((error) => log.error({ err: error }, "traces cannot be sent"));
+  const whenLoaded = (use: (otlp: Tracing) => unknown) => loading.then(use).catch(() => {});
+  return {
+    record: (span) => void whenLoaded((otlp) => otlp.record(span)),
+    close: async () => void (await whenLoaded((otlp) => otlp.close())),
+  };
+}
