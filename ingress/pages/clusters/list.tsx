@@ -6,9 +6,12 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
+import { State } from "../ui/tables.tsx";
 import { type ClusterDraft, ClusterFields } from "./form.tsx";
-import { clusterPath, loadClusters } from "./load.ts";
+import { type ClusterList, clusterPath, loadClusters } from "./load.ts";
 import { clusterTitle } from "./title.ts";
+
+const maxNamedQueues = 3;
 
 interface Refused {
   draft: ClusterDraft;
@@ -27,7 +30,8 @@ export async function showClusters(
   refused?: Refused,
 ): Promise<PageContent> {
   const { organization, role } = request;
-  const list = await loadClusters(services, request);
+  const loaded = await loadClusters(services, request);
+  const { list } = loaded;
   return {
     title: "Clusters",
     status: refused ? 422 : 200,
@@ -43,7 +47,7 @@ export async function showClusters(
         ) : (
           <ul class="entries">
             {list.rows.map((cluster) => (
-              <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} />
+              <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} {...loaded} />
             ))}
           </ul>
         )}
@@ -54,8 +58,16 @@ export async function showClusters(
   };
 }
 
-function Entry({ cluster, path }: { cluster: Cluster; path: string }) {
-  const { description, queueCount } = cluster;
+function Entry({
+  cluster,
+  path,
+  paused,
+  waiting: waitingOf,
+}: { cluster: Cluster; path: string } & ClusterList) {
+  const { id, description, queueCount } = cluster;
+  const keys = paused.get(id) ?? [];
+  const { waiting = 0, isAll = true } = waitingOf.get(id) ?? {};
+  const jobs = `${waiting.toLocaleString("en")}${isAll ? "" : " or more"}`;
   return (
     <li class="entry">
       <div>
@@ -63,7 +75,16 @@ function Entry({ cluster, path }: { cluster: Cluster; path: string }) {
           <a href={path}>{clusterTitle(cluster)}</a>
         </h2>
         {description && <p>{description}</p>}
-        <p class="quiet">{queueCount === 1 ? "1 queue" : `${queueCount} queues`}</p>
+        <p class="quiet">
+          {queueCount === 1 ? "1 queue" : `${queueCount} queues`}
+          {waiting > 0 && ` · ${jobs} ${waiting === 1 ? "job waits" : "jobs wait"}`}
+        </p>
+        {keys.length > 0 && (
+          <p>
+            <State state="paused" /> {keys.slice(0, maxNamedQueues).join(", ")}
+            {keys.length > maxNamedQueues && ` and ${keys.length - maxNamedQueues} more`}
+          </p>
+        )}
       </div>
     </li>
   );

@@ -2,6 +2,7 @@ import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listAgentTokens } from "../../../shared/agents/token-store.ts";
 import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
+import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { listQueueIds, listQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
@@ -13,6 +14,9 @@ import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 
 const perPage = 30;
+const maxPausedQueues = 200;
+/** A page has up to 30 clusters with 50 queues each. */
+const maxCountedOfQueue = 100;
 const maxAuditEntries = 20;
 const maxAuditedQueues = 200;
 
@@ -37,9 +41,19 @@ export function clusterPath(
   return pathTo(pattern, { org: organization.slug, cluster: id });
 }
 
-/** One page of clusters. */
+export type ClusterList = Awaited<ReturnType<typeof loadClusters>>;
+
+/** One page of clusters, with the keys of paused queues and how many jobs wait. */
 export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
-  return readWithin(readPageOf(event, perPage), (page) => listClustersPage(db, organization.id, page));
+  const list = await readWithin(readPageOf(event, perPage), (page) =>
+    listClustersPage(db, organization.id, page),
+  );
+  const ids = list.rows.map(({ id }) => id);
+  return {
+    list,
+    paused: await listPausedKeys(db, ids, maxPausedQueues),
+    waiting: await countWaitingOfClusters(db, ids, maxCountedOfQueue),
+  };
 }
 
 /** @throws Refusal 404 */

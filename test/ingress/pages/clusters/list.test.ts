@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createCluster } from "../../../../shared/clusters/clusters.ts";
+import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+
+describeWithDatabase("the list of clusters", (database) => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+  });
+  after(() => pages.close());
+
+  const entries = async () => {
+    const bob = await pages.visitor(pages.bob);
+    const { text } = await bob.get("/organizations/acme/clusters");
+    const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    return text.split('<li class="entry">').slice(1).map(words);
+  };
+
+  it("says how many jobs wait in each", async () => {
+    const { services, actor, acme } = pages;
+    await createCluster(services, actor, { name: "Idle" });
+    assert.doesNotMatch((await entries()).join(), /wait/);
+
+    await createBuildByHand(services, actor, acme.pipeline, { source: "ui" });
+    assert.match((await entries())[0] ?? "", /1 job waits/);
+    await createBuildByHand(services, actor, acme.pipeline, { source: "ui" });
+
+    const [primary = "", idle = ""] = await entries();
+    await createPipeline(services, actor, {
+      clusterId: acme.cluster.id,
+      name: "Wide",
+      steps: [{ command: "make", parallelism: 100 }],
+    }).then((wide) => createBuildByHand(services, actor, wide, { source: "ui" }));
+    assert.match((await entries())[0] ?? "", /100 or more jobs wait/);
+    assert.match(primary, /Primary \d+ queues? · 2 jobs wait/);
+    assert.doesNotMatch(idle, /wait/);
+  });
+
+  it("names the paused queues of each, three at most", async () => {
+    const { services, actor } = pages;
+    const cluster = await createCluster(services, actor, { name: "Paused" });
+    for (const key of ["one", "two", "three", "four", "gone", "runs"]) {
+      const queue = await createQueue(services, actor, cluster, { key });
+      if (key !== "runs") await pauseDispatch(services, actor, queue, null);
+      if (key === "gone") await deleteQueue(services, actor, queue);
+    }
+
+    const all = await entries();
+
+    assert.match(all.at(-1) ?? "", /Paused 5 queues paused one, two, three and 1 more/);
+    assert.doesNotMatch(all[0] ?? "", /paused/);
+  });
+});
