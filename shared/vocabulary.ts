@@ -41,13 +41,16 @@ export const agentStates = ["registered", "connected", "lost", "disconnected"] a
 export type AgentState = (typeof agentStates)[number];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
-/** Counts of what happened in a minute or an hour. Deliveries count in the minute in which they came. */
+/** What happened in a minute or an hour, or the highest number in it. Deliveries count in the minute in which they came. */
 export type FigureName =
   | "deliveries_built"
   | "deliveries_filtered"
   | "deliveries_failed"
   /** Ten minutes after they came. */
-  | "deliveries_undecided";
+  | "deliveries_undecided"
+  | "jobs_waiting"
+  | "jobs_running"
+  | "agents_connected";
 /** Encoding of stored payload bytes. */
 export type PayloadCodec = "identity" | "deflate";
 /** The reason why a delivery was not accepted. */

@@ -4,18 +4,19 @@ import { purgeSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { purgeAgents } from "../shared/agents/lost.ts";
 import { purgeBuilds } from "../shared/builds/builds.ts";
-import { purgeFigures } from "../shared/figures/roll-up.ts";
+import { queueFigures } from "../shared/dispatch/figures.ts";
+import { purgeFigures } from "../shared/figures/fold.ts";
 import { purgeTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/runtime/services.ts";
+import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
-import { figureSources } from "./roll-up-figures.ts";
 
 export async function purgeExpired(services: Services): Promise<void> {
   const builds = await purgeBuilds(services, (ids) => purgeLogsOfBuilds(services, ids));
   const deliveries = await purgeDeliveries(services);
   const refused = await purgeRefusalCounts(services);
-  const figures = await purgeFigures(services, figureSources);
+  const figures = await purgeFigures(services, [...deliveryFigures.figures, ...queueFigures]);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);

@@ -1,23 +1,14 @@
 import type { Db, Reader } from "../db/database.ts";
-import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
-import { dayMs, hourOf, minuteMs, minuteOf } from "../durations.ts";
+import { restBetweenTransactions } from "../db/purge-in-batches.ts";
+import { hourOf, minuteMs, minuteOf } from "../durations.ts";
 import type { Services } from "../runtime/services.ts";
 import type { FigureName } from "../vocabulary.ts";
-import {
-  addToHours,
-  type Figure,
-  findProgress,
-  listMinute,
-  moveProgressIf,
-  putMinutes,
-  takeFiguresBefore,
-} from "./store.ts";
+import { figureRetentionMs, foldBefore } from "./fold.ts";
+import { type Figure, findProgress, listMinute, moveProgressIf, putMinutes } from "./store.ts";
 
 /** A row commits after its id was made, and is decided later still. */
 const settledAfterMs = 10 * minuteMs;
-const retentionMs = 8 * dayMs;
 const rowsAtOnce = 500;
-const maxFoldsPerRun = 200;
 
 /** Rows that are counted by the minute. */
 export interface FigureSource {
@@ -43,7 +34,7 @@ export async function rollUp(
   const now = clock.now();
   let stored = await findProgress(db, source.name);
   // A clock that was ahead may have stored a later time.
-  let progress = earlier(stored ?? before(now, retentionMs), now);
+  let progress = earlier(stored ?? before(now, figureRetentionMs), now);
   let from = minuteOf(before(progress, settledAfterMs));
   for (let minutes = 0; minutes < maxMinutes; minutes++) {
     const next = await source.findNext(db, from);
@@ -60,7 +51,8 @@ export async function rollUp(
     from = new Date(minute.getTime() + minuteMs);
     await restBetweenTransactions();
   }
-  await fold(db, source, hourOf(before(progress, settledAfterMs)));
+  const settled = hourOf(before(progress, settledAfterMs));
+  await foldBefore(db, { figures: source.figures, minutes: 1, keeps: "sum" }, settled);
 }
 
 function before(time: Date, ms: number): Date {
@@ -98,40 +90,4 @@ function store(
       await putMinutes(tx, changed.slice(at, at + rowsAtOnce));
     return true;
   });
-}
-
-/** Moves minutes into their hours. */
-async function fold(db: Db, { figures }: FigureSource, time: Date): Promise<void> {
-  for (const figure of figures)
-    for (let folds = 0; folds < maxFoldsPerRun; folds++) {
-      const folded = await db.transaction(async (tx) => {
-        const minutes = await takeFiguresBefore(tx, { figure, minutes: 1, time }, rowsAtOnce);
-        await addToHours(tx, sumByHour(minutes));
-        return minutes.length;
-      });
-      if (folded < rowsAtOnce) break;
-      await restBetweenTransactions();
-    }
-}
-
-/** Without those of which there are none. */
-function sumByHour(minutes: Figure[]): Figure[] {
-  const hours = Map.groupBy(minutes, ({ subjectId, time }) => `${subjectId} ${hourOf(time).getTime()}`);
-  const sums = [...hours.values()].map((rows) => {
-    const [{ subjectId, figure, time }] = rows as [Figure];
-    return { subjectId, figure, time: hourOf(time), value: rows.reduce((sum, { value }) => sum + value, 0) };
-  });
-  return sums.filter(({ value }) => value > 0);
-}
-
-/** @returns the number deleted */
-export async function purgeFigures({ db, clock }: Services, sources: FigureSource[]): Promise<number> {
-  const time = before(clock.now(), retentionMs);
-  let purged = 0;
-  for (const figure of sources.flatMap(({ figures }) => figures))
-    purged += await purgeInBatches(db, async (tx, limit) => {
-      const deleted = await takeFiguresBefore(tx, { figure, minutes: 60, time }, limit);
-      return deleted.length;
-    });
-  return purged;
 }

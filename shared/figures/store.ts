@@ -45,6 +45,20 @@ export async function addToHours(tx: Tx, rows: Figure[]): Promise<void> {
     });
 }
 
+/** Stores what is higher than what is stored. */
+export async function raiseTo(tx: Tx, rows: Figure[], minutes: number): Promise<void> {
+  const { figures } = tx.tables;
+  if (rows.length === 0) return;
+  await tx
+    .insert(figures)
+    .values(rows.map((row) => ({ ...row, minutes })))
+    .onConflictDoUpdate({
+      target: keyOf(figures),
+      set: { value: sql`excluded.value` },
+      setWhere: lt(figures.value, sql`excluded.value`),
+    });
+}
+
 /** Deletes the oldest rows of a figure. Each row is returned to one of concurrent calls. */
 export async function takeFiguresBefore(
   tx: Tx,

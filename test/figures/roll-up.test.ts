@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
-import { type FigureSource, purgeFigures, rollUp } from "../../shared/figures/roll-up.ts";
+import { purgeFigures } from "../../shared/figures/fold.ts";
+import { type FigureSource, rollUp } from "../../shared/figures/roll-up.ts";
 import { listFigures } from "../../shared/figures/store.ts";
 import { newId } from "../../shared/ids.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
@@ -166,7 +167,7 @@ describeOnBothDatabases("figures", (database) => {
     world.clock.advance(2 * hourMs);
     await run();
     const purged = async () => {
-      await purgeFigures(world.services, [source]);
+      await purgeFigures(world.services, source.figures);
       return (await stored()).length;
     };
 

@@ -61,9 +61,18 @@ export function Times({ times }: { times: Date[] }) {
 }
 
 /** @param inWords what the legend says of a series */
-export function Legend({ series, inWords }: { series: Series[]; inWords: (series: Series) => string }) {
+export function Legend({
+  title,
+  series,
+  inWords,
+}: {
+  title?: string;
+  series: Series[];
+  inWords: (series: Series) => string;
+}) {
   return (
     <figcaption>
+      {title && <strong>{title}</strong>}
       {series.map((each) => (
         <span key={each.kind}>
           <svg width="10" height="10" aria-hidden="true">

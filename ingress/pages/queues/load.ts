@@ -13,6 +13,7 @@ import { loadAgents } from "../agents/load.ts";
 import { loadCluster } from "../clusters/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
+import { loadQueuePictures } from "./pictures.ts";
 import { maxCountedJobs } from "./words.ts";
 
 const maxPausedBuilds = { limit: 20, maxJobs: maxCountedJobs };
@@ -65,6 +66,7 @@ export async function loadQueueDetails(services: Services, request: MemberReques
     running: await listJobsOfQueue(db, queue.id, { states: leasedJobStates, limit: maxJobs }),
     pausedBuilds: dispatchPausedAt ? await listPausedBuilds(db, queue.id, maxPausedBuilds) : undefined,
     audit: await listAuditEvents(db, audited, maxAuditEntries),
+    pictures: await loadQueuePictures(services, request.organization.id, queue),
   };
 }
 

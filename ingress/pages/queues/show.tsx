@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { Agents } from "../agents/table.tsx";
+import { LevelChart } from "../charts/level-chart.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
 import { FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
@@ -11,6 +12,7 @@ import { NumberPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
 import { QueueJobs } from "./jobs.tsx";
 import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
+import type { QueuePictures } from "./pictures.ts";
 import { Facts, Pause, PausedBuilds, PauseForm } from "./sections.tsx";
 
 interface Refused {
@@ -81,6 +83,7 @@ function QueueView({
       )}
       <QueueJobs details={details} org={request.organization.slug} now={now} />
       <QueueAgents request={request} details={details} now={now} />
+      <Use pictures={details.pictures} />
       {pausedBuilds && (
         <PausedBuilds
           paused={pausedBuilds}
@@ -111,6 +114,18 @@ function QueueAgents({
         <Agents agents={agents} request={request} now={now} />
       )}
       <NumberPager list={agents} path={queuePath(request, queue)} />
+    </section>
+  );
+}
+
+function Use({ pictures: { isEmpty, pauses, day, week } }: { pictures: QueuePictures }) {
+  if (isEmpty) return null;
+  return (
+    <section aria-labelledby="use">
+      <h2 id="use">Use</h2>
+      <LevelChart id="day" subject="The last 24 hours" {...day} shaded={pauses} />
+      <LevelChart id="week" subject="The last 7 days" {...week} shaded={pauses} />
+      {pauses.length > 0 && <p class="quiet">The queue was paused where the background is shaded.</p>}
     </section>
   );
 }

@@ -12,7 +12,7 @@ export function defineFiguresTables(kit: Kit) {
       subjectId: uuid("subject_id").notNull(),
       time: time().notNull(),
       figure: text().$type<FigureName>().notNull(),
-      /** 1 or 60: minutes are folded into hours. */
+      /** 1, 10 or 60: minutes are folded into hours. */
       minutes: integer().notNull(),
       value: integer().notNull(),
     },

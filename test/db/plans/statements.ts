@@ -62,6 +62,8 @@ import {
 } from "../../../shared/db/sealed-store.ts";
 import { findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, findPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
+import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
+import { countWorkOfQueues } from "../../../shared/dispatch/figures-store.ts";
 import {
   countJobsOfQueues,
   findOutdatedMark,
@@ -75,6 +77,7 @@ import {
   listFigures,
   listMinute,
   putMinutes,
+  raiseTo,
   takeFiguresBefore,
 } from "../../../shared/figures/store.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -334,6 +337,8 @@ export const statements: Record<string, Statement> = {
   "figures of triggers": (db) => listFigures(db, shared.few, early),
   "figures of a minute": (db) => listMinute(db, ["deliveries_built", "deliveries_failed"], time),
   "counted minutes": (db) => putMinutes(db, [minute]),
+  "highest figures": (db) => raiseTo(db, [minute], 10),
+  "work of queues": (db) => countWorkOfQueues(db, id, 50),
   "figures of an hour": (db) => addToHours(db, [minute]),
   "minutes to fold": (db) =>
     takeFiguresBefore(db, { figure: "deliveries_built", minutes: 1, time: early }, 500),
@@ -360,6 +365,8 @@ export const statements: Record<string, Statement> = {
   "marked jobs": (db) => setPauseIfWaiting(db, ids, time),
   "paused builds": (db) => refreshIsPaused(db, ids),
   "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),
+  "paused queues of clusters": (db) => listPausedKeys(db, shared.few, 200),
+  "waiting jobs of clusters": (db) => countWaitingOfClusters(db, [pipelineId], 100),
   "builds of a paused queue": (db) => listPausedBuilds(db, pipelineId, { limit: 10, maxJobs: 200 }),
   "queues to fan out": (db) => listQueuesToFanOut(db),
   "a polled code": (db) => findPolledCodes(db, ["hash"]),

@@ -1,4 +1,7 @@
-import { hourMs, hourOf } from "../../../../shared/durations.ts";
+import { eq } from "drizzle-orm";
+import { hourMs, hourOf, minuteMs } from "../../../../shared/durations.ts";
+import { newId } from "../../../../shared/ids.ts";
+import type { Queue } from "../../../../shared/queues/store.ts";
 import type { FigureName, RefusalCause } from "../../../../shared/vocabulary.ts";
 import type { Pages } from "../../../helpers/pages.ts";
 
@@ -31,5 +34,48 @@ export async function exhibitWeek({ services, clock }: Pages, triggerId: string)
           ...refusals("form_content_type", (ago) => ago % 50 === 1, 1),
         ].map((row) => ({ ...row, organizationId: null })),
       );
+  });
+}
+
+/** Makes a week of a queue that was paused at times, as if it had been counted. */
+export async function exhibitQueue({ services, clock, ada }: Pages, { id, clusterId }: Queue): Promise<void> {
+  const { db } = services;
+  const { auditEvents, clusters, figures } = db.tables;
+  const now = clock.now().getTime();
+  const stepMs = 10 * minuteMs;
+  const times = Array.from({ length: 1000 }, (_, ago) => new Date((Math.floor(now / stepMs) - ago) * stepMs));
+  const isPaused = (ago: number) => (ago > 20 && ago < 50) || (ago > 300 && ago < 420);
+  const levels = times.flatMap((time, ago) => {
+    const work = Math.round(20 * Math.sin((time.getUTCHours() / 24) * Math.PI) ** 2 + (ago % 5));
+    const values = {
+      jobs_waiting: isPaused(ago) ? 3 * work : Math.max(0, work - 14),
+      jobs_running: isPaused(ago) ? 0 : Math.min(12, work),
+      agents_connected: 12,
+    };
+    return Object.entries(values).map(([figure, value]) => ({
+      ...{ subjectId: id, time, minutes: 10, value },
+      figure: figure as FigureName,
+    }));
+  });
+  const [{ organizationId } = { organizationId: "" }] = await db
+    .select({ organizationId: clusters.organizationId })
+    .from(clusters)
+    .where(eq(clusters.id, clusterId));
+  const changes = [
+    [50, "paused"],
+    [20, "resumed"],
+    [420, "paused"],
+    [300, "resumed"],
+  ] as const;
+  await db.transaction(async (tx) => {
+    for (let at = 0; at < levels.length; at += 1000)
+      await tx.insert(figures).values(levels.slice(at, at + 1000).filter(({ value }) => value > 0));
+    await tx.insert(auditEvents).values(
+      changes.map(([ago, action]) => {
+        const createdAt = new Date(now - ago * stepMs);
+        const subject = { subjectType: "queue", subjectId: id, subject: "deploy" };
+        return { id: newId(createdAt), organizationId, actorId: ada.id, action, ...subject, createdAt };
+      }),
+    );
   });
 }

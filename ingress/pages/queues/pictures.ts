@@ -1,0 +1,66 @@
+import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { dayMs, hourOf, minuteMs } from "../../../shared/durations.ts";
+import { sampleMinutes } from "../../../shared/figures/samples.ts";
+import { type Figure, listFigures } from "../../../shared/figures/store.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import type { FigureName } from "../../../shared/vocabulary.ts";
+import type { Series } from "../charts/bars.ts";
+import type { Span } from "../charts/level-chart.tsx";
+import { combineByTime, lastHours, timesUntil } from "../charts/times.ts";
+
+const days = 7;
+const maxPauses = 200;
+const kinds: [figure: FigureName, name: string, kind: string][] = [
+  ["jobs_waiting", "Jobs waiting", "refused"],
+  ["jobs_running", "Jobs running", "good"],
+  ["agents_connected", "Agents connected", "waiting"],
+];
+
+export type QueuePictures = Awaited<ReturnType<typeof loadQueuePictures>>;
+
+/** What waited, ran and was connected in the last day and week. */
+export async function loadQueuePictures({ db, clock }: Services, organizationId: string, queue: Queue) {
+  // The present minute may not be sampled yet.
+  const now = new Date(clock.now().getTime() - minuteMs);
+  const since = hourOf(new Date(now.getTime() - days * dayMs));
+  const figures = await listFigures(db, [queue.id], since);
+  const stepMs = sampleMinutes * minuteMs;
+  const last = new Date(Math.floor(now.getTime() / stepMs) * stepMs);
+  const day = timesUntil(last, dayMs / stepMs, stepMs);
+  const week = lastHours(now, days);
+  return {
+    isEmpty: figures.length === 0,
+    pauses: await listPauses({ db, clock }, organizationId, queue, since),
+    day: { times: day, series: levelSeries(day, figures) },
+    week: { times: week, series: levelSeries(week, figures) },
+  };
+}
+
+function levelSeries(times: Date[], figures: Figure[]): Series[] {
+  return kinds.map(([figure, name, kind]) => {
+    const rows = figures.filter((row) => row.figure === figure);
+    return { name, kind, values: combineByTime(times, rows, Math.max) };
+  });
+}
+
+/** From the audit log: the last pauses of the queue. */
+async function listPauses(
+  { db, clock }: Pick<Services, "db" | "clock">,
+  organizationId: string,
+  queue: Queue,
+  since: Date,
+): Promise<Span[]> {
+  const subjects = { types: ["queue"], ids: [queue.id] };
+  const entries = await listAuditEvents(db, { organizationId, subjects, from: since }, maxPauses);
+  const pauses: Span[] = [];
+  let from = queue.dispatchPausedAt && queue.dispatchPausedAt < since ? since : undefined;
+  const changes = entries.map(({ event }) => event).filter(({ action }) => /^(paused|resumed)$/.test(action));
+  for (const { action, createdAt } of changes.reverse()) {
+    if (action === "paused") from = createdAt;
+    else pauses.push({ from: from ?? since, to: createdAt });
+    if (action === "resumed") from = undefined;
+  }
+  if (from) pauses.push({ from, to: clock.now() });
+  return pauses;
+}

@@ -1,0 +1,35 @@
+import { and, asc, count, eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import type { Reader } from "../db/database.ts";
+import { type JobState, leasedJobStates } from "../vocabulary.ts";
+
+/** No more are counted of a queue. */
+const maxCounted = 1000;
+
+/** What waits, runs and is connected at each queue, after an id. Empty: from the first. */
+export async function countWorkOfQueues(db: Reader, afterId: string, limit: number) {
+  const { queues, jobs, agents } = db.tables;
+  const jobsIn = (states: JobState[]) =>
+    db
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.queueId, queues.id), inArray(jobs.state, states)))
+      .limit(maxCounted);
+  const connected = db
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(eq(agents.queueId, queues.id), eq(agents.state, "connected")))
+    .limit(maxCounted);
+  const countOf = (rows: typeof connected | ReturnType<typeof jobsIn>) =>
+    sql<number>`(select ${count()} from (${rows}) as some_rows)`.mapWith(Number);
+  return db
+    .select({
+      id: queues.id,
+      waiting: countOf(jobsIn(["scheduled"])),
+      running: countOf(jobsIn(leasedJobStates)),
+      connected: countOf(connected),
+    })
+    .from(queues)
+    .where(and(isNull(queues.deletedAt), afterId ? gt(queues.id, afterId) : undefined))
+    .orderBy(asc(queues.id))
+    .limit(limit);
+}

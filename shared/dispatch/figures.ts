@@ -1,0 +1,38 @@
+import { findSetting, putSetting } from "../db/settings-store.ts";
+import { foldSamples, storeSamples } from "../figures/samples.ts";
+import type { Services } from "../runtime/services.ts";
+import type { FigureName } from "../vocabulary.ts";
+import { countWorkOfQueues } from "./figures-store.ts";
+
+const queuesAtOnce = 50;
+const maxGroups = 200;
+/** The last queue of a run that had too many: the next goes on there. */
+const stoppedAtSetting = "queues_sampled_to";
+
+export const queueFigures = [
+  "jobs_waiting",
+  "jobs_running",
+  "agents_connected",
+] as const satisfies FigureName[];
+
+/** Stores what waits, runs and is connected at each queue now, up to 1,000 of each. */
+export async function sampleQueues({ db, clock }: Services): Promise<void> {
+  const now = clock.now();
+  const stoppedAt = (await findSetting(db, stoppedAtSetting)) ?? "";
+  let after = stoppedAt;
+  for (let groups = 0; groups < maxGroups; groups++) {
+    const queues = await countWorkOfQueues(db.offLoop, after, queuesAtOnce);
+    await storeSamples(db, now, queues.flatMap(samplesOf));
+    after = queues.length < queuesAtOnce ? "" : (queues.at(-1)?.id ?? "");
+    if (after === "") break;
+  }
+  if (after !== stoppedAt) await db.transaction((tx) => putSetting(tx, stoppedAtSetting, after));
+  await foldSamples(db, now, queueFigures);
+}
+
+type Work = Awaited<ReturnType<typeof countWorkOfQueues>>[number];
+
+function samplesOf({ id: subjectId, waiting, running, connected }: Work) {
+  const values = { jobs_waiting: waiting, jobs_running: running, agents_connected: connected };
+  return queueFigures.map((figure) => ({ subjectId, figure, value: values[figure] }));
+}

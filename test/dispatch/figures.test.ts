@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { queueFigures, sampleQueues } from "../../shared/dispatch/figures.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
+import { purgeFigures } from "../../shared/figures/fold.ts";
+import { listFigures } from "../../shared/figures/store.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeOnBothDatabases("figures of queues", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+    const { clock } = world;
+    clock.freeze();
+    clock.advance(hourMs - (clock.now().getTime() % hourMs));
+  });
+  after(() => world.close());
+
+  const build = () => createBuildByHand(world.services, acme.operator, acme.pipeline, { source: "ui" });
+  const waiting = async () => {
+    const since = new Date(world.clock.now().getTime() - 30 * dayMs);
+    const rows = await listFigures(world.services.db, [acme.queue.id], since);
+    return rows.filter(({ figure }) => figure === "jobs_waiting").map(({ value }) => value);
+  };
+
+  it("are the most of ten minutes, then of an hour, until they are purged", async () => {
+    await sampleQueues(world.services);
+    assert.deepEqual(await waiting(), [], "nothing waits");
+    const builds = [await build(), await build()];
+    await sampleQueues(world.services);
+    for (const { build } of builds)
+      await cancelBuild(world.services, acme.operator, acme.pipeline, build.number);
+    world.clock.advance(9 * minuteMs);
+    await sampleQueues(world.services);
+    assert.deepEqual(await waiting(), [2]);
+
+    world.clock.advance(minuteMs);
+    await build();
+    await sampleQueues(world.services);
+    world.clock.advance(10 * minuteMs);
+    await build();
+    await build();
+    await Promise.all([sampleQueues(world.services), sampleQueues(world.services)]);
+    assert.deepEqual(await waiting(), [2, 1, 3]);
+
+    world.clock.advance(28 * hourMs);
+    await sampleQueues(world.services);
+    assert.deepEqual(await waiting(), [3, 3]);
+
+    world.clock.advance(7 * dayMs);
+    await purgeFigures(world.services, [...queueFigures]);
+    assert.deepEqual(await waiting(), [3]);
+  });
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
+import { hourMs, minuteMs } from "../../../../shared/durations.ts";
+import { createQueue } from "../../../../shared/queues/queues.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { exhibitQueue } from "../looks/figures.ts";
+
+describeWithDatabase("the pictures of a queue", (database) => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    const { clock } = pages;
+    clock.freeze();
+    // Sampled a while ago, in the middle of an hour.
+    clock.advance(hourMs + hourMs / 2 + 3 * minuteMs - (clock.now().getTime() % hourMs));
+  });
+  after(() => pages.close());
+
+  const newQueue = (key: string) => createQueue(pages.services, pages.actor, pages.acme.cluster, { key });
+  const show = async ({ id, clusterId }: { id: string; clusterId: string }) => {
+    const bob = await pages.visitor(pages.bob);
+    return (await bob.get(`/organizations/acme/clusters/${clusterId}/queues/${id}`)).text;
+  };
+  const shades = (text: string) =>
+    [...text.matchAll(/class="shade" x="([\d.]+)%" y="\d+" width="([\d.]+)%"/g)].map((match) =>
+      match.slice(1).map((each) => Math.round(Number(each))),
+    );
+
+  it("are left out before the first sample", async () => {
+    assert.doesNotMatch(await show(await newQueue("new")), /<figure/);
+  });
+
+  it("show a day by ten minutes and a week by the hour, the most of each", async () => {
+    const queue = await newQueue("used");
+    const { figures } = pages.services.db.tables;
+    const ago = (minutes: number) => new Date(pages.clock.now().getTime() - (3 + minutes) * minuteMs);
+    const sample = (minutes: number, value: number) =>
+      ({ subjectId: queue.id, figure: "jobs_waiting", time: ago(minutes), minutes: 10, value }) as const;
+    await pages.services.db.transaction((tx) =>
+      tx.insert(figures).values([sample(0, 4), sample(10, 9), sample(20, 2), sample(26 * 60, 50)]),
+    );
+
+    const [, day = "", week = ""] = (await show(queue)).split("<figure");
+
+    const values = (figure: string) =>
+      [...figure.matchAll(/<\/th><td class="number">(\d+)</g)].map(([, value]) => Number(value));
+    assert.deepEqual(values(day), [4, 9, 2]);
+    assert.deepEqual(values(week), [9, 50]);
+    assert.match(day, /aria-label="The last 24 hours: jobs waiting: at most 9, jobs running: at most 0/);
+  });
+
+  it("shade the pauses, also one that lasts", async () => {
+    const queue = await newQueue("shaded");
+    const { services, actor, clock } = pages;
+    await pauseDispatch(services, actor, queue, null);
+    clock.advance(6 * hourMs);
+    await resumeDispatch(services, actor, queue);
+    clock.advance(12 * hourMs);
+    await pauseDispatch(services, actor, queue, null);
+    clock.advance(6 * hourMs);
+    const { figures } = services.db.tables;
+    const row = {
+      subjectId: queue.id,
+      figure: "jobs_waiting",
+      time: clock.now(),
+      minutes: 60,
+      value: 1,
+    } as const;
+    await services.db.transaction((tx) => tx.insert(figures).values(row));
+
+    const [, day = "", week = ""] = (await show(queue)).split("<figure");
+
+    assert.deepEqual(shades(day), [
+      [0, 25],
+      [75, 25],
+    ]);
+    assert.equal(shades(week).length, 2);
+  });
+
+  it("have at most 300 KB together", async () => {
+    const queue = await newQueue("busy");
+    await exhibitQueue(pages, queue);
+
+    assert.ok((await show(queue)).length < 300_000);
+  });
+});
