@@ -1,0 +1,35 @@
+import "../shared/runtime/node-version.ts";
+import { withSecretKey } from "../shared/crypto/secret-key-check.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { ConfigError } from "../shared/runtime/config.ts";
+import { createLog } from "../shared/runtime/log.ts";
+import { openServices } from "../shared/runtime/services.ts";
+import { readSettings } from "./admin/command.ts";
+import { makeDemoWeek } from "./demo/week.ts";
+import { readAddresses } from "./start/running.ts";
+
+// `npm run demo:data`: an organization with a week of work, to try the pages and to take pictures of them.
+
+const started = Date.now();
+/** The domain's functions ask it for the time, so that they make the week as it went by. */
+const clock = { at: new Date(), now: () => clock.at };
+const show = (text: string) => process.stderr.write(text);
+
+try {
+  const config = await withSecretKey(readSettings({ env: process.env, addresses: readAddresses() }));
+  const log = createLog({ level: "silent", process: "demo-data" }, { write: () => {} });
+  const services = openServices({ config, log, clock });
+  try {
+    const made = await makeDemoWeek(services, clock, (done) => {
+      if (process.stderr.isTTY) show(`\r${Math.floor(done * 100)} % of the week`);
+    });
+    show(`\rMade in ${Math.round((Date.now() - started) / 1000)} seconds.\n`);
+    process.stdout.write(`${JSON.stringify({ url: config.appUrl, ...made }, null, 2)}\n`);
+  } finally {
+    await services.close();
+  }
+} catch (error) {
+  if (!(error instanceof Refusal || error instanceof ConfigError)) throw error;
+  show(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,206 @@
+import { createHash } from "node:crypto";
+import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
+import { markSeen } from "../../shared/agents/store.ts";
+import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
+import type { Cluster } from "../../shared/clusters/store.ts";
+import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
+import { hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
+import { rollUp } from "../../shared/figures/roll-up.ts";
+import { requireQueue } from "../../shared/queues/queues.ts";
+import type { Queue } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
+import { openRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
+import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
+import { connectDemoAgents, type DemoAgents } from "./agents.ts";
+import { type DemoPipeline, type DemoWorld, makeDemoWorld } from "./world.ts";
+
+const hours = 168;
+const deliveriesPerHour = 18;
+/** So that they are counted by few minutes. */
+const arrivalsPerHour = 4;
+const everyBuilt = 10;
+const everyByHand = 30;
+
+interface Week {
+  services: Services;
+  clock: { at: Date };
+  world: DemoWorld;
+  agents: DemoAgents;
+}
+
+/**
+ * Makes an organization with a week of deliveries, refusals and builds, which agents have run. The last hour has builds
+ * that wait, run, fail and are being canceled.
+ * @param clock is moved through the week, and is that of the services
+ * @param onProgress between 0 and 1
+ * @throws Refusal 422 if it was made before
+ */
+export async function makeDemoWeek(
+  services: Services,
+  clock: { at: Date },
+  onProgress: (done: number) => void,
+): Promise<{ organization: string; email: string; password: string; deliveries: number; builds: number }> {
+  const end = hourOf(new Date()).getTime();
+  clock.at = new Date(end - hours * hourMs);
+  const world = await makeDemoWorld(services);
+  const agents = await connectDemoAgents(services, openLeaseGroup(services), world);
+  const week = { services, clock, world, agents };
+
+  const builder = openDeliveryBuilder(services);
+  const refusals = openRefusalCounts(services);
+  let deliveries = 0;
+  let builds = 0;
+  for (let hour = 0; hour < hours; hour++) {
+    const startsAt = end - (hours - hour) * hourMs;
+    const load = loadOf(new Date(startsAt));
+    for (let at = 0; at < load; at++) {
+      const minute = Math.floor((at * arrivalsPerHour) / load) * (60 / arrivalsPerHour);
+      clock.at = new Date(startsAt + minute * minuteMs);
+      const chosen = pick(world.pipelines, deliveries);
+      const isBuilt = deliveries % everyBuilt === 0;
+      const id = await deliver(week, chosen, { at: deliveries, isBuilt });
+      await builder.add(id);
+      await builder.idle();
+      deliveries++;
+      const [build] = isBuilt ? await listBuildsOfDeliveries(services.db, [id]) : [];
+      const made = build ? [build] : [];
+      if (deliveries % everyByHand === 0) made.push(await buildByHand(week, chosen, deliveries));
+      for (const each of made) await finish(week, each, builds++);
+    }
+    clock.at = new Date(startsAt);
+    countRefusals(refusals, world, hour);
+    await pauseAndResume(week, hour);
+    onProgress(hour / hours);
+  }
+
+  clock.at = new Date();
+  builds += await leaveUnfinished(week);
+  await refusals.close();
+  await builder.close();
+  await services.db.transaction((tx) => markSeen(tx, agents.ids, clock.at));
+  await rollUp(services, deliveryFigures, { maxMinutes: hours * 60 });
+  onProgress(1);
+  const { organization, person } = world;
+  return {
+    organization: organization.slug,
+    email: person.email,
+    password: person.password,
+    deliveries,
+    builds,
+  };
+}
+
+/** Quiet at night and on Sundays. */
+function loadOf(time: Date): number {
+  const daylight = Math.sin((time.getUTCHours() / 24) * Math.PI) ** 2;
+  const weekday = time.getUTCDay() === 0 ? 0.4 : 1.1;
+  return Math.round(deliveriesPerHour * weekday * (0.1 + 1.8 * daylight));
+}
+
+function pick(pipelines: DemoPipeline[], at: number): DemoPipeline {
+  const drawn = pipelines.flatMap((each) => Array<DemoPipeline>(each.weight).fill(each));
+  return drawn[(at * 7) % drawn.length] as DemoPipeline;
+}
+
+function exitStatusOf(build: number): number {
+  return build % 11 === 5 ? 1 : 0;
+}
+
+const changes = [
+  "Show the price with tax in the basket",
+  "Retry the payment once the bank answers again",
+  "Say on the order page when a parcel left the harbour",
+  "Find products by their former names",
+  "Keep the search index small: leave out what is sold out",
+  "Update the dependencies",
+  "Fix a typo in the opening hours",
+];
+
+function commitOf(at: number): string {
+  return createHash("sha1").update(String(at)).digest("hex");
+}
+
+async function deliver(
+  { services, world }: Week,
+  { trigger }: DemoPipeline,
+  { at, isBuilt }: { at: number; isBuilt: boolean },
+): Promise<string> {
+  const push = {
+    ref: isBuilt ? "refs/heads/main" : `refs/heads/change-${at % 97}`,
+    after: commitOf(at),
+    pusher: { name: "Grace" },
+    head_commit: { id: commitOf(at), message: changes[at % changes.length] },
+  };
+  return sendDelivery(
+    services,
+    { trigger, organization: world.organization },
+    {
+      ...{ body: Buffer.from(JSON.stringify(push)), event: "push" },
+    },
+  );
+}
+
+async function buildByHand({ services, world }: Week, { pipeline }: DemoPipeline, at: number) {
+  const actor = { organization: world.organization, userId: world.person.userId };
+  const { build } = await createBuildByHand(services, actor, pipeline, {
+    ...{ source: "ui", branch: at % 60 === 0 ? "main" : `change-${at % 97}` },
+    ...{ commit: commitOf(at), message: changes[at % changes.length] as string },
+  });
+  return build;
+}
+
+function countRefusals(
+  refusals: ReturnType<typeof openRefusalCounts>,
+  { pipelines }: DemoWorld,
+  hour: number,
+): void {
+  const [first, second] = pipelines as [DemoPipeline, DemoPipeline];
+  if (hour > 60 && hour < 75)
+    for (let times = 0; times < 9; times++) refusals.count(first.trigger.id, "invalid_signature");
+  if (hour % 40 === 3) refusals.count(second.trigger.id, "form_content_type");
+}
+
+/** Every 29th build is canceled instead. */
+async function finish({ services, clock, world, agents }: Week, build: Build, at: number): Promise<void> {
+  const pipeline = world.pipelines.find((each) => each.pipeline.id === build.pipelineId)?.pipeline;
+  if (at % 29 === 7 && pipeline) await cancelBuild(services, world.actor, pipeline, build.number);
+  else await agents.run(build, clock, exitStatusOf(at));
+}
+
+async function pauseAndResume({ services, world }: Week, hour: number): Promise<void> {
+  const present = async (key: string) => {
+    const { id, clusterId } = world.queues.get(key) as Queue;
+    const cluster = world.clusters.find((each) => each.id === clusterId) as Cluster;
+    return requireQueue(services.db, cluster, id);
+  };
+  const pause = async (key: string, note: string) =>
+    pauseDispatch(services, world.actor, await present(key), note);
+  if (hour === 100) await pause("database", "Maintenance of the database server");
+  if (hour === 106) await resumeDispatch(services, world.actor, await present("database"));
+  if (hour === hours - 4) await pause("signing", "The certificate is being renewed");
+}
+
+/** Builds that wait, run, fail and are being canceled. @returns how many */
+async function leaveUnfinished(week: Week): Promise<number> {
+  const { services, world, agents } = week;
+  const [shop, index, handbook, app, deployment] = world.pipelines as [
+    ...[DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline],
+  ];
+  const make = (of: DemoPipeline, at: number) => buildByHand(week, of, at);
+  await make(deployment, 1);
+  await make(app, 2);
+  await agents.begin(await make(shop, 3));
+  await agents.begin(await make(index, 4));
+  const failing = await make(app, 5);
+  const fail = await agents.begin(failing);
+  await fail();
+  await agents.begin(failing);
+  const canceling = await make(handbook, 6);
+  await agents.begin(canceling);
+  await cancelBuild(services, world.actor, handbook.pipeline, canceling.number);
+  return 6;
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { asOperator, createOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
+import { createUser } from "../../shared/accounts/users.ts";
+import { createCluster } from "../../shared/clusters/clusters.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import type { Pipeline } from "../../shared/pipelines/store.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
+import { plainTrigger } from "../../shared/triggers/input.ts";
+import type { Trigger } from "../../shared/triggers/store.ts";
+
+const slug = "harbour";
+const deliveriesPerHour = 10_000;
+
+/** Keys of queues by name of cluster; the first is the default. */
+const queuesOf = {
+  Linux: ["default", "build", "test", "browser", "database", "docs"],
+  Mobile: ["android", "ios", "signing"],
+  Production: ["deploy", "smoke", "rollback"],
+};
+
+const pipelinesOf: Record<string, { cluster: keyof typeof queuesOf; queues: string[]; weight: number }> = {
+  "Web shop": { cluster: "Linux", queues: ["build", "test", "browser"], weight: 8 },
+  "Search index": { cluster: "Linux", queues: ["default", "database"], weight: 4 },
+  Handbook: { cluster: "Linux", queues: ["docs"], weight: 3 },
+  "Harbour app": { cluster: "Mobile", queues: ["android", "ios", "signing"], weight: 3 },
+  Deployment: { cluster: "Production", queues: ["deploy", "smoke"], weight: 2 },
+};
+
+export interface DemoPipeline {
+  pipeline: Pipeline;
+  trigger: Trigger;
+  /** How often it builds, beside the others. */
+  weight: number;
+}
+
+export type DemoWorld = Awaited<ReturnType<typeof makeDemoWorld>>;
+
+/** Three clusters with twelve queues, and five pipelines with a trigger each. @throws Refusal 422 if they exist */
+export async function makeDemoWorld(services: Services) {
+  await createOrganization(services, { slug, name: "Harbour", deliveriesPerHour });
+  const organization = await updateOrganization(services, slug, { features: { webhook_filtering: true } });
+  const actor = await asOperator(services.db, organization);
+  const person = {
+    email: `${slug}-${randomBytes(3).toString("hex")}@example.com`,
+    name: "Grace",
+    password: randomBytes(15).toString("base64url"),
+  };
+  const user = await createUser(services, { ...person, organization: slug, role: "admin" });
+
+  const clusters = new Map<string, Awaited<ReturnType<typeof createCluster>>>();
+  const queues = new Map<string, Awaited<ReturnType<typeof createQueue>>>();
+  for (const [name, keys] of Object.entries(queuesOf)) {
+    const cluster = await createCluster(services, actor, { name });
+    clusters.set(name, cluster);
+    for (const [at, key] of keys.entries())
+      queues.set(key, await createQueue(services, actor, cluster, { key, isDefault: at === 0 }));
+  }
+
+  const pipelines: DemoPipeline[] = [];
+  for (const [name, { cluster, queues: keys, weight }] of Object.entries(pipelinesOf)) {
+    const pipeline = await createPipeline(services, actor, {
+      clusterId: clusters.get(cluster)?.id as string,
+      slug: name.toLowerCase().replaceAll(" ", "-"),
+      name,
+      repository: `https://github.com/harbour-example/${name.toLowerCase().replaceAll(" ", "-")}.git`,
+      steps: keys.map((key) => ({ label: `Run ${key}`, command: `make ${key}`, agents: { queue: key } })),
+    });
+    const { trigger } = await createTrigger(services, actor, pipeline, {
+      ...plainTrigger,
+      type: "github",
+      label: "Pushes to GitHub",
+      message: "Built from a push",
+      filter: 'webhook.payload.ref == "refs/heads/main"',
+    });
+    pipelines.push({ pipeline, trigger, weight });
+  }
+  return {
+    ...{ organization, actor, pipelines, queues, clusters: [...clusters.values()] },
+    person: { ...person, userId: user.id },
+  };
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { makeDemoWeek } from "../../scripts/demo/week.ts";
+import { findOrganization } from "../../shared/accounts/organization-store.ts";
+import { hourMs } from "../../shared/durations.ts";
+import { openServices, type Services } from "../../shared/runtime/services.ts";
+import { buildStates } from "../../shared/vocabulary.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeWithDatabase("npm run demo:data", (database) => {
+  let world: World;
+  let services: Services;
+  const clock = { at: new Date(), now: () => clock.at };
+
+  before(async () => {
+    world = await startWorld(database);
+    services = openServices({ config: world.config, log: world.services.log, clock });
+  });
+  after(async () => {
+    await services?.close();
+    await world?.close();
+  });
+
+  it("makes a week with builds in all states, deliveries, refusals and pauses", async () => {
+    const progress: number[] = [];
+    const made = await makeDemoWeek(services, clock, (done) => progress.push(done));
+    const { builds, deliveries, clusters, queues, pipelines, refusedDeliveries, figures } =
+      services.db.tables;
+    const all = await services.db.select().from(builds);
+    const received = await services.db.select().from(deliveries);
+
+    assert.deepEqual(new Set(all.map(({ state }) => state)), new Set(buildStates));
+    assert.deepEqual([all.length, received.length], [made.builds, made.deliveries]);
+    assert.ok(all.length >= 400 && received.length >= 3000);
+    assert.equal((await services.db.select().from(clusters)).length, 3);
+    assert.equal((await services.db.select().from(queues)).length, 12);
+    assert.equal((await services.db.select().from(pipelines)).length, 5);
+    const times = received.map(({ receivedAt }) => receivedAt.getTime());
+    assert.ok(Math.max(...times) - Math.min(...times) > 160 * hourMs, "it spans the week");
+    assert.ok(all.every(({ startedAt, finishedAt }) => !finishedAt || !startedAt || startedAt < finishedAt));
+    assert.ok((await services.db.select().from(refusedDeliveries)).length > 10);
+    const counted = (await services.db.select().from(figures)).reduce((sum, { value }) => sum + value, 0);
+    assert.ok(counted >= received.length, "pictures have their figures");
+    assert.deepEqual(
+      progress,
+      progress.toSorted((a, b) => a - b),
+    );
+    assert.equal(progress.at(-1), 1);
+  });
+
+  it("says so if it was made before, and changes nothing", async () => {
+    await assert.rejects(
+      makeDemoWeek(services, clock, () => {}),
+      /Slug has already been taken/,
+    );
+    assert.ok(await findOrganization(services.db, "harbour"));
+  });
+});
