@@ -1,11 +1,14 @@
 # Every process of the program from one image: ingress as it is, others by their command, for instance
 #   docker run … signalbox node --import tsx workers/main.ts deliveries
-FROM node:24-slim AS renderer
+# Another image with Node 24 and npm, and a user node, will do.
+ARG BASE_IMAGE=node:24-slim
+
+FROM ${BASE_IMAGE} AS renderer
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 
-FROM node:24-slim
+FROM ${BASE_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
 

@@ -18,7 +18,7 @@ export async function checkRedisParts(services: Services): Promise<Finding[]> {
   const findings = [
     found && fix
       ? problem(check, found, fix)
-      : ok(check, `${version}, can be written, evicts nothing; ${showBytes(usedBytes)} in use`),
+      : ok(check, `${version.toFixed(1)}, can be written, evicts nothing; ${showBytes(usedBytes)} in use`),
   ];
   if (maxBytes > 0 && usedBytes > maxBytes * 0.8)
     findings.push(
