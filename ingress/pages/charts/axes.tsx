@@ -45,10 +45,11 @@ export function Times({ times }: { times: Date[] }) {
   const [from = new Date(0)] = times;
   const x = scaleUtc([from, endOf(times)], [0, 100]);
   const bottom = plotTop + plotHeight;
-  const format = endOf(times).getTime() - from.getTime() > 2 * dayMs ? weekday : clock;
+  // The labels fit on a phone.
+  const [format, count] = endOf(times).getTime() - from.getTime() > 2 * dayMs ? [weekday, 7] : [clock, 4];
   return (
     <>
-      {x.ticks(6).map((time) => (
+      {x.ticks(count).map((time) => (
         <g key={time.getTime()}>
           <line x1={`${x(time)}%`} x2={`${x(time)}%`} y1={bottom} y2={bottom + 5} />
           <text x={`${x(time)}%`} y={bottom + 17} dx="3">
