@@ -190,7 +190,7 @@ async function leaveUnfinished(week: Week): Promise<number> {
   const [shop, index, handbook, app, deployment] = world.pipelines as [
     ...[DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline],
   ];
-  const make = (of: DemoPipeline, at: number) => buildByHand(week, of, at);
+  const make = (chosen: DemoPipeline, at: number) => buildByHand(week, chosen, at);
   await make(deployment, 1);
   await make(app, 2);
   await agents.begin(await make(shop, 3));
