@@ -5,6 +5,7 @@ import type { Services } from "../shared/runtime/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
+import type { RefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
 import type { FilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { type AgentParts, agentRoutes } from "./agent/routes.ts";
 import { restHandlers, restOperations } from "./api/operations.ts";
@@ -34,6 +35,7 @@ export interface AppParts {
   hot: Services;
   deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
+  refusedRequests: RefusedRequests;
   filterTests: FilterTests;
   agents: AgentParts;
   installation: Installation;
@@ -44,7 +46,7 @@ export interface AppParts {
 /** The table of routes. */
 export function createApp(
   services: Services,
-  { hot, installation, deviceFlow, refusals, filterTests, agents, isClosing }: AppParts,
+  { hot, installation, deviceFlow, refusals, refusedRequests, filterTests, agents, isClosing }: AppParts,
 ): H3 {
   const app = new H3({
     silent: true,
@@ -60,7 +62,7 @@ export function createApp(
   const operations = restOperations(services, filterTests);
   const docsAssets = findDocsAssets();
 
-  app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals }));
+  app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals, refusedRequests }));
   app.all(patterns.deliver, refuseMethod);
 
   const limitMisuse = (event: H3Event) => limitTokenHolder(services, event);

@@ -9,6 +9,7 @@ import { secondMs } from "../shared/durations.ts";
 import type { Config } from "../shared/runtime/config.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import { openRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
 import { openFilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./http/client-error.ts";
@@ -45,6 +46,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const hot = { ...services, db: services.hotDb };
   const deviceFlow = new DeviceFlow(hot);
   const refusals = openRefusalCounts(services);
+  const refusedRequests = openRefusedRequests(services);
   const filterTests = openFilterTests(services);
   const presence = openPresence(services);
   const app = createApp(services, {
@@ -52,6 +54,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
     hot,
     deviceFlow,
     refusals,
+    refusedRequests,
     filterTests,
     agents: { handOut: openHandOut(services), leases: openLeaseGroup(services), presence },
     isClosing: () => isClosing,
@@ -74,7 +77,8 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      await Promise.all([deviceFlow.close(), refusals.close(), filterTests.close(), presence.close()]);
+      const kept = [deviceFlow, refusals, refusedRequests, filterTests, presence];
+      await Promise.all(kept.map((each) => each.close()));
     },
   };
 }

@@ -77,6 +77,7 @@ export const patterns = {
   triggerSetupPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/setup",
   sendDeliveryPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/send",
   filterPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/filter",
+  refusedRequestPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/refused/:request",
   deliveryPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery",
   deliveryPayloadPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/payload",
   rebuildPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/deliveries/:delivery/rebuild",

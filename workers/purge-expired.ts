@@ -10,12 +10,14 @@ import { purgeTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/runtime/services.ts";
 import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
+import { purgeRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
 import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
 
 export async function purgeExpired(services: Services): Promise<void> {
   const builds = await purgeBuilds(services, (ids) => purgeLogsOfBuilds(services, ids));
   const deliveries = await purgeDeliveries(services);
   const refused = await purgeRefusalCounts(services);
+  const refusedRequests = await purgeRefusedRequests(services);
   const figures = await purgeFigures(services, [...deliveryFigures.figures, ...queueFigures]);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
@@ -23,7 +25,18 @@ export async function purgeExpired(services: Services): Promise<void> {
   const invitations = await purgeInvitations(services);
   const agents = await purgeAgents(services);
   services.log.info(
-    { builds, deliveries, refused, figures, auditEvents, tokens, sessions, invitations, agents },
+    {
+      builds,
+      deliveries,
+      refused,
+      refusedRequests,
+      figures,
+      auditEvents,
+      tokens,
+      sessions,
+      invitations,
+      agents,
+    },
     "purged what is past its retention",
   );
 }

@@ -69,6 +69,7 @@ import { editTriggerPage, saveTrigger } from "./triggers/edit.tsx";
 import { filterPage, tryOrSaveFilter } from "./triggers/filter.tsx";
 import { triggersPage } from "./triggers/list.tsx";
 import { addTrigger, newTriggerPage } from "./triggers/new.tsx";
+import { refusedRequestPage } from "./triggers/refused-request.tsx";
 import { sendDeliveryPage, sendTestDelivery } from "./triggers/send.tsx";
 import { triggerSetupPage } from "./triggers/setup.tsx";
 import { triggerPage } from "./triggers/show.tsx";
@@ -127,6 +128,7 @@ function routes({ filterTests, isClosing }: Parts) {
       GET: filterPage,
       POST: (services, bodies) => tryOrSaveFilter(services, filterTests, bodies),
     },
+    [patterns.refusedRequestPage]: { GET: refusedRequestPage },
     [patterns.deliveryPage]: { GET: deliveryPage },
     [patterns.deliveryPayloadPage]: { GET: deliveryPayloadFile },
     [patterns.rebuildPage]: { GET: redirectToDelivery, POST: buildAgain },

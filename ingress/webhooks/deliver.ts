@@ -6,13 +6,14 @@ import { type Arrival, findReplayedDelivery } from "../../shared/triggers/delive
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
+import type { RefusedRequests, RequestParts } from "../../shared/triggers/deliveries/refused-requests.ts";
 import { decodeBody, type EncodedBody } from "../../shared/triggers/payloads/codec.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
-import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";
+import { readIdempotencyKey, readIndexed, requestParts, requireJson, storedHeaders } from "./headers.ts";
 import { RefusedSenders } from "./refused-senders.ts";
 
 /**
@@ -33,7 +34,7 @@ import { RefusedSenders } from "./refused-senders.ts";
 export function deliver(
   services: Services,
   bodies: Bodies,
-  parts: { intake: Intake; refusals: RefusalCounts },
+  parts: { intake: Intake; refusals: RefusalCounts; refusedRequests: RefusedRequests },
 ) {
   const maxBytes = services.config.maxPayloadBytes;
   const senders = new RefusedSenders(services);
@@ -48,6 +49,7 @@ interface Door {
   bodies: Bodies;
   intake: Intake;
   refusals: RefusalCounts;
+  refusedRequests: RefusedRequests;
   senders: RefusedSenders;
   tooLarge: () => DeliveryRefusal;
 }
@@ -73,14 +75,20 @@ class Posting {
       return await this.#receive();
     } catch (error) {
       if (!(error instanceof DeliveryRefusal)) throw error;
-      const { services, refusals, senders } = this.#door;
+      const { services, refusals, refusedRequests, senders } = this.#door;
       const triggerId = error.triggerId ?? this.#trigger?.id;
       if (triggerId) {
         refusals.count(triggerId, error.refusalCause);
+        refusedRequests.add(triggerId, error.refusalCause, () => this.#readParts());
         await senders.count(this.#event, triggerId, error);
       }
       return answerDeliveryRefusal(services, this.#event, error);
     }
+  }
+
+  #readParts(): RequestParts {
+    const body = this.#body === noBytes ? undefined : this.#body;
+    return requestParts(this.#event, body);
   }
 
   async #receive(): Promise<HTTPResponse> {

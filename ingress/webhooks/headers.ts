@@ -1,15 +1,18 @@
 import type { H3Event } from "h3";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
+import type { RequestParts } from "../../shared/triggers/deliveries/refused-requests.ts";
 import type { StoredHeader } from "../../shared/vocabulary.ts";
+import { clientIp } from "../http/client-address.ts";
 import { hasUtf8Charset, mediaType } from "../http/content-type.ts";
+import { networkOf } from "../http/network.ts";
 import { nodeRequest } from "../http/node.ts";
 
 const maxIdempotencyKeyLength = 255;
 const maxIndexedLength = 255;
 const jsonType = "application/json";
 const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
-/** Values of these headers are never stored. */
-const secretHeader = /authorization|cookie|signature|token|secret|password|api-?key/i;
+/** Values of headers and of parameters with these names are never stored. */
+const secretName = /authorization|cookie|token|secret|password|api-?key/i;
 
 /** Returns the Content-Type header. @throws DeliveryRefusal 415 */
 export function requireJson(headers: Headers): string {
@@ -39,15 +42,32 @@ export function readIndexed(headers: Headers, name: string | undefined): string 
   return (name && headers.get(name)?.slice(0, maxIndexedLength)) || null;
 }
 
+/** Of a refused request, without secrets. Signatures are none: whoever sees them may see the payloads that they sign. */
+export function requestParts(event: H3Event, body: Buffer | undefined): RequestParts {
+  const query = new URLSearchParams(event.url.searchParams);
+  for (const name of new Set(query.keys())) if (secretName.test(name)) query.set(name, "redacted");
+  return {
+    network: networkOf(clientIp(event)),
+    headers: headersWithout(event, secretName),
+    query: `${query}`,
+    body,
+  };
+}
+
 /** All headers, with null for the values of secrets and signatures. */
 export function storedHeaders(event: H3Event, signatures: { header: string }[]): StoredHeader[] {
   const signing = signatures.map(({ header }) => header.toLowerCase());
+  return headersWithout(event, {
+    test: (name) => secretName.test(name) || /signature/i.test(name) || signing.includes(name.toLowerCase()),
+  });
+}
+
+function headersWithout(event: H3Event, secret: { test: (name: string) => boolean }): StoredHeader[] {
   const { rawHeaders } = nodeRequest(event);
   const stored: StoredHeader[] = [];
-  const isSecret = (name: string) => secretHeader.test(name) || signing.includes(name.toLowerCase());
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
-    stored.push([name, isSecret(name) ? null : (rawHeaders[index + 1] as string)]);
+    stored.push([name, secret.test(name) ? null : (rawHeaders[index + 1] as string)]);
   }
   return stored;
 }

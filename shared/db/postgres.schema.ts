@@ -24,6 +24,7 @@ export const {
   payloads,
   payloadTotals,
   refusedDeliveries,
+  refusedRequests,
   idempotencyKeys,
   builds,
   jobs,

@@ -10,6 +10,7 @@ import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
@@ -98,6 +99,7 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
     limit: await deliveriesUsed(services, organization),
     filterMisses: await findFilterMisses(db, trigger),
     ...(await loadPictures(services, trigger)),
+    refusedRequests: await listLatestRefused(services, trigger.id),
     auditEntries: await listAuditEvents(db, { organizationId: organization.id, subjects }, maxAuditEntries),
   };
 }

@@ -1,9 +1,11 @@
 import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import type { RefusedRequest } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import { timeInWords } from "../charts/axes.tsx";
 import { sumOf } from "../charts/bars.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
 import { Table } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
 import { refusedSeries } from "./pictures.ts";
 
 /** The reasons of refusals, and advice for the sender or the owner of the trigger. */
@@ -27,8 +29,16 @@ export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> =
   busy: ["Signalbox was busy", "Send again what is missing."],
 };
 
-/** Refused requests leave no delivery, only counts. The cause that was seen last comes first. */
-export function Refused({ counts, hours }: { counts: RefusalCount[]; hours: Date[] }) {
+interface RefusedProps {
+  counts: RefusalCount[];
+  hours: Date[];
+  requests: Pick<RefusedRequest, "id" | "cause" | "receivedAt" | "network">[];
+  pathOf: (request: string) => string;
+  now: Date;
+}
+
+/** Refused requests leave no delivery, only counts and a few samples. The cause that was seen last comes first. */
+export function Refused({ counts, hours, requests, pathOf, now }: RefusedProps) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">
@@ -38,6 +48,24 @@ export function Refused({ counts, hours }: { counts: RefusalCount[]; hours: Date
           <Cause key={cause} cause={cause} counts={ofCause} hours={hours} />
         ))}
       </Table>
+      {requests.length > 0 && (
+        <details class="fold" id="refused-requests">
+          <summary>The latest refused requests</summary>
+          <Table caption="Refused requests" columns={["Received", "Cause", "From"]}>
+            {requests.map(({ id, cause, receivedAt, network }) => (
+              <tr key={id}>
+                <th scope="row">
+                  <a href={pathOf(id)}>
+                    <Time at={receivedAt} now={now} />
+                  </a>
+                </th>
+                <td>{causeWords[cause][0]}</td>
+                <td>{network}</td>
+              </tr>
+            ))}
+          </Table>
+        </details>
+      )}
     </section>
   );
 }

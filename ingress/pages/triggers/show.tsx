@@ -1,4 +1,4 @@
-import { type PatternWith, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
@@ -84,7 +84,13 @@ export function triggerPage(services: Services) {
             <Deliveries deliveries={deliveries} builds={data.builds} parameters={parameters} now={now} />
           )}
           <CursorPager label="Pages of deliveries" links={{ Newer: links.newer, Older: links.older }} />
-          <Refused counts={data.refusals} hours={data.hours} />
+          <Refused
+            counts={data.refusals}
+            hours={data.hours}
+            requests={data.refusedRequests}
+            pathOf={(request) => pathTo(patterns.refusedRequestPage, { ...parameters, request })}
+            now={now}
+          />
           <AuditList entries={data.auditEntries} now={now} />
         </>
       ),

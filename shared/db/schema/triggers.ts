@@ -158,6 +158,31 @@ export function defineTriggersTables(
     ],
   );
 
+  /** The latest of each trigger and cause, as they came, for a day. */
+  const refusedRequests = table(
+    "refused_requests",
+    {
+      id: uuid().primaryKey(),
+      triggerId: uuid("trigger_id")
+        .notNull()
+        .references(() => triggers.id, { onDelete: "cascade" }),
+      cause: text().$type<RefusalCause>().notNull(),
+      receivedAt: time("received_at").notNull(),
+      network: text().notNull(),
+      headers: json<StoredHeader[]>().notNull(),
+      query: text().notNull(),
+      /** Null: refused before it was read. */
+      size: integer(),
+      /** The first 4 KB. */
+      body: bytes(),
+    },
+    (t) => [
+      index("refused_requests_cause").on(t.triggerId, t.cause, t.id),
+      index("refused_requests_trigger").on(t.triggerId, t.receivedAt, t.id),
+      index("refused_requests_age").on(t.receivedAt),
+    ],
+  );
+
   const idempotencyKeys = table(
     "idempotency_keys",
     {
@@ -171,7 +196,16 @@ export function defineTriggersTables(
     (t) => [primaryKey({ columns: [t.triggerId, t.key] }), index("idempotency_keys_age").on(t.createdAt)],
   );
 
-  return { triggers, filterMisses, deliveries, payloads, payloadTotals, refusedDeliveries, idempotencyKeys };
+  return {
+    triggers,
+    filterMisses,
+    deliveries,
+    payloads,
+    payloadTotals,
+    refusedDeliveries,
+    refusedRequests,
+    idempotencyKeys,
+  };
 }
 
 export type TriggersTables = ReturnType<typeof defineTriggersTables>;

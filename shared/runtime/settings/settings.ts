@@ -335,6 +335,11 @@ const agents = {
 };
 
 const retention = {
+  refusedRequestHours: setting(
+    "REFUSED_REQUEST_HOURS",
+    wholeNumber(0, 24 * 30).default(24),
+    "Hours that the latest ten refused deliveries of a trigger and cause can be seen, without secrets. 0: none are kept",
+  ),
   payloadRetentionDays: setting(
     "PAYLOAD_RETENTION_DAYS",
     wholeNumber(1, 36_500).default(7),

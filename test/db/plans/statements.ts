@@ -111,6 +111,11 @@ import {
   listRefusalCountsOfOrganization,
 } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import {
+  deleteRefusedRequestsBefore,
+  findRefusedRequest,
+  listRefusedRequests,
+} from "../../../shared/triggers/deliveries/refused-requests-store.ts";
+import {
   claimKeyIfFree,
   type DeliveryFilter,
   decideIfWaiting,
@@ -342,6 +347,9 @@ export const statements: Record<string, Statement> = {
   "figures of an hour": (db) => addToHours(db, [minute]),
   "minutes to fold": (db) =>
     takeFiguresBefore(db, { figure: "deliveries_built", minutes: 1, time: early }, 500),
+  "refused requests of a trigger": (db) => listRefusedRequests(db, id, time, 20),
+  "a refused request": (db) => findRefusedRequest(db, id, id),
+  "old refused requests": (db) => deleteRefusedRequestsBefore(db, early, 200),
   "refusals of an organization": (db) => listRefusalCountsOfOrganization(db, organizationId, time, 100),
   "queues of scheduled jobs of a build": (db) => listQueueIdsOfScheduled(db, id),
   "failed jobs to retry": (db) => listFailedJobs(db, id),

@@ -1,0 +1,83 @@
+import type { Services } from "../../../shared/runtime/services.ts";
+import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
+import { sizeInWords } from "../builds/payload.tsx";
+import { memberPage } from "../ui/member-page.ts";
+import { Time } from "../ui/times.tsx";
+import { loadTrigger } from "./load.ts";
+import { causeWords } from "./refused.tsx";
+
+/** GET …/triggers/:trigger/refused/:request: what a sender sent. */
+export function refusedRequestPage(services: Services) {
+  return memberPage(services, async (request) => {
+    const { trigger } = await loadTrigger(services, request);
+    const refused = await requireRefusedRequest(services, trigger.id, request.parameter("request"));
+    const [cause, remedy] = causeWords[refused.cause];
+    return {
+      title: "Refused request",
+      within: { organization: request.organization, section: "pipelines" },
+      content: (
+        <>
+          <h1>Refused request</h1>
+          <dl class="facts panel">
+            <dt>Cause</dt>
+            <dd>
+              {cause}. {remedy}
+            </dd>
+            <dt>Received</dt>
+            <dd>
+              <Time at={refused.receivedAt} now={services.clock.now()} />
+            </dd>
+            <dt>From</dt>
+            <dd>{refused.network}</dd>
+            {refused.query !== "" && (
+              <>
+                <dt>Query</dt>
+                <dd class="wide">
+                  <code>{refused.query}</code>
+                </dd>
+              </>
+            )}
+          </dl>
+          <section aria-labelledby="headers">
+            <h2 id="headers">Headers</h2>
+            <dl class="facts">
+              {refused.headers.map(([name, value]) => (
+                <>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd class="wide">
+                    {value ?? <span class="quiet">not kept, because it may be a secret</span>}
+                  </dd>
+                </>
+              ))}
+            </dl>
+          </section>
+          <Body size={refused.size} body={refused.body} />
+        </>
+      ),
+    };
+  });
+}
+
+function Body({ size, body }: { size: number | null; body: Buffer | null }) {
+  return (
+    <section aria-labelledby="body">
+      <h2 id="body">Body</h2>
+      {size === null || body === null ? (
+        <p class="empty">It was refused before its body was read.</p>
+      ) : (
+        <>
+          <p class="quiet">
+            {sizeInWords(size)}
+            {size > body.length && `, of which the first ${sizeInWords(body.length)} are kept`}
+          </p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
+          <pre class="payload" tabIndex={0}>
+            {body.toString("utf8").replaceAll("\0", "�")}
+          </pre>
+        </>
+      )}
+    </section>
+  );
+}

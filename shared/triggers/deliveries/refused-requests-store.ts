@@ -1,0 +1,69 @@
+import { and, asc, desc, eq, gte, inArray, lt, notInArray } from "drizzle-orm";
+import type { Db, Tx } from "../../db/database.ts";
+import type { Tables } from "../../db/schema.ts";
+
+export type RefusedRequest = Tables["refusedRequests"]["$inferSelect"];
+
+/** Of a cause and trigger. */
+const maxKept = 10;
+
+/** Keeps the latest of each cause and trigger. */
+export async function addRefusedRequest(tx: Tx, request: RefusedRequest): Promise<void> {
+  const { refusedRequests } = tx.tables;
+  const { id, triggerId, cause } = refusedRequests;
+  await tx.insert(refusedRequests).values(request);
+  const isAlike = and(eq(triggerId, request.triggerId), eq(cause, request.cause));
+  const latest = await tx
+    .select({ id })
+    .from(refusedRequests)
+    .where(isAlike)
+    .orderBy(desc(id))
+    .limit(maxKept);
+  await tx.delete(refusedRequests).where(
+    and(
+      isAlike,
+      notInArray(
+        id,
+        latest.map((row) => row.id),
+      ),
+    ),
+  );
+}
+
+/** Newest first, without what makes them large. */
+export async function listRefusedRequests(db: Db, trigger: string, since: Date, limit: number) {
+  const { refusedRequests } = db.tables;
+  const { id, triggerId, cause, receivedAt, network } = refusedRequests;
+  return db
+    .select({ id, cause, receivedAt, network })
+    .from(refusedRequests)
+    .where(and(eq(triggerId, trigger), gte(receivedAt, since)))
+    .orderBy(desc(receivedAt), desc(id))
+    .limit(limit);
+}
+
+export async function findRefusedRequest(
+  db: Db,
+  triggerId: string,
+  id: string,
+): Promise<RefusedRequest | undefined> {
+  const { refusedRequests } = db.tables;
+  const [found] = await db
+    .select()
+    .from(refusedRequests)
+    .where(and(eq(refusedRequests.id, id), eq(refusedRequests.triggerId, triggerId)));
+  return found;
+}
+
+/** @returns the number deleted */
+export async function deleteRefusedRequestsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { refusedRequests } = tx.tables;
+  const { id, receivedAt } = refusedRequests;
+  const old = tx
+    .select({ id })
+    .from(refusedRequests)
+    .where(lt(receivedAt, time))
+    .orderBy(asc(receivedAt))
+    .limit(limit);
+  return (await tx.delete(refusedRequests).where(inArray(id, old)).returning({ id })).length;
+}

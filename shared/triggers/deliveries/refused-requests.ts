@@ -1,0 +1,120 @@
+import { LRUCache } from "lru-cache";
+import { purgeInBatches } from "../../db/purge-in-batches.ts";
+import { hourMs, secondMs } from "../../durations.ts";
+import { isId, newId } from "../../ids.ts";
+import { notFound } from "../../refusal.ts";
+import { createPeriodicFlush } from "../../runtime/batcher.ts";
+import type { Services } from "../../runtime/services.ts";
+import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
+import {
+  addRefusedRequest,
+  deleteRefusedRequestsBefore,
+  findRefusedRequest,
+  listRefusedRequests,
+  type RefusedRequest,
+} from "./refused-requests-store.ts";
+
+const flushEveryMs = 5 * secondMs;
+/** At about 8 KB each. */
+const maxInMemory = 200;
+const maxTriggersAndCauses = 10_000;
+const maxBodyBytes = 4096;
+/** Of all headers together. */
+const maxHeaderCharacters = 4096;
+const maxQueryCharacters = 1024;
+const maxListed = 20;
+
+/** The parts of a request, without secrets. */
+export interface RequestParts {
+  network: string;
+  headers: StoredHeader[];
+  query: string;
+  /** Undefined if it was refused before it was read. */
+  body: Buffer | undefined;
+}
+
+/** Keeps at most one refused request of a trigger and cause in five seconds. A crash loses the rest. */
+export interface RefusedRequests {
+  /** @param read is called only if the request is kept */
+  add(triggerId: string, cause: RefusalCause, read: () => RequestParts): void;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
+  const added = new LRUCache<string, true>({ max: maxTriggersAndCauses, ttl: flushEveryMs });
+  const requests = createPeriodicFlush<RefusedRequest>({
+    everyMs: flushEveryMs,
+    maxItems: maxInMemory,
+    whenFull: "drop new",
+    merge: (earlier) => earlier,
+    store: async (kept) => {
+      // Different orders would deadlock.
+      const rows = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+      try {
+        for (const row of rows) await db.transaction((tx) => addRefusedRequest(tx, row));
+      } catch (error) {
+        log.debug({ err: error }, "refused requests are not kept while the database is away");
+      }
+      return true;
+    },
+  });
+
+  return {
+    add(triggerId, cause, read) {
+      const key = `${triggerId} ${cause}`;
+      if (config.refusedRequestHours === 0 || added.has(key)) return;
+      added.set(key, true);
+      const now = clock.now();
+      const { network, headers, query, body } = read();
+      requests.add(key, {
+        ...{ id: newId(now), triggerId, cause, receivedAt: now, network },
+        headers: cutHeaders(headers),
+        query: query.slice(0, maxQueryCharacters),
+        size: body?.length ?? null,
+        body: body ? Buffer.from(body.subarray(0, maxBodyBytes)) : null,
+      });
+    },
+    flush: requests.flush,
+    close: requests.close,
+  };
+}
+
+/** Cuts long values: all together have a bound. */
+function cutHeaders(headers: StoredHeader[]): StoredHeader[] {
+  let left = maxHeaderCharacters;
+  const cut: StoredHeader[] = [];
+  for (const [name, value] of headers) {
+    left -= name.length;
+    if (left <= 0) break;
+    const kept = value?.slice(0, left) ?? null;
+    left -= kept?.length ?? 0;
+    cut.push([name, kept]);
+  }
+  return cut;
+}
+
+export function listLatestRefused({ config, db, clock }: Services, triggerId: string) {
+  return listRefusedRequests(db, triggerId, keptSince(config.refusedRequestHours, clock.now()), maxListed);
+}
+
+/** @throws Refusal 404 */
+export async function requireRefusedRequest(
+  { config, db, clock }: Services,
+  triggerId: string,
+  id: string,
+): Promise<RefusedRequest> {
+  const found = isId(id) ? await findRefusedRequest(db, triggerId, id) : undefined;
+  if (!found || found.receivedAt < keptSince(config.refusedRequestHours, clock.now()))
+    throw notFound("refused request");
+  return found;
+}
+
+export async function purgeRefusedRequests({ config, db, clock }: Services): Promise<number> {
+  const since = keptSince(config.refusedRequestHours, clock.now());
+  return purgeInBatches(db, (tx, limit) => deleteRefusedRequestsBefore(tx, since, limit));
+}
+
+function keptSince(hours: number, now: Date): Date {
+  return new Date(now.getTime() - hours * hourMs);
+}
