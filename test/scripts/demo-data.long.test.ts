@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { makeDemoWeek } from "../../scripts/demo/week.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { hourMs } from "../../shared/durations.ts";
 import { openServices, type Services } from "../../shared/runtime/services.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { sqlite } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("npm run demo:data", (database) => {
+describe("npm run demo:data", () => {
   let world: World;
   let services: Services;
   const clock = { at: new Date(), now: () => clock.at };
 
   before(async () => {
-    world = await startWorld(database);
+    world = await startWorld(sqlite);
     services = openServices({ config: world.config, log: world.services.log, clock });
   });
   after(async () => {
