@@ -45,9 +45,11 @@ describe("30 filter tests of one organization at once", () => {
     });
 
     await Promise.race(attacked);
-    for (let sent = 0; sent < 5; sent++)
+    for (let sent = 0; sent < 5; sent++) {
+      const before = answered;
       assert.deepEqual(await (await test("webhook.payload.s == 'p'")).json(), { result: true });
-    assert.ok(answered <= 2, `${answered} of the attacker's tests ended first`);
+      assert.ok(answered - before <= 2, `${answered - before} of the attacker's tests ended first`);
+    }
 
     const answers = await Promise.all(attacked);
     const refused = answers.filter(({ status }) => status === 429);
