@@ -45,6 +45,7 @@ function command(terminal: Terminal, defaults: { server: string; clientId: strin
     .option("--api <url>", "where the REST API answers, if not at the server", parseAddress)
     .option("--qr", "show a QR code also when the output is not a terminal")
     .option("--no-qr", "show no QR code")
+    .option("--no-browser", "open no browser")
     .addOption(new Option("--status", "show who is signed in").conflicts("signOut"))
     .option("--sign-out", "end the sign-in and forget it")
     .exitOverride()

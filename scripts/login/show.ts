@@ -8,13 +8,15 @@ const indent = "    ";
 /** Not every camera reads an inverted code. */
 const whiteOnBlack = (line: string) => `\u001b[97;40m${line}\u001b[0m`;
 
-/** RFC 8628 §3.3. */
+/** RFC 8628 §3.3. @param options.columns undefined: the output is no terminal */
 export function showInvitation(
   codes: Codes,
-  { qr, columns }: { qr: boolean | undefined; columns: number | undefined },
+  options: { qr: boolean | undefined; columns: number | undefined; opensBrowser: boolean },
 ): string {
   const { verificationUri, verificationUriComplete: link, userCode, expiresAt } = codes;
-  const picture = link && qr !== false ? showQr(link, columns, qr === true) : [];
+  const { qr, columns, opensBrowser } = options;
+  const isScannable = qr ?? !isThisMachine(verificationUri);
+  const picture = link && isScannable ? showQr(link, columns, qr === true) : [];
   const orScan = picture.length > 0 ? ", or scan it," : "";
   return [
     "To sign in, open this page in a browser on any device",
@@ -24,13 +26,19 @@ export function showInvitation(
     "and enter the code",
     "",
     indent + plain(userCode),
-    "",
+    columns === undefined ? "" : copied(plain(userCode)),
     ...(link
       ? [`Or open this link${orScan} and compare the code:`, "", indent + plain(link), "", ...picture]
       : []),
+    ...(opensBrowser ? ["Your browser opens it now.", ""] : []),
     `Waiting for your approval until ${timeOf(expiresAt)}. Ctrl-C gives up.`,
     "",
   ].join("\n");
+}
+
+/** Asks the terminal to copy a text (OSC 52). One that cannot shows nothing. */
+function copied(text: string): string {
+  return `\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`;
 }
 
 /** Empty without a terminal or room, unless requested. */
@@ -63,9 +71,13 @@ export function showSignedIn(account: Account, credentials: Credentials, server:
 
 /** Warns if tokens travel unencrypted to another machine. */
 export function showUnencrypted(server: string): string {
-  const { protocol, hostname } = new URL(server);
-  const isSafe = protocol === "https:" || /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  const isSafe = new URL(server).protocol === "https:" || isThisMachine(server);
   return isSafe ? "" : `Careful: ${server} is not encrypted, others on the way can read what is sent.\n`;
+}
+
+/** A phone cannot reach such an address. */
+function isThisMachine(url: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
 }
 
 /** Strips control characters from a server's text. */

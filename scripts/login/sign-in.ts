@@ -12,6 +12,8 @@ export interface Terminal {
   columns: number | undefined;
   write: (text: string) => void;
   writeError: (text: string) => void;
+  /** Opens a page in the user's browser. Undefined: this machine has none that the user sees. */
+  openBrowser?: (url: string) => void;
   clock: Clock;
   /** Rejects when `signal` aborts. */
   sleep: (ms: number) => Promise<void>;
@@ -27,8 +29,9 @@ export interface SignIn {
   /** Default: `usualApi`. */
   api?: string;
   usualApi: string;
-  /** Undefined: if the terminal has room. */
+  /** Undefined: if the terminal has room, and the address is not this machine's. */
   qr?: boolean;
+  browser: boolean;
 }
 
 /**
@@ -43,7 +46,10 @@ export async function signIn(terminal: Terminal, target: SignIn): Promise<void> 
 
   const server = await findServer(target, terminal);
   const codes = await server.authorize(target.scope, target.organization);
-  write(showInvitation(codes, { qr: target.qr, columns: terminal.columns }));
+  const openBrowser = target.browser ? terminal.openBrowser : undefined;
+  const opensBrowser = openBrowser !== undefined;
+  write(showInvitation(codes, { qr: target.qr, columns: terminal.columns, opensBrowser }));
+  openBrowser?.(codes.verificationUriComplete ?? codes.verificationUri);
   const { intervalMs, expiresAt } = codes;
   const onAway = () => write("The server does not answer at the moment; this goes on trying.\n");
   const tokens = await pollUntilApproved(() => server.redeem(codes.deviceCode), {

@@ -95,13 +95,20 @@ export async function login(
     door: Pick<Door, "url">;
   },
   args: string[],
-  options: { pauses?: Step[]; columns?: number; interrupt?: AbortController; hurried?: boolean } = {},
+  options: {
+    pauses?: Step[];
+    columns?: number;
+    interrupt?: AbortController;
+    hurried?: boolean;
+    openBrowser?: (url: string) => void;
+  } = {},
 ): Promise<Outcome> {
-  const { pauses = [], interrupt = new AbortController() } = options;
+  const { pauses = [], interrupt = new AbortController(), openBrowser } = options;
   const outcome = { stdout: "", stderr: "", paused: [] as number[] };
   const code = await runLogin(args, {
     env: { HOME: world.home, AUTH_URL: world.door.url },
     columns: options.columns,
+    ...(openBrowser && { openBrowser }),
     write: (text) => {
       outcome.stdout += text;
     },

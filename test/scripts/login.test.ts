@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, describe, it, type TestContext } from "node:test";
-import { showUnencrypted } from "../../scripts/login/show.ts";
+import { showInvitation, showUnencrypted } from "../../scripts/login/show.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listGrants } from "../../shared/oauth/grant-store.ts";
 import { revokeGrants } from "../../shared/oauth/grants.ts";
@@ -220,19 +220,49 @@ describe("npm run login, a server without encryption", () => {
   }
 });
 
-describe("npm run login, the QR code", () => {
-  it("is shown on a wide terminal or on request", async (t) => {
-    const here = moveIn(world, t);
-    const isShown = async (columns: number | undefined, ...args: string[]) => {
-      const { stdout } = await login(here, args, { pauses: [here.deny], ...(columns && { columns }) });
-      return /█▀/.test(stdout);
-    };
+describe("npm run login, the invitation", () => {
+  const codesOf = (server: string) => ({
+    ...{ deviceCode: "x", userCode: "BCDF-GHJK", verificationUri: `${server}/device` },
+    ...{ verificationUriComplete: `${server}/device?user_code=BCDF-GHJK` },
+    ...{ intervalMs: 1000, expiresAt: new Date() },
+  });
+  const invitation = (server: string, given: Partial<Parameters<typeof showInvitation>[1]> = {}) =>
+    showInvitation(codesOf(server), { qr: undefined, columns: 80, opensBrowser: false, ...given });
+  const hasQr = (shown: string) => /█▀/.test(shown);
+  const elsewhere = "https://ci.example.com";
 
-    assert.equal(await isShown(80), true);
-    assert.equal(await isShown(20), false);
-    assert.equal(await isShown(undefined), false);
-    assert.equal(await isShown(undefined, "--qr"), true);
-    assert.equal(await isShown(80, "--no-qr"), false);
+  it("has a QR code on a wide terminal or on request", () => {
+    assert.equal(hasQr(invitation(elsewhere)), true);
+    assert.equal(hasQr(invitation(elsewhere, { columns: 20 })), false);
+    assert.equal(hasQr(invitation(elsewhere, { columns: undefined })), false);
+    assert.equal(hasQr(invitation(elsewhere, { columns: undefined, qr: true })), true);
+    assert.equal(hasQr(invitation(elsewhere, { qr: false })), false);
+  });
+
+  it("has no QR code of an address that a phone cannot reach, unless it is requested", () => {
+    for (const server of ["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"]) {
+      assert.equal(hasQr(invitation(server)), false, server);
+      assert.equal(hasQr(invitation(server, { qr: true })), true, server);
+    }
+  });
+
+  it("asks a terminal to copy the code, and nothing else", () => {
+    const copy = `\u001b]52;c;${Buffer.from("BCDF-GHJK").toString("base64")}\u0007`;
+    assert.ok(invitation(elsewhere).includes(copy));
+    assert.ok(!invitation(elsewhere, { columns: undefined }).includes("\u001b"));
+  });
+
+  it("comes with the page in a browser where there is one, unless it is not wanted", async (t) => {
+    const here = moveIn(world, t);
+    const opened: string[] = [];
+    const openBrowser = (url: string) => void opened.push(url);
+
+    const { stdout } = await login(here, [], { pauses: [here.deny], openBrowser });
+    const without = await login(here, ["--no-browser"], { pauses: [here.deny], openBrowser });
+
+    assert.deepEqual(opened, [`${here.door.url}/oauth/device/${shownCode(stdout)}`]);
+    assert.match(stdout, /Your browser opens it now\./);
+    assert.doesNotMatch(without.stdout, /browser opens/);
   });
 });
 
