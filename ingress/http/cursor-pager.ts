@@ -43,21 +43,20 @@ export interface FoundPage<Row> {
 
 /** @param found rows as `selectPage` returns them */
 export function splitPage<Row>(
-  { limit, olderThan, newerThan }: CursorPage,
+  { limit, olderThan, newerThan, isOldestFirst = false }: CursorPage,
   found: Row[],
   idOf: (row: Row) => string,
 ): FoundPage<Row> {
+  const [forth, back] = isOldestFirst ? [newerThan, olderThan] : [olderThan, newerThan];
   const hasMore = found.length > limit;
-  const rows = newerThan ? found.slice(-limit) : found.slice(0, limit);
+  const rows = back ? found.slice(-limit) : found.slice(0, limit);
   const [first, last] = [rows[0], rows.at(-1)];
-  const isFirst = newerThan ? !hasMore : !olderThan;
-  const isLast = !newerThan && !hasMore;
-  return {
-    rows,
-    isFirst,
-    newer: first && !isFirst ? idOf(first) : undefined,
-    older: last && !isLast ? idOf(last) : undefined,
-  };
+  const isFirst = back ? !hasMore : !forth;
+  const isLast = !back && !hasMore;
+  const previous = first && !isFirst ? idOf(first) : undefined;
+  const next = last && !isLast ? idOf(last) : undefined;
+  const [newer, older] = isOldestFirst ? [next, previous] : [previous, next];
+  return { rows, isFirst, newer, older };
 }
 
 /** Addresses that `readIdPage` reads. @param query parameters that all pages share */

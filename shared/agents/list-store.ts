@@ -1,5 +1,6 @@
-import { and, asc, count, eq, inArray, type SQL } from "drizzle-orm";
+import { and, count, eq, inArray, type SQL } from "drizzle-orm";
 import type { Job } from "../builds/store.ts";
+import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import type { AgentState, JobState } from "../vocabulary.ts";
@@ -84,16 +85,18 @@ export interface PlacedJob {
   pipeline: { id: string; slug: string; name: string };
 }
 
-/** Jobs of a queue in these states, in the order of arrival. */
+/** Jobs of a queue in these states, in the order of arrival. One more than `limit` if there is one. */
 export async function listJobsOfQueue(
   db: Db,
   queueId: string,
-  { states, limit }: { states: JobState[]; limit: number },
+  states: JobState[],
+  page: Omit<CursorPage, "isOldestFirst">,
 ): Promise<PlacedJob[]> {
   const { jobs } = db.tables;
-  return selectPlaced(db, and(eq(jobs.queueId, queueId), inArray(jobs.state, states)))
-    .orderBy(asc(jobs.id))
-    .limit(limit);
+  const isOfQueue = and(eq(jobs.queueId, queueId), inArray(jobs.state, states));
+  return selectPage(jobs.id, { ...page, isOldestFirst: true }, ({ condition, order, limit }) =>
+    selectPlaced(db, and(isOfQueue, condition)).orderBy(order).limit(limit),
+  );
 }
 
 /** The jobs with these ids. */

@@ -7,6 +7,8 @@ export interface CursorPage {
   limit: number;
   olderThan?: string;
   newerThan?: string;
+  /** The order of the list. Default: newest first. */
+  isOldestFirst?: boolean;
 }
 
 /** Of the statement that reads a page. */
@@ -16,18 +18,20 @@ export interface Clauses {
   limit: number;
 }
 
-/** Rows newest first, and one more at the far end if there is one. */
+/** Rows in the order of the list, and one more at the far end if there is one. */
 export async function selectPage<Row>(
   id: SQLiteColumn,
-  { limit, olderThan, newerThan }: CursorPage,
+  { limit, olderThan, newerThan, isOldestFirst = false }: CursorPage,
   select: (clauses: Clauses) => PromiseLike<Row[]>,
 ): Promise<Row[]> {
-  const further = limit + 1;
-  if (newerThan) {
-    const rows = await select({ condition: gt(id, newerThan), order: asc(id), limit: further });
-    return rows.reverse();
-  }
-  return select({ condition: olderThan ? lt(id, olderThan) : undefined, order: desc(id), limit: further });
+  const isAscending = Boolean(newerThan) || (isOldestFirst && !olderThan);
+  const below = olderThan ? lt(id, olderThan) : undefined;
+  const rows = await select({
+    condition: newerThan ? gt(id, newerThan) : below,
+    order: isAscending ? asc(id) : desc(id),
+    limit: limit + 1,
+  });
+  return isAscending === isOldestFirst ? rows : rows.reverse();
 }
 
 interface SliceQuery {

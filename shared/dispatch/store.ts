@@ -157,32 +157,6 @@ export async function countJobsOfQueues(
   return new Map(counts);
 }
 
-/**
- * Builds that wait for a paused queue, oldest first.
- * @returns more: how many builds follow; isAll: false if it stopped at `maxJobs`
- */
-export async function listPausedBuilds(
-  db: Db,
-  queueId: string,
-  { limit, maxJobs }: { limit: number; maxJobs: number },
-) {
-  const { jobs, builds, pipelines } = db.tables;
-  const paused = await db
-    .select({ id: jobs.buildId })
-    .from(jobs)
-    .where(and(eq(jobs.queueId, queueId), isNotNull(jobs.dispatchPausedAt)))
-    .orderBy(asc(jobs.id))
-    .limit(maxJobs);
-  const ids = [...new Set(paused.map(({ id }) => id))];
-  const listed = await db
-    .select({ build: builds, pipeline: pipelines })
-    .from(builds)
-    .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
-    .where(inArray(builds.id, ids.slice(0, limit)))
-    .orderBy(asc(builds.id));
-  return { builds: listed, more: Math.max(0, ids.length - limit), isAll: paused.length < maxJobs };
-}
-
 /** The id of its organization. */
 export async function findOwnerOfQueue(db: Db, queueId: string): Promise<string | undefined> {
   const { clusters, queues } = db.tables;

@@ -65,7 +65,7 @@ async function countOfQueues(db: Db, now: Date): Promise<Measured[]> {
   for (const id of ids) {
     await pause();
     const counts = (await countJobsOfQueues(db, [id], maxJobs)).get(id) ?? { waiting: 0, running: 0 };
-    const [first] = await listJobsOfQueue(db, id, { states: ["scheduled"], limit: 1 });
+    const [first] = await listJobsOfQueue(db, id, ["scheduled"], { limit: 1 });
     const oldest = first?.job.scheduledAt ? secondsBetween(first.job.scheduledAt, now) : 0;
     measured.push({ id, ...counts, agents: agents.get(id) ?? 0, oldest });
   }

@@ -1,33 +1,44 @@
 import type { PlacedJob } from "../../../shared/agents/list-store.ts";
+import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
 import { JobLink } from "../agents/table.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { CursorPager } from "../ui/pager.tsx";
 import { State, Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
-import type { QueueDetails } from "./load.ts";
-import { maxCountedJobs } from "./words.ts";
+import { type JobsPage, jobCursors, type QueueDetails, queuePath } from "./load.ts";
 
-/** The first jobs that wait for an agent of the queue, and those that its agents have. */
-export function QueueJobs({ details, org, now }: { details: QueueDetails; org: string; now: Date }) {
-  const { waiting, running, counts, hasConnectedAgent } = details;
+/** Jobs that wait for an agent of the queue, and those that its agents have. */
+export function QueueJobs({
+  request,
+  details,
+  now,
+}: {
+  request: MemberRequest;
+  details: QueueDetails;
+  now: Date;
+}) {
+  const { queue, waiting, running, hasConnectedAgent } = details;
+  const table = { org: request.organization.slug, path: queuePath(request, queue), now };
   return (
     <section aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>
-      {waiting.length > 0 && !hasConnectedAgent && (
+      {waiting.rows.length > 0 && !hasConnectedAgent && (
         <p class="warning">Jobs wait, and no agent of this queue is connected.</p>
       )}
-      {waiting.length + running.length === 0 && <p class="empty">No job waits or runs.</p>}
+      {waiting.rows.length + running.rows.length === 0 && <p class="empty">No job waits or runs.</p>}
       <JobTable
         caption="Running jobs"
-        jobs={running}
-        total={counts?.running ?? 0}
+        page={running}
+        cursors={jobCursors.running}
         since={({ job }) => job.startedAt ?? job.assignedAt ?? job.createdAt}
-        {...{ org, now }}
+        {...table}
       />
       <JobTable
         caption="Waiting jobs"
-        jobs={waiting}
-        total={counts?.waiting ?? 0}
+        page={waiting}
+        cursors={jobCursors.waiting}
         since={({ job }) => job.scheduledAt ?? job.createdAt}
-        {...{ org, now }}
+        {...table}
       />
     </section>
   );
@@ -35,26 +46,28 @@ export function QueueJobs({ details, org, now }: { details: QueueDetails; org: s
 
 function JobTable({
   caption,
-  jobs,
-  total,
+  page,
+  cursors,
   since,
   org,
+  path,
   now,
 }: {
   caption: string;
-  jobs: PlacedJob[];
-  /** Counted up to `maxCountedJobs`. */
-  total: number;
+  page: JobsPage;
+  cursors: CursorNames;
   since: (placed: PlacedJob) => Date;
   org: string;
+  /** Of the queue. */
+  path: string;
   now: Date;
 }) {
-  if (jobs.length === 0) return null;
-  const more = total - jobs.length;
+  if (page.rows.length === 0) return null;
+  const { older, newer } = linkIdPages(path, cursors, page);
   return (
     <>
       <Table caption={caption} columns={[caption, "State", "For"]}>
-        {jobs.map((placed) => (
+        {page.rows.map((placed) => (
           <tr key={placed.job.id}>
             <th scope="row" class="described">
               <JobLink placed={placed} org={org} />
@@ -67,11 +80,7 @@ function JobTable({
           </tr>
         ))}
       </Table>
-      {more > 0 && (
-        <p class="quiet">
-          and {more.toLocaleString("en")} {total >= maxCountedJobs ? "or more" : "more"}
-        </p>
-      )}
+      <CursorPager label={`Pages of ${caption.toLowerCase()}`} links={{ Older: older, Newer: newer }} />
     </>
   );
 }

@@ -2,12 +2,14 @@ import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { findConnectedAgentId, listJobsOfQueue } from "../../../shared/agents/list-store.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
-import { countJobsOfQueues, listPausedBuilds } from "../../../shared/dispatch/store.ts";
+import type { CursorPage } from "../../../shared/db/cursor-page.ts";
+import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requireQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { leasedJobStates } from "../../../shared/vocabulary.ts";
+import { type JobState, leasedJobStates } from "../../../shared/vocabulary.ts";
+import { type CursorNames, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadAgents } from "../agents/load.ts";
 import { loadCluster } from "../clusters/load.ts";
@@ -16,9 +18,13 @@ import { addCrumbs } from "../ui/page-context.ts";
 import { loadQueuePictures } from "./pictures.ts";
 import { maxCountedJobs } from "./words.ts";
 
-const maxPausedBuilds = { limit: 20, maxJobs: maxCountedJobs };
+/** Query parameters of the queue page. */
+export const jobCursors = {
+  waiting: { older: "waiting_before", newer: "waiting_after" },
+  running: { older: "running_before", newer: "running_after" },
+};
 const maxAuditEntries = 10;
-const maxJobs = 20;
+const jobsPerPage = 20;
 const agentsPerPage = 30;
 
 export interface LoadedQueue {
@@ -49,7 +55,7 @@ export type QueueDetails = Awaited<ReturnType<typeof loadQueueDetails>>;
 export async function loadQueueDetails(services: Services, request: MemberRequest) {
   const { db } = services;
   const { cluster, queue } = await loadQueue(services, request);
-  const { dispatchPausedAt, dispatchPausedById, createdById } = queue;
+  const { dispatchPausedById, createdById } = queue;
   const users = await listUsersById(db, [createdById, ...(dispatchPausedById ? [dispatchPausedById] : [])]);
   const audited = {
     organizationId: request.organization.id,
@@ -62,9 +68,8 @@ export async function loadQueueDetails(services: Services, request: MemberReques
     counts: (await countJobsOfQueues(db, [queue.id], maxCountedJobs)).get(queue.id),
     agents: await loadQueueAgents(services, request, queue),
     hasConnectedAgent: (await findConnectedAgentId(db, queue.id)) !== undefined,
-    waiting: await listJobsOfQueue(db, queue.id, { states: ["scheduled"], limit: maxJobs }),
-    running: await listJobsOfQueue(db, queue.id, { states: leasedJobStates, limit: maxJobs }),
-    pausedBuilds: dispatchPausedAt ? await listPausedBuilds(db, queue.id, maxPausedBuilds) : undefined,
+    waiting: await loadQueueJobs(services, request, queue, ["scheduled"], jobCursors.waiting),
+    running: await loadQueueJobs(services, request, queue, leasedJobStates, jobCursors.running),
     audit: await listAuditEvents(db, audited, maxAuditEntries),
     pictures: await loadQueuePictures(services, request.organization.id, queue),
   };
@@ -74,4 +79,24 @@ export async function loadQueueDetails(services: Services, request: MemberReques
 function loadQueueAgents(services: Services, { event, organization }: MemberRequest, { id }: Queue) {
   const filter = { organizationId: organization.id, queueId: id };
   return readWithin(readPageOf(event, agentsPerPage), (page) => loadAgents(services, filter, page));
+}
+
+export type JobsPage = Awaited<ReturnType<typeof loadQueueJobs>>;
+
+/** One page of its jobs in these states: the first one if those of the address are gone. */
+async function loadQueueJobs(
+  { db }: Services,
+  { event }: MemberRequest,
+  { id }: Queue,
+  states: JobState[],
+  names: CursorNames,
+) {
+  const read = async (page: CursorPage) =>
+    splitPage(
+      { ...page, isOldestFirst: true },
+      await listJobsOfQueue(db, id, states, page),
+      ({ job }) => job.id,
+    );
+  const found = await read(readIdPage(event, names, jobsPerPage));
+  return found.rows.length > 0 ? found : read({ limit: jobsPerPage });
 }

@@ -1,4 +1,4 @@
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { CsrfField, PostButton, TextArea } from "../ui/form.tsx";
@@ -103,46 +103,5 @@ export function Facts({
         <Time at={queue.createdAt} now={now} /> by {nameOf(queue.createdById)}
       </dd>
     </dl>
-  );
-}
-
-/** Builds that wait for the queue. */
-export function PausedBuilds({
-  paused: { builds, more, isAll },
-  hasWaiting,
-  org,
-}: {
-  paused: NonNullable<QueueDetails["pausedBuilds"]>;
-  hasWaiting: boolean;
-  org: string;
-}) {
-  return (
-    <section aria-labelledby="held-back">
-      <h2 id="held-back">Builds that wait for it</h2>
-      {builds.length === 0 ? (
-        <p class="quiet">
-          {hasWaiting ? "Those of the waiting jobs above. They are being marked as paused." : "None."}
-        </p>
-      ) : (
-        <ul class="links">
-          {builds.map(({ build, pipeline }) => (
-            <li key={build.id}>
-              <a
-                href={pathTo(patterns.buildPage, { org, slug: pipeline.slug, number: String(build.number) })}
-              >
-                {pipeline.name} #{build.number}
-              </a>{" "}
-              {build.message}
-            </li>
-          ))}
-        </ul>
-      )}
-      {(more > 0 || !isAll) && (
-        <p class="quiet">
-          and {more.toLocaleString("en")}
-          {isAll ? " more" : " or more"}
-        </p>
-      )}
-    </section>
   );
 }

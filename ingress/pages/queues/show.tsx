@@ -13,7 +13,7 @@ import { State } from "../ui/tables.tsx";
 import { QueueJobs } from "./jobs.tsx";
 import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
 import type { QueuePictures } from "./pictures.ts";
-import { Facts, Pause, PausedBuilds, PauseForm } from "./sections.tsx";
+import { Facts, Pause, PauseForm } from "./sections.tsx";
 
 interface Refused {
   note: string;
@@ -55,7 +55,7 @@ function QueueView({
   refused: Refused | undefined;
   now: Date;
 }) {
-  const { queue, pausedBuilds, audit } = details;
+  const { queue, audit } = details;
   const isAdmin = request.role === "admin";
   return (
     <>
@@ -81,16 +81,9 @@ function QueueView({
       {isAdmin && !queue.dispatchPausedAt && (
         <PauseForm request={request} queue={queue} note={refused?.note} />
       )}
-      <QueueJobs details={details} org={request.organization.slug} now={now} />
+      <QueueJobs request={request} details={details} now={now} />
       <QueueAgents request={request} details={details} now={now} />
       <Use pictures={details.pictures} />
-      {pausedBuilds && (
-        <PausedBuilds
-          paused={pausedBuilds}
-          hasWaiting={details.waiting.length > 0}
-          org={request.organization.slug}
-        />
-      )}
       <AuditList entries={audit} now={now} />
     </>
   );

@@ -68,7 +68,6 @@ import {
   countJobsOfQueues,
   findOutdatedMark,
   listJobsByMark,
-  listPausedBuilds,
   listQueuesToFanOut,
   setPauseIfWaiting,
 } from "../../../shared/dispatch/store.ts";
@@ -265,7 +264,12 @@ export const statements: Record<string, Statement> = {
   "agents by id": (db) => listAgentsById(db, ids),
   "connected agents by queue": (db) => countConnectedAgents(db, 5000),
   "a connected agent of a queue": (db) => findConnectedAgentId(db, pipelineId),
-  "jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, { states: ["running", "canceling"], limit: 20 }),
+  "jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, ["running", "canceling"], { limit: 20 }),
+  "waiting jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20 }),
+  "waiting jobs of a queue, newer": (db) =>
+    listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20, newerThan: id }),
+  "waiting jobs of a queue, older": (db) =>
+    listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20, olderThan: id }),
   "jobs with their builds": (db) => listPlacedJobs(db, ids),
   queues: (db) => listQueuesPage(db, pipelineId, next),
   triggers: (db) => listTriggersPage(db, pipelineId, { limit: 30, olderThan: id }),
@@ -375,7 +379,6 @@ export const statements: Record<string, Statement> = {
   "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),
   "paused queues of clusters": (db) => listPausedKeys(db, shared.few, 200),
   "waiting jobs of clusters": (db) => countWaitingOfClusters(db, [pipelineId], 100),
-  "builds of a paused queue": (db) => listPausedBuilds(db, pipelineId, { limit: 10, maxJobs: 200 }),
   "queues to fan out": (db) => listQueuesToFanOut(db),
   "a polled code": (db) => findPolledCodes(db, ["hash"]),
   "a redeemed code": (db) => redeemIfApproved(db, ids, time),

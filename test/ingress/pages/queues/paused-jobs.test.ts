@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { eq } from "drizzle-orm";
+import { asc, eq, inArray } from "drizzle-orm";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
@@ -57,8 +57,8 @@ describeWithDatabase("a job of a paused queue", (database) => {
     assert.doesNotMatch(await textOf(`${paths.pipelines}/site/builds/1`), /paused/);
   });
 
-  it("is listed on the queue's page up to 20 builds, and counted beyond", async () => {
-    const { services, actor, acme, paths } = pages;
+  it("is on a page of the queue's waiting jobs, from the first to the last and back", async () => {
+    const { services, actor, acme, paths, clock } = pages;
     const queue = await createQueue(services, actor, acme.cluster, { key: "busy" });
     const step = { command: "make", agents: { queue: "busy" } };
     const busy = await createPipeline(services, actor, {
@@ -68,23 +68,57 @@ describeWithDatabase("a job of a paused queue", (database) => {
     });
     const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
     const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
-    const make = (amount: number) => {
-      const requests = Array.from({ length: amount }, () => ({ ...request, ...more }));
-      return services.db.transaction((tx) => createBuilds(tx, requests, pages.clock.now()));
-    };
-    const path = `${paths.cluster}/queues/${queue.id}`;
-    await make(20);
+    const requests = Array.from({ length: 25 }, () => ({ ...request, ...more }));
+    await services.db.transaction((tx) => createBuilds(tx, requests, clock.now()));
     await pauseDispatch(services, actor, queue, null);
-    assert.match(await textOf(path), /Builds that wait for it Those of the waiting jobs above/);
-    await fanOutDispatchPause(services, queue.id);
-    assert.match(await textOf(path), /Busy #1 m .* Busy #20 m History/);
+    const path = `${paths.cluster}/queues/${queue.id}`;
+    const jobsOn = (text: string) =>
+      [...text.matchAll(/\/busy\/builds\/\d+\/jobs\/([\w-]+)"/g)].map(([, id]) => id);
+    const linkOn = (text: string, name: string) =>
+      new RegExp(`href="([^"]+)">${name}<`).exec(text)?.[1]?.replaceAll("&amp;", "&");
+    const walk = async (start: string, name: string) => {
+      const found: { at: string; jobs: (string | undefined)[] }[] = [];
+      for (let at: string | undefined = start; at; ) {
+        const { text } = await bob.get(at);
+        found.push({ at, jobs: jobsOn(text) });
+        at = linkOn(text, name);
+      }
+      return found;
+    };
 
-    await make(15);
-    await fanOutDispatchPause(services, queue.id);
-    assert.match(await textOf(path), /Busy #20 m and 15 more/);
+    const forth = await walk(path, "Newer");
+    const back = await walk(forth.at(-1)?.at ?? "", "Older");
 
-    await make(465);
-    await fanOutDispatchPause(services, queue.id);
-    assert.match(await textOf(path), /Busy #20 m and 480 or more/);
+    const { jobs } = services.db.tables;
+    const made = await services.db
+      .select()
+      .from(jobs)
+      .where(eq(jobs.queueId, queue.id))
+      .orderBy(asc(jobs.id));
+    const ids = made.map(({ id }) => id);
+    const expected = [ids.slice(0, 20), ids.slice(20, 40), ids.slice(40)];
+    assert.equal(ids.length, 50);
+    assert.deepEqual(
+      forth.map((each) => each.jobs),
+      expected,
+    );
+    assert.deepEqual(
+      back.map((each) => each.jobs),
+      expected.toReversed(),
+    );
+    assert.match(await textOf(path), /Jobs waiting 50 .* Busy #1 m scheduled/);
+
+    await services.db.transaction((tx) =>
+      tx
+        .update(jobs)
+        .set({ state: "canceled" })
+        .where(inArray(jobs.id, ids.slice(20))),
+    );
+    for (const { at } of [...forth, ...back])
+      assert.deepEqual(
+        jobsOn((await bob.get(at)).text),
+        ids.slice(0, 20),
+        "the first page, if the jobs are gone",
+      );
   });
 });
