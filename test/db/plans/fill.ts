@@ -1,4 +1,4 @@
-import { getTableColumns } from "drizzle-orm";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Tx } from "../../../shared/db/database.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -21,9 +21,15 @@ const rowsAtOnce = 1000;
 /** Inserts rows with made-up values. Foreign keys must be off. */
 export async function fill(db: Pick<Tx, "insert">, table: SQLiteTable, amount: number): Promise<void> {
   const columns = Object.entries(getTableColumns(table));
+  const isUnique = ({ name }: Column) => name === "user_id" && getTableName(table) === "members";
   for (let from = 0; from < amount; from += rowsAtOnce) {
     const rows = Array.from({ length: rowsAtOnce }, (_, index) =>
-      Object.fromEntries(columns.map(([key, column]) => [key, makeValue(column, from + index)])),
+      Object.fromEntries(
+        columns.map(([key, column]) => [
+          key,
+          isUnique(column) ? newId(new Date(startMs + index)) : makeValue(column, from + index),
+        ]),
+      ),
     );
     await db.insert(table).values(rows);
   }
@@ -46,6 +52,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number): unknown 
   if (fewRowsOf.test(name)) return shared.few[index % 10];
   if (name.endsWith("_id") && !name.startsWith("external")) return newId(new Date(startMs + index * 1000));
   if (name === "figure") return figureNames[index % 3];
+  if (name === "role") return index % 10 === 0 ? "admin" : "member";
   if (name === "state") return states[index % 5];
   if (name === "branch" || name === "commit") return index % 100 === 0 ? "rare" : "main";
   return `${name} ${index}`;

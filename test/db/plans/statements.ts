@@ -10,6 +10,8 @@ import {
   listAuditPage,
 } from "../../../shared/accounts/audit-store.ts";
 import { addToTotals, findTotal } from "../../../shared/accounts/byte-totals-store.ts";
+import { deleteExpiredInvitations, listOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
+import { listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
 import {
   countConnectedAgents,
@@ -287,6 +289,9 @@ export const statements: Record<string, Statement> = {
       { organizationId, actorId: userId, action: "created", subjectType: "queue", subject: "a" },
       100,
     ),
+  "members of an organization": (db) => listMembersPage(db, organizationId, next),
+  "open invitations": (db) => listOpenInvitations(db, organizationId, { now: time, limit: 100 }),
+  "expired invitations": (db) => deleteExpiredInvitations(db, early, 200),
   "queues with their clusters": (db) => listPlacedQueues(db, ids),
   "pipelines of triggers": (db) => listPipelinesOfTriggers(db, ids),
   "audit log": (db) => listAuditPage(db, { organizationId }, { limit: 100, olderThan: id }),
