@@ -88,15 +88,22 @@ export async function mainText(page: Page): Promise<string> {
 }
 
 /** Tabs to the element of this name. */
-export async function tabTo(page: Page, name: string): Promise<void> {
+export function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  return pressUntil(page, "Tab", name);
+}
+
+/** Presses a key until the element of this name has the focus. */
+export async function pressUntil(page: Page, key: string, name: string | RegExp): Promise<void> {
   for (let pressed = 0; pressed < maxTabs; pressed++) {
-    await page.keyboard.press("Tab");
-    if ((await page.evaluate(nameOfFocused)) === name) return;
+    await page.keyboard.press(key);
+    const focused = await page.evaluate(nameOfFocused);
+    if (typeof name === "string" ? focused === name : name.test(focused)) return;
   }
-  assert.fail(`Tab never got to ${name}`);
+  assert.fail(`${key} never got to ${name}`);
 }
 
 function nameOfFocused(): string {
   const element = document.activeElement as HTMLInputElement;
-  return (element.labels?.[0] ?? element).innerText.replace(/\s+/g, " ").trim();
+  const text = element.ariaLabel ?? (element.labels?.[0] ?? element).innerText;
+  return text.replace(/\s+/g, " ").trim();
 }
