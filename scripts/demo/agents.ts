@@ -18,6 +18,8 @@ export interface DemoAgents {
   ids: string[];
   /** Runs the jobs of a build that can run, one after the other. Moves the clock on. */
   run(build: Build, clock: { at: Date }, exitStatus: number): Promise<void>;
+  /** The builds whose jobs waited for a paused queue. Each is returned once. */
+  takeWaiting(): Build[];
   /** Starts the next job of a build. */
   begin(build: Build): Promise<() => Promise<void>>;
 }
@@ -67,12 +69,19 @@ export async function connectDemoAgents(
   const waiting = async ({ id }: Build) =>
     (await listJobs(services.db, [id])).map(({ job }) => job).filter(({ state }) => state === "scheduled");
 
+  let held: Build[] = [];
   return {
+    takeWaiting() {
+      const taken = held;
+      held = [];
+      return taken;
+    },
     ids: [...agents.values()].map(({ id }) => id),
     async run(build, clock, exitStatus) {
       for (const [at, job] of (await waiting(build)).entries()) {
         clock.at = new Date(clock.at.getTime() + startsAfterMs);
         const end = await begin(build, job);
+        if (!end) held.push(build);
         clock.at = new Date(clock.at.getTime() + runsForMs * (0.6 + ((build.number * 7 + at * 3) % 10) / 12));
         await end?.(at === 0 ? exitStatus : 0);
       }

@@ -171,7 +171,7 @@ async function finish({ services, clock, world, agents }: Week, build: Build, at
   else await agents.run(build, clock, exitStatusOf(at));
 }
 
-async function pauseAndResume({ services, world }: Week, hour: number): Promise<void> {
+async function pauseAndResume({ services, clock, world, agents }: Week, hour: number): Promise<void> {
   const present = async (key: string) => {
     const { id, clusterId } = world.queues.get(key) as Queue;
     const cluster = world.clusters.find((each) => each.id === clusterId) as Cluster;
@@ -180,7 +180,10 @@ async function pauseAndResume({ services, world }: Week, hour: number): Promise<
   const pause = async (key: string, note: string) =>
     pauseDispatch(services, world.actor, await present(key), note);
   if (hour === 100) await pause("database", "Maintenance of the database server");
-  if (hour === 106) await resumeDispatch(services, world.actor, await present("database"));
+  if (hour === 106) {
+    await resumeDispatch(services, world.actor, await present("database"));
+    for (const build of agents.takeWaiting()) await agents.run(build, clock, 0);
+  }
   if (hour === hours - 4) await pause("signing", "The certificate is being renewed");
 }
 

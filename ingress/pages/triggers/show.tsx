@@ -183,7 +183,8 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
       </dd>
       <dt>Hourly limit</dt>
       <dd>
-        {limit.limit - limit.remaining} of {limit.limit} deliveries used, by all triggers of the organization
+        {(limit.limit - limit.remaining).toLocaleString("en")} of {limit.limit.toLocaleString("en")}{" "}
+        deliveries used, by all triggers of the organization
       </dd>
     </dl>
   );
