@@ -69,11 +69,11 @@ export async function connectDemoAgents(
   const waiting = async ({ id }: Build) =>
     (await listJobs(services.db, [id])).map(({ job }) => job).filter(({ state }) => state === "scheduled");
 
-  let held: Build[] = [];
+  let waitingBuilds: Build[] = [];
   return {
     takeWaiting() {
-      const taken = held;
-      held = [];
+      const taken = waitingBuilds;
+      waitingBuilds = [];
       return taken;
     },
     ids: [...agents.values()].map(({ id }) => id),
@@ -81,7 +81,7 @@ export async function connectDemoAgents(
       for (const [at, job] of (await waiting(build)).entries()) {
         clock.at = new Date(clock.at.getTime() + startsAfterMs);
         const end = await begin(build, job);
-        if (!end) held.push(build);
+        if (!end) waitingBuilds.push(build);
         clock.at = new Date(clock.at.getTime() + runsForMs * (0.6 + ((build.number * 7 + at * 3) % 10) / 12));
         await end?.(at === 0 ? exitStatus : 0);
       }
