@@ -41,6 +41,17 @@ export const agentStates = ["registered", "connected", "lost", "disconnected"] a
 export type AgentState = (typeof agentStates)[number];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
+/** The deliveries that a bulk rebuild builds, as it is stored: times are of ISO 8601. */
+export interface BulkRebuildFilter {
+  status?: DeliveryStatus;
+  event?: string;
+  /** As the search had it: the sender's own id, or an Idempotency-Key. */
+  sentAs?: string;
+  /** The delivery whose Idempotency-Key it is. */
+  id?: string;
+  receivedFrom?: string;
+  receivedTo?: string;
+}
 /** What happened in a minute or an hour, or the highest number in it. Deliveries count in the minute in which they came. */
 export type FigureName =
   | "deliveries_built"

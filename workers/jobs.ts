@@ -8,6 +8,7 @@ import * as contracts from "../shared/jobs/contracts.ts";
 import type { JobContract } from "../shared/jobs/define.ts";
 import { openClockGuard } from "../shared/runtime/clock-guard.ts";
 import type { Services } from "../shared/runtime/services.ts";
+import { openBulkRebuilds, requeueBulkRebuilds } from "../shared/triggers/bulk-rebuilds/run.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
@@ -29,6 +30,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
   const builder = openDeliveryBuilder(services);
   const clockGuard = openClockGuard(services);
   const fanOuts = openFanOuts(services);
+  const bulkRebuilds = openBulkRebuilds(services);
   const jobs = [
     job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
@@ -45,13 +47,16 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.recordUsage, () => recordUsage(services)),
     job(contracts.fanOutDispatchPause, async ({ queueId }) => fanOuts.add(queueId)),
     job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
+    job(contracts.rebuildDeliveries, async ({ bulkRebuildId }) => bulkRebuilds.add(bulkRebuildId)),
+    job(contracts.requeueBulkRebuilds, () => requeueBulkRebuilds(services)),
     job(contracts.loseUnseenAgents, async () => (await clockGuard.isRight()) && loseUnseenAgents(services)),
     job(contracts.timeOutJobs, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
     job(contracts.expireJobs, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
     job(contracts.rollUpFigures, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpired, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
-  const close = async () => void (await Promise.all([builder.close(), fanOuts.close()]));
+  const close = async () =>
+    void (await Promise.all([builder.close(), fanOuts.close(), bulkRebuilds.close()]));
   return { jobs, close };
 }
 

@@ -8,6 +8,7 @@ import { queueFigures } from "../shared/dispatch/figures.ts";
 import { purgeFigures } from "../shared/figures/fold.ts";
 import { purgeTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/runtime/services.ts";
+import { purgeBulkRebuilds } from "../shared/triggers/bulk-rebuilds/ask.ts";
 import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 import { purgeRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { purgeRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
@@ -16,6 +17,7 @@ import { purgeDeliveries } from "../shared/triggers/payloads/payloads.ts";
 export async function purgeExpired(services: Services): Promise<void> {
   const builds = await purgeBuilds(services, (ids) => purgeLogsOfBuilds(services, ids));
   const deliveries = await purgeDeliveries(services);
+  const bulkRebuilds = await purgeBulkRebuilds(services);
   const refused = await purgeRefusalCounts(services);
   const refusedRequests = await purgeRefusedRequests(services);
   const figures = await purgeFigures(services, [...deliveryFigures.figures, ...queueFigures]);
@@ -28,6 +30,7 @@ export async function purgeExpired(services: Services): Promise<void> {
     {
       builds,
       deliveries,
+      bulkRebuilds,
       refused,
       refusedRequests,
       figures,

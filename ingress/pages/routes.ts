@@ -34,6 +34,13 @@ import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
 import { addCluster } from "./clusters/new.tsx";
 import { addTokenToCluster, clusterPage } from "./clusters/show.tsx";
+import {
+  addBulkRebuild,
+  bulkRebuildPage,
+  cancelBulkRebuildForm,
+  newBulkRebuildPage,
+  redirectToBulkRebuild,
+} from "./deliveries/bulk-rebuild.tsx";
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
@@ -131,6 +138,9 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.refusedRequestPage]: { GET: refusedRequestPage },
     [patterns.deliveryPage]: { GET: deliveryPage },
     [patterns.deliveryPayloadPage]: { GET: deliveryPayloadFile },
+    [patterns.newBulkRebuildPage]: { GET: newBulkRebuildPage, POST: addBulkRebuild },
+    [patterns.bulkRebuildPage]: { GET: bulkRebuildPage },
+    [patterns.cancelBulkRebuildPage]: { GET: redirectToBulkRebuild, POST: cancelBulkRebuildForm },
     [patterns.rebuildPage]: { GET: redirectToDelivery, POST: buildAgain },
     [patterns.triggersPage]: { GET: triggersPage },
     [patterns.newTriggerPage]: { GET: newTriggerPage, POST: addTrigger },

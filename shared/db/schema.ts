@@ -2,6 +2,7 @@ import type { Kit } from "./columns.ts";
 import { defineAccountsTables } from "./schema/accounts.ts";
 import { defineAgentsTables } from "./schema/agents.ts";
 import { defineBuildsTables } from "./schema/builds.ts";
+import { defineBulkRebuildsTables } from "./schema/bulk-rebuilds.ts";
 import { defineClustersTables } from "./schema/clusters.ts";
 import { defineDeviceTables } from "./schema/device.ts";
 import { defineFiguresTables } from "./schema/figures.ts";
@@ -24,6 +25,7 @@ export function defineSchema(kit: Kit) {
   const queues = defineQueuesTables(kit, { ...accounts, ...clusters });
   const pipelines = definePipelinesTables(kit, { ...accounts, ...clusters });
   const triggers = defineTriggersTables(kit, { ...accounts, ...pipelines });
+  const bulkRebuilds = defineBulkRebuildsTables(kit, { ...accounts, ...triggers });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
   return {
@@ -36,6 +38,7 @@ export function defineSchema(kit: Kit) {
     ...queues,
     ...pipelines,
     ...triggers,
+    ...bulkRebuilds,
     ...builds,
     ...agents,
   };

@@ -26,6 +26,7 @@ export const {
   refusedDeliveries,
   refusedRequests,
   idempotencyKeys,
+  bulkRebuilds,
   builds,
   jobs,
   metaData,

@@ -96,6 +96,23 @@ export const requeueDispatchPauses = defineJob({
   everyMs: 15 * secondMs,
 });
 
+/** Builds deliveries again that a member chose. */
+export const rebuildDeliveries = defineJob({
+  name: "rebuild-deliveries",
+  queue: "dispatch",
+  data: z.object({ bulkRebuildId: z.uuid() }),
+  attempts: 1,
+});
+
+/** Requeues bulk rebuilds that may be lost. */
+export const requeueBulkRebuilds = defineJob({
+  name: "requeue-bulk-rebuilds",
+  queue: "dispatch",
+  data: z.object({}),
+  attempts: 1,
+  everyMs: 15 * secondMs,
+});
+
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgents = defineJob({
   name: "lose-unseen-agents",

@@ -5,7 +5,7 @@ import { sizeInWords } from "../builds/payload.tsx";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
-const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;
+export const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;
 const reasonWords = {
   filter_mismatch: "the filter left it out",
   filter_evaluation_failed: "the filter could not be evaluated",

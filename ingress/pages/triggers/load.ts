@@ -6,6 +6,7 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { findLatestBulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
@@ -96,6 +97,7 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
     variables: Object.keys(environmentOf(cipher, trigger)),
     users: await listUsersById(db, [trigger.createdById]),
     ...(await loadDeliveries(services, request, trigger)),
+    latestRebuild: await findLatestBulkRebuild(db, trigger.id),
     limit: await deliveriesUsed(services, organization),
     filterMisses: await findFilterMisses(db, trigger),
     ...(await loadPictures(services, trigger)),

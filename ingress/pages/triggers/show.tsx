@@ -5,10 +5,11 @@ import { buildDefaults } from "../../../shared/triggers/types.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { HourChart } from "../charts/hour-chart.tsx";
+import { bulkRebuildPath, RunningRebuild } from "../deliveries/bulk-rebuild.tsx";
 import { Deliveries } from "../deliveries/list.tsx";
 import { DeliverySearchForm } from "../deliveries/search.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
-import { queryOf } from "../search/read.ts";
+import { addressOf, queryOf } from "../search/read.ts";
 import { PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
@@ -71,6 +72,16 @@ export function triggerPage(services: Services) {
               path={path(patterns.triggerPage)}
               hasEvents={data.type.eventHeader !== undefined}
             />
+          )}
+          {data.latestRebuild && (
+            <RunningRebuild bulk={data.latestRebuild} path={bulkRebuildPath(request, data.latestRebuild)} />
+          )}
+          {deliveries.length > 0 && data.search.status !== "in process" && (
+            <p class="actions">
+              <a class="button secondary" href={addressOf(path(patterns.newBulkRebuildPage), data.search)}>
+                Build these again
+              </a>
+            </p>
           )}
           {deliveries.length === 0 && isSearching ? (
             <p class="empty">

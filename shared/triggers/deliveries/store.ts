@@ -60,7 +60,10 @@ export async function listDeliveriesPage(
 }
 
 /** What an index orders, and the rest, which looks at rows: of an index alone if the status is free. */
-function conditionsOf(db: Db, { id, status, event, externalId, receivedFrom, receivedTo }: DeliveryFilter) {
+function conditionsOf(
+  db: Pick<Db, "tables">,
+  { id, status, event, externalId, receivedFrom, receivedTo }: DeliveryFilter,
+) {
   const { deliveries } = db.tables;
   const hasStatus =
     status === "waiting" ? isNull(deliveries.status) : status && eq(deliveries.status, status);
@@ -75,6 +78,70 @@ function conditionsOf(db: Db, { id, status, event, externalId, receivedFrom, rec
     [deliveries.event, event],
   ]);
   return { first, rest, size: status ? 2000 : 10_000 };
+}
+
+/**
+ * Counts matches among the deliveries that the other filters leave.
+ * @returns lastId: of those deliveries, the newest; isCut: there are more of them than it looks at
+ */
+export async function countMatches(
+  db: Db,
+  triggerId: string,
+  filter: DeliveryFilter,
+  max: number,
+): Promise<{ total: number; lastId: string | undefined; isCut: boolean }> {
+  const { deliveries } = db.tables;
+  const { first, rest, size } = conditionsOf(db, filter);
+  const bound = rest.length > 0 ? Math.min(size, max) : max;
+  const columns = Object.fromEntries(
+    [deliveries.id, ...rest.map(([column]) => column)].map((each) => [each.name, each]),
+  );
+  const slice = db.offLoop
+    .select(columns)
+    .from(deliveries)
+    .where(and(eq(deliveries.triggerId, triggerId), first))
+    .orderBy(asc(deliveries.id))
+    .limit(bound + 1)
+    .as("slice");
+  const matches = and(
+    sql`true`,
+    ...rest.map(([{ name }, value]) => sql`${sql.identifier("slice")}.${sql.identifier(name)} = ${value}`),
+  );
+  const [row] = await db.offLoop
+    .select({
+      looked: count(),
+      total: sql<number>`count(case when ${matches} then 1 end)`.mapWith(Number),
+      // Postgres has no max() of ids. They sort as their text does.
+      lastId: sql<string | null>`max(cast(${sql.identifier("slice")}.id as text))`,
+    })
+    .from(slice);
+  return { total: row?.total ?? 0, lastId: row?.lastId ?? undefined, isCut: (row?.looked ?? 0) > bound };
+}
+
+/** Oldest first. */
+export async function listDeliveryIdsAfter(
+  tx: Tx,
+  triggerId: string,
+  filter: DeliveryFilter,
+  { after, last, limit }: { after: string | null; last: string; limit: number },
+): Promise<string[]> {
+  const { deliveries } = tx.tables;
+  const { first, rest } = conditionsOf(tx, filter);
+  const rows = await tx
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.triggerId, triggerId),
+        first,
+        ...rest.map(([column, value]) => eq(column, value)),
+        after === null ? undefined : gt(deliveries.id, after),
+        lte(deliveries.id, last),
+      ),
+    )
+    .orderBy(asc(deliveries.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
 }
 
 /** By trigger id. */
@@ -112,6 +179,10 @@ export async function lockDelivery(tx: Tx, triggerId: string, id: string): Promi
   const { deliveries } = tx.tables;
   const isOfTrigger = and(eq(deliveries.id, id), eq(deliveries.triggerId, triggerId));
   return (await tx.lock(deliveries, isOfTrigger, "exclusive"))[0];
+}
+
+export async function lockDeliveries(tx: Tx, ids: string[]): Promise<Delivery[]> {
+  return tx.lock(tx.tables.deliveries, inArray(tx.tables.deliveries.id, ids), "exclusive");
 }
 
 export interface FilteredDelivery {

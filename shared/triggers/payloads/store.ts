@@ -67,6 +67,16 @@ export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boole
   return (await findPayloadSize(db, deliveryId)) !== undefined;
 }
 
+/** Those of the deliveries whose payload is kept. */
+export async function listKeptPayloads(tx: Tx, deliveryIds: string[]): Promise<Set<string>> {
+  const { payloads } = tx.tables;
+  const rows = await tx
+    .select({ id: payloads.deliveryId })
+    .from(payloads)
+    .where(inArray(payloads.deliveryId, deliveryIds));
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Bytes as received; undefined if evicted. */
 export async function findPayloadSize(db: Db | Tx, deliveryId: string): Promise<number | undefined> {
   const { payloads, deliveries } = db.tables;

@@ -45,7 +45,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number): unknown 
   if (dataType === "boolean") return index % 10 === 0;
   if (dataType === "json") return [];
   if (dataType !== "string") return Buffer.from("{}");
-  if (name === "id") return newId(new Date(startMs + index * 1000));
+  if (name === "id" || name === "position") return newId(new Date(startMs + index * 1000));
   // Half of the rows are of one organization, a few of one user.
   if (name === "organization_id" && index % 2 === 0) return shared.organization;
   if (/^(user|actor|creator|.*_by)_id$/.test(name) && index % 2000 === 0) return shared.user;

@@ -106,6 +106,15 @@ import {
   listQueuesPage,
   type Queue,
 } from "../../../shared/queues/store.ts";
+import {
+  cancelIfRunning,
+  deleteFinishedBefore,
+  findBulkRebuild,
+  findLatestBulkRebuild,
+  findOwnerOfBulkRebuild,
+  listRunningIds,
+  listRunningOfOrganization,
+} from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import { countDeliveries, findDeliveryTime } from "../../../shared/triggers/deliveries/figures-store.ts";
 import {
   listRecentRefusalCounts,
@@ -118,6 +127,7 @@ import {
 } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
 import {
   claimKeyIfFree,
+  countMatches,
   type DeliveryFilter,
   decideIfWaiting,
   deleteDeliveries,
@@ -126,6 +136,7 @@ import {
   findWaiting,
   listDecidedBelow,
   listDeliveriesPage,
+  listDeliveryIdsAfter,
   listFilteredDeliveries,
   listLastDeliveries,
   reclaimStranded,
@@ -136,6 +147,7 @@ import {
   findPayload,
   findPayloadSize,
   listEncodedPayloads,
+  listKeptPayloads,
   listOldestPayloads,
 } from "../../../shared/triggers/payloads/store.ts";
 import {
@@ -238,11 +250,18 @@ const deliveryFilters: Record<string, DeliveryFilter> = {
 };
 
 function deliveryLists(): Record<string, Statement> {
+  const rest = { after: range.from, last: id, limit: 20 };
   return Object.fromEntries(
-    Object.entries(deliveryFilters).map(([name, filter]) => [
-      `deliveries ${name}`,
-      (db) => listDeliveriesPage(db, pipelineId, { limit: 20, olderThan: id }, filter),
-    ]),
+    Object.entries({ ...deliveryFilters, "of a trigger": {} }).flatMap(
+      ([name, filter]): [string, Statement][] => [
+        [
+          `deliveries ${name}`,
+          (db) => listDeliveriesPage(db, pipelineId, { limit: 20, olderThan: id }, filter),
+        ],
+        [`how many deliveries ${name}`, (db) => countMatches(db, pipelineId, filter, 10_000)],
+        [`deliveries ${name}, to build`, (db) => listDeliveryIdsAfter(db, pipelineId, filter, rest)],
+      ],
+    ),
   );
 }
 
@@ -356,6 +375,14 @@ export const statements: Record<string, Statement> = {
   "figures of an hour": (db) => addToHours(db, [minute]),
   "minutes to fold": (db) =>
     takeFiguresBefore(db, { figure: "deliveries_built", minutes: 1, time: early }, 500),
+  "the latest bulk rebuild": (db) => findLatestBulkRebuild(db, pipelineId),
+  "a bulk rebuild": (db) => findBulkRebuild(db, pipelineId, id),
+  "the owner of a bulk rebuild": (db) => findOwnerOfBulkRebuild(db, id),
+  "running bulk rebuilds of an organization": (db) => listRunningOfOrganization(db, organizationId),
+  "running bulk rebuilds": (db) => listRunningIds(db, 1000),
+  "a bulk rebuild to cancel": (db) => cancelIfRunning(db, id, time),
+  "old bulk rebuilds": (db) => deleteFinishedBefore(db, early, 200),
+  "kept payloads": (db) => listKeptPayloads(db, ids),
   "refused requests of a trigger": (db) => listRefusedRequests(db, id, time, 20),
   "a refused request": (db) => findRefusedRequest(db, id, id),
   "old refused requests": (db) => deleteRefusedRequestsBefore(db, early, 200),

@@ -1,8 +1,12 @@
 import type { Page } from "playwright-core";
+import type { Actor } from "../../../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { newId } from "../../../../shared/ids.ts";
 import { createPipeline, defaultStep, requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { askForBulkRebuild } from "../../../../shared/triggers/bulk-rebuilds/ask.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { type NewTrigger, plainTrigger } from "../../../../shared/triggers/input.ts";
+import type { Trigger } from "../../../../shared/triggers/store.ts";
 import { follow, press } from "../../../helpers/browser.ts";
 import { post } from "../../../helpers/http.ts";
 import type { Pages } from "../../../helpers/pages.ts";
@@ -13,7 +17,7 @@ const of = (pipeline: string) => `/organizations/globex/pipelines/${pipeline}/tr
 const site = of("site");
 
 /** Trigger addresses by type. */
-type Exhibits = { triggers: Record<"webhook" | "github" | "gitlab" | "linear" | "hmac", string> };
+type Exhibits = { triggers: Record<"webhook" | "github" | "gitlab" | "linear" | "hmac" | "rebuild", string> };
 
 const fillIn = async (page: Page) => {
   await page.goto(`${site}/new`);
@@ -84,6 +88,17 @@ export const triggerLooks: Look<Exhibits>[] = [
       await page.getByText("As a table").click();
     },
   },
+  {
+    name: "building deliveries again",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/rebuilds/new`),
+  },
+  {
+    name: "building deliveries again, refused",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/rebuilds/new?status=failed`),
+  },
+  { name: "deliveries built again", as: "ada", visit: (page, { triggers }) => page.goto(triggers.rebuild) },
   { name: "editing a trigger, new variables", as: "ada", visit: replacing },
   {
     name: "deleting a trigger",
@@ -134,6 +149,21 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
   const webhook = await add("site", { label: "Editors" });
   await post(`${url}/deliver/${github.token}`, "{}");
   await exhibitWeek(pages, github.trigger.id);
+  const asked = await addBulkRebuild(pages, actor, github.trigger);
   const at = (made: { trigger: { id: string } }) => `${site}/${made.trigger.id}`;
-  return { webhook: at(webhook), github: at(github), gitlab: at(gitlab), linear: at(linear), hmac: at(hmac) };
+  return {
+    ...{ webhook: at(webhook), github: at(github), gitlab: at(gitlab), linear: at(linear), hmac: at(hmac) },
+    rebuild: `${at(github)}/rebuilds/${asked.id}`,
+  };
+}
+
+/** Half done. */
+async function addBulkRebuild({ services }: Pages, actor: Actor, trigger: Trigger) {
+  const asked = { id: newId(services.clock.now()), search: { receivedFrom: new Date(0) } };
+  const made = await askForBulkRebuild(services, actor, trigger, asked);
+  await services.db.transaction(async (tx) => {
+    const { bulkRebuilds } = tx.tables;
+    await tx.update(bulkRebuilds).set({ total: 4200, built: 1980, skipped: 112, failed: 8 });
+  });
+  return made;
 }

@@ -1,0 +1,237 @@
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import { newId } from "../../../shared/ids.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import {
+  askForBulkRebuild,
+  cancelBulkRebuild,
+  countForRebuild,
+  requireBulkRebuild,
+  stateOf,
+} from "../../../shared/triggers/bulk-rebuilds/ask.ts";
+import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
+import type { BulkRebuildFilter } from "../../../shared/vocabulary.ts";
+import type { Bodies } from "../../http/body.ts";
+import { seeOther } from "../../http/respond.ts";
+import { addressOf } from "../search/read.ts";
+import { type LoadedTrigger, loadTrigger, triggerPath } from "../triggers/load.ts";
+import { confirmation } from "../ui/confirmation.tsx";
+import { PostButton } from "../ui/form.tsx";
+import { readFormId } from "../ui/form-id.ts";
+import { eventsPath } from "../ui/live.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
+import { asSentence, type FormProblems, tryForm } from "../ui/problems.ts";
+import { State } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
+import { statusWords } from "./list.tsx";
+import { readDeliverySearch } from "./search.tsx";
+
+/** GET …/rebuilds/new?<search of the list>: asks before it builds again what the list shows. */
+export function newBulkRebuildPage(services: Services) {
+  return memberPage(services, async (request) =>
+    confirm(services, request, await loadTrigger(services, request)),
+  );
+}
+
+/** POST …/rebuilds/new?<search> {id} */
+export function addBulkRebuild(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request, form) => {
+    const loaded = await loadTrigger(services, request);
+    const { filter: search } = readDeliverySearch(request.event);
+    const wanted = { id: readFormId(services, form), search };
+    const outcome = await tryForm(() => askForBulkRebuild(services, request.actor, loaded.trigger, wanted));
+    if ("problems" in outcome) return confirm(services, request, loaded, outcome.problems);
+    return bulkRebuildPath(request, outcome.done);
+  });
+}
+
+/** GET …/rebuilds/:rebuild: how far it is. */
+export function bulkRebuildPage(services: Services) {
+  return memberPage(services, async (request) => {
+    const { trigger, bulk } = await load(services, request);
+    const { organization, visitor } = request;
+    const state = stateOf(bulk);
+    return {
+      title: "Deliveries built again",
+      within: { organization, section: "pipelines" },
+      events: eventsPath(services, visitor, [`trigger:${trigger.id}`]),
+      content: (
+        <>
+          <div class="heading">
+            <h1>
+              Deliveries built again <State state={state} kind={state === "finished" ? "passed" : state} />
+            </h1>
+            {state === "running" && (
+              <div class="actions">
+                <PostButton
+                  visitor={visitor}
+                  path={bulkRebuildPath(request, bulk, patterns.cancelBulkRebuildPage)}
+                  class="danger"
+                >
+                  Cancel
+                </PostButton>
+              </div>
+            )}
+          </div>
+          <Facts
+            bulk={bulk}
+            creator={(await listUsersById(services.db, [bulk.createdById])).get(bulk.createdById)?.name}
+            now={services.clock.now()}
+          />
+        </>
+      ),
+    };
+  });
+}
+
+/** POST …/cancel: what was built stays. */
+export function cancelBulkRebuildForm(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request) => {
+    const { trigger, bulk } = await load(services, request);
+    await cancelBulkRebuild(services, request.actor, trigger, bulk);
+    return bulkRebuildPath(request, bulk);
+  });
+}
+
+/** GET …/cancel: signing in after the session ended leads here. */
+export function redirectToBulkRebuild(services: Services) {
+  return memberPage(services, async (request) => {
+    const { bulk } = await load(services, request);
+    return seeOther(bulkRebuildPath(request, bulk));
+  });
+}
+
+/** Shown on the trigger's page while it runs. */
+export function RunningRebuild({ bulk, path }: { bulk: BulkRebuild; path: string }) {
+  if (stateOf(bulk) !== "running") return null;
+  return (
+    <p>
+      Deliveries are being built again: {doneOf(bulk).toLocaleString("en")} of{" "}
+      {bulk.total.toLocaleString("en")} are done. <a href={path}>Show the progress</a>
+    </p>
+  );
+}
+
+async function confirm(
+  services: Services,
+  request: MemberRequest,
+  { trigger }: LoadedTrigger,
+  problems?: FormProblems,
+): Promise<PageContent> {
+  const { search, filter } = readDeliverySearch(request.event);
+  const list = addressOf(triggerPath(request, trigger), search);
+  const page = {
+    within: { organization: request.organization, section: "pipelines" as const },
+    path: addressOf(triggerPath(request, trigger, patterns.newBulkRebuildPage), search),
+    id: newId(services.clock.now()),
+    back: list,
+  };
+  const counted = await tryForm(() => countForRebuild(services, trigger, filter));
+  if ("problems" in counted) return refused(page, problems ?? counted.problems);
+  const { total } = counted.done;
+  return confirmation(request.visitor, {
+    ...page,
+    title: `Build ${inWords(total)} again?`,
+    text: `Chosen: ${filterInWords(counted.done.filter)}. Each delivery gets one more build, by the present settings and not by the filter of the trigger. Deliveries whose request is no longer kept are left out.`,
+    button: "Build again",
+    ...(problems && { problem: asSentence(problems) }),
+  });
+}
+
+function refused(
+  { within, back }: Pick<PageContent, "within"> & { back: string },
+  problems: FormProblems,
+): PageContent {
+  return {
+    title: "These deliveries cannot be built again",
+    ...(within && { within }),
+    status: 422,
+    content: (
+      <div class="narrow">
+        <h1>These deliveries cannot be built again</h1>
+        <p>{asSentence(problems)}</p>
+        <p class="actions">
+          <a class="button secondary" href={back}>
+            Back to the deliveries
+          </a>
+        </p>
+      </div>
+    ),
+  };
+}
+
+function Facts({ bulk, creator, now }: { bulk: BulkRebuild; creator: string | undefined; now: Date }) {
+  const done = doneOf(bulk);
+  return (
+    <>
+      <p>
+        <progress max={bulk.total} value={Math.min(done, bulk.total)} aria-label="Deliveries done" />{" "}
+        {done.toLocaleString("en")} of {inWords(bulk.total)}
+      </p>
+      <dl class="facts panel">
+        <dt>Deliveries</dt>
+        <dd>{filterInWords(bulk.filter)}</dd>
+        <dt>Built again</dt>
+        <dd>{bulk.built.toLocaleString("en")}</dd>
+        <dt>Left out</dt>
+        <dd>
+          {bulk.skipped.toLocaleString("en")}, because their request is no longer kept or they are in process
+        </dd>
+        <dt>Failed</dt>
+        <dd>{bulk.failed.toLocaleString("en")}, because a step has no queue to run on</dd>
+        <dt>Asked for</dt>
+        <dd>
+          <Time at={bulk.createdAt} now={now} /> by {creator ?? "somebody"}
+        </dd>
+        {bulk.finishedAt && (
+          <>
+            <dt>{bulk.canceledAt ? "Canceled" : "Finished"}</dt>
+            <dd>
+              <Time at={bulk.finishedAt} now={now} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}
+
+function doneOf({ built, skipped, failed }: BulkRebuild): number {
+  return built + skipped + failed;
+}
+
+function inWords(deliveries: number): string {
+  return deliveries === 1 ? "1 delivery" : `${deliveries.toLocaleString("en")} deliveries`;
+}
+
+/** `status built, event push, from 2026-01-31 00:00 UTC` */
+function filterInWords({ status, event, sentAs, receivedFrom, receivedTo }: BulkRebuildFilter): string {
+  const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
+  const parts = [
+    status && `status ${statusWords[status]}`,
+    event && `event ${event}`,
+    sentAs && `sent as ${sentAs}`,
+    receivedFrom && `from ${minute(receivedFrom)}`,
+    receivedTo && `to ${minute(receivedTo)}`,
+  ].filter(Boolean);
+  return parts.length > 0 ? parts.join(", ") : "all deliveries of the trigger";
+}
+
+/** @throws Refusal 404 */
+async function load(services: Services, request: MemberRequest) {
+  const { trigger } = await loadTrigger(services, request);
+  const bulk = await requireBulkRebuild(services, trigger, request.parameter("rebuild"));
+  addCrumbs(request.event, { text: "Built again", path: bulkRebuildPath(request, bulk) });
+  return { trigger, bulk };
+}
+
+export function bulkRebuildPath(
+  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
+  { id, triggerId }: Pick<BulkRebuild, "id" | "triggerId">,
+  pattern: PatternWith<"org" | "slug" | "trigger" | "rebuild"> = patterns.bulkRebuildPage,
+): string {
+  const parameters = { org: organization.slug, slug: parameter("slug"), trigger: triggerId };
+  return pathTo(pattern, { ...parameters, rebuild: id });
+}

@@ -1,0 +1,174 @@
+// A member asks for it; workers carry it out (run.ts).
+//
+//   finishedAt   canceledAt   state
+//   null         null         running
+//   set          null         finished
+//   set          set          canceled: by a member, or because the trigger, its pipeline or the member is gone
+
+import type { Actor } from "../../accounts/audit.ts";
+import { lockOrganization } from "../../accounts/organization-store.ts";
+import type { Tx } from "../../db/database.ts";
+import { purgeInBatches } from "../../db/purge-in-batches.ts";
+import { dayMs } from "../../durations.ts";
+import { isId } from "../../ids.ts";
+import { rebuildDeliveries } from "../../jobs/contracts.ts";
+import { notFound, Refusal } from "../../refusal.ts";
+import type { Services } from "../../runtime/services.ts";
+import type { BulkRebuildFilter } from "../../vocabulary.ts";
+import { findReplayedDelivery } from "../deliveries/accept.ts";
+import type { DeliverySearch } from "../deliveries/list.ts";
+import { countMatches, type DeliveryFilter } from "../deliveries/store.ts";
+import { lockTrigger, type Trigger } from "../store.ts";
+import { auditTrigger } from "../triggers.ts";
+import {
+  type BulkRebuild,
+  cancelIfRunning,
+  deleteFinishedBefore,
+  findBulkRebuild,
+  insertIfFree,
+  listRunningOfOrganization,
+} from "./store.ts";
+
+const maxDeliveries = 10_000;
+const maxRunningOfOrganization = 3;
+
+export function stateOf({ canceledAt, finishedAt }: BulkRebuild): "running" | "finished" | "canceled" {
+  if (canceledAt) return "canceled";
+  return finishedAt ? "finished" : "running";
+}
+
+/** The stored filter, for the list of deliveries. */
+export function filterOf({
+  sentAs,
+  id,
+  receivedFrom,
+  receivedTo,
+  ...rest
+}: BulkRebuildFilter): DeliveryFilter {
+  return {
+    ...rest,
+    ...(id === undefined ? { externalId: sentAs } : { id }),
+    receivedFrom: receivedFrom === undefined ? undefined : new Date(receivedFrom),
+    receivedTo: receivedTo === undefined ? undefined : new Date(receivedTo),
+  };
+}
+
+/**
+ * Counts the deliveries that would be built.
+ * @throws Refusal 422 if there are none, or too many
+ */
+export async function countForRebuild(services: Services, trigger: Trigger, search: DeliverySearch) {
+  const filter = await storedFilter(services, trigger, search);
+  const { total, lastId, isCut } = await countMatches(
+    services.db,
+    trigger.id,
+    filterOf(filter),
+    maxDeliveries,
+  );
+  if (isCut) {
+    const reason =
+      total > maxDeliveries
+        ? "At least 10,000 deliveries match. At most 10,000 can be built again at once"
+        : "There are too many deliveries to look through";
+    throw new Refusal(422, `${reason}: add an earliest and a latest time`);
+  }
+  if (total === 0 || lastId === undefined) throw new Refusal(422, "No delivery matches");
+  return { filter, total, lastId };
+}
+
+async function storedFilter(
+  services: Services,
+  trigger: Trigger,
+  { status, event, sentAs, receivedFrom, receivedTo }: DeliverySearch,
+): Promise<BulkRebuildFilter> {
+  if (status === "waiting")
+    throw new Refusal(422, "Deliveries in process cannot be built again. Wait until they are decided");
+  const id = sentAs === undefined ? undefined : await findReplayedDelivery(services, trigger.id, sentAs);
+  return {
+    ...(status && { status }),
+    ...(event !== undefined && { event }),
+    ...(sentAs !== undefined && { sentAs }),
+    ...(id !== undefined && { id }),
+    ...(receivedFrom && { receivedFrom: receivedFrom.toISOString() }),
+    ...(receivedTo && { receivedTo: receivedTo.toISOString() }),
+  };
+}
+
+/**
+ * Asked for again with the same id, it returns the existing one.
+ * @throws Refusal 404, 422
+ */
+export async function askForBulkRebuild(
+  services: Services,
+  actor: Actor,
+  trigger: Trigger,
+  { id, search }: { id: string; search: DeliverySearch },
+): Promise<BulkRebuild> {
+  const { db, events, jobs } = services;
+  const present = await findBulkRebuild(db, trigger.id, id);
+  if (present) return present;
+  const { filter, total, lastId } = await countForRebuild(services, trigger, search);
+  const created = await db.transaction(async (tx) => {
+    await lockOrganization(tx, actor.organization.id);
+    const same = await findBulkRebuild(tx, trigger.id, id);
+    if (same) return same;
+    if (!(await lockTrigger(tx, trigger.pipelineId, trigger.id))) throw notFound("pipeline trigger");
+    await requireRoom(tx, actor, trigger);
+    const made = await insertIfFree(tx, {
+      ...{ id, organizationId: actor.organization.id, triggerId: trigger.id, filter },
+      ...{ createdAt: tx.now, createdById: actor.userId, total, lastDeliveryId: lastId, position: null },
+      ...{ built: 0, skipped: 0, failed: 0, canceledAt: null, finishedAt: null },
+    });
+    if (!made) throw notFound("bulk rebuild");
+    await auditTrigger(tx, actor, trigger, "asked to rebuild deliveries of");
+    return made;
+  });
+  events.publish([`trigger:${trigger.id}`]);
+  await jobs.send(rebuildDeliveries, { bulkRebuildId: created.id });
+  return created;
+}
+
+async function requireRoom(tx: Tx, { organization }: Actor, trigger: Trigger): Promise<void> {
+  const running = await listRunningOfOrganization(tx, organization.id);
+  if (running.some(({ triggerId }) => triggerId === trigger.id))
+    throw new Refusal(
+      422,
+      "Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it",
+    );
+  if (running.length >= maxRunningOfOrganization)
+    throw new Refusal(
+      422,
+      `Deliveries of ${maxRunningOfOrganization} triggers of the organization are being built again. Wait until one has finished`,
+    );
+}
+
+/** @throws Refusal 404 */
+export async function requireBulkRebuild(
+  { db }: Services,
+  trigger: Trigger,
+  id: string,
+): Promise<BulkRebuild> {
+  const found = isId(id) ? await findBulkRebuild(db, trigger.id, id) : undefined;
+  if (!found) throw notFound("bulk rebuild");
+  return found;
+}
+
+/** What was built stays. Does nothing once it has finished. */
+export async function cancelBulkRebuild(
+  { db, events }: Services,
+  actor: Actor,
+  trigger: Trigger,
+  { id }: BulkRebuild,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (await cancelIfRunning(tx, id, tx.now))
+      await auditTrigger(tx, actor, trigger, "canceled the rebuild of deliveries of");
+  });
+  events.publish([`trigger:${trigger.id}`]);
+}
+
+/** Deletes finished ones with the deliveries of their time. */
+export async function purgeBulkRebuilds({ db, clock, config }: Services): Promise<number> {
+  const before = new Date(clock.now().getTime() - config.deliveryRetentionDays * dayMs);
+  return purgeInBatches(db, (tx, limit) => deleteFinishedBefore(tx, before, limit));
+}

@@ -1,0 +1,158 @@
+import { findRole } from "../../accounts/member-store.ts";
+import { TooManyJobs } from "../../builds/bounds/too-many-jobs.ts";
+import { createBuilds } from "../../builds/create.ts";
+import { nextRebuild } from "../../builds/rebuild.ts";
+import { listBuildsOfDeliveries } from "../../builds/store.ts";
+import type { Tx } from "../../db/database.ts";
+import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
+import { rebuildDeliveries } from "../../jobs/contracts.ts";
+import { lockPipeline } from "../../pipelines/store.ts";
+import type { Topic } from "../../redis/events.ts";
+import type { Services } from "../../runtime/services.ts";
+import { openTurns } from "../../runtime/turns.ts";
+import { listDeliveryIdsAfter, lockDeliveries } from "../deliveries/store.ts";
+import { listKeptPayloads } from "../payloads/store.ts";
+import { planBuild } from "../settings.ts";
+import { listTriggersById, type Trigger } from "../store.ts";
+import { filterOf } from "./ask.ts";
+import {
+  type BulkRebuild,
+  cancelIfRunning,
+  findOwnerOfBulkRebuild,
+  listRunningIds,
+  lockIfRunning,
+  setProgress,
+} from "./store.ts";
+
+/** Deliveries that one transaction builds; it locks the pipeline meanwhile. */
+export const deliveriesPerTransaction = 20;
+const maxRequeued = 1000;
+
+export interface BulkRebuilds {
+  /** Starts it, unless it runs in this process. */
+  add(id: string): void;
+  /** Resolves once none is in progress. */
+  idle(): Promise<void>;
+  /** Leaves those in progress to `requeueBulkRebuilds`. */
+  close(): Promise<void>;
+}
+
+/** Organizations take turns with transactions, and each rests as long as its transaction took. */
+export function openBulkRebuilds(services: Services): BulkRebuilds {
+  const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1, restFactor: 1 });
+  const running = new Map<string, Promise<void>>();
+  const closing = new AbortController();
+
+  const rebuild = async (id: string) => {
+    const owner = await findOwnerOfBulkRebuild(services.db, id);
+    if (owner === undefined) return;
+    let limit = deliveriesPerTransaction;
+    for (let isOver = false; !isOver; ) {
+      const step = await turns.take(owner, () => rebuildNext(services, id, limit), closing.signal);
+      ({ isOver, limit } = step);
+      if (!isOver) await restBetweenTransactions();
+    }
+  };
+  const run = async (id: string) => {
+    try {
+      await rebuild(id);
+    } catch (error) {
+      if (!closing.signal.aborted)
+        services.log.warn({ err: error, bulkRebuildId: id }, "could not build again; will be requeued");
+    } finally {
+      running.delete(id);
+    }
+  };
+  const idle = async () => {
+    while (running.size > 0) await Promise.all(running.values());
+  };
+
+  return {
+    add(id) {
+      if (!running.has(id) && !closing.signal.aborted) running.set(id, run(id));
+    },
+    idle,
+    async close() {
+      closing.abort();
+      await idle();
+    },
+  };
+}
+
+/** Builds the next deliveries: fewer of them if their builds have too many jobs for one transaction. */
+async function rebuildNext(
+  { db, events }: Services,
+  id: string,
+  limit: number,
+): Promise<{ isOver: boolean; limit: number }> {
+  try {
+    const { isOver, changed } = await db.transaction((tx) => rebuildBatch(tx, id, limit));
+    events.publish(changed);
+    return { isOver, limit };
+  } catch (error) {
+    if (!(error instanceof TooManyJobs)) throw error;
+    return { isOver: false, limit: error.excesses[0]?.parts[0]?.length ?? 1 };
+  }
+}
+
+/** The position moves with the builds, so that a delivery is never built twice. */
+async function rebuildBatch(
+  tx: Tx,
+  id: string,
+  limit: number,
+): Promise<{ isOver: boolean; changed: Topic[] }> {
+  const bulk = await lockIfRunning(tx, id);
+  if (!bulk) return { isOver: true, changed: [] };
+  const { triggerId, position, lastDeliveryId } = bulk;
+  const [trigger] = await listTriggersById(tx, { ids: [triggerId] });
+  const range = { after: position, last: lastDeliveryId, limit };
+  const ids = await listDeliveryIdsAfter(tx, triggerId, filterOf(bulk.filter), range);
+  // Deliveries before the pipeline, as everywhere: another order would deadlock.
+  const buildable = await lockBuildable(tx, ids);
+  if (!trigger || !(await mayGoOn(tx, bulk, trigger))) {
+    await cancelIfRunning(tx, id, tx.now);
+    return { isOver: true, changed: [`trigger:${triggerId}`] };
+  }
+  const { built, failed, changed } = await buildAgain(tx, bulk, trigger, buildable);
+  const isOver = ids.length < limit;
+  await setProgress(tx, id, {
+    position: ids.at(-1) ?? position,
+    built: bulk.built + built,
+    skipped: bulk.skipped + ids.length - buildable.length,
+    failed: bulk.failed + failed,
+    finishedAt: isOver ? tx.now : null,
+  });
+  return { isOver, changed: [...changed, `trigger:${triggerId}`] };
+}
+
+/** Those that are decided and have their payload. */
+async function lockBuildable(tx: Tx, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const decided = (await lockDeliveries(tx, ids)).filter(({ status }) => status !== null);
+  const kept = await listKeptPayloads(tx, ids);
+  return decided.flatMap(({ id }) => (kept.has(id) ? id : [])).sort();
+}
+
+/** Locks the pipeline: rebuilds are numbered one at a time. */
+async function mayGoOn(tx: Tx, bulk: BulkRebuild, trigger: Trigger): Promise<boolean> {
+  if (trigger.deletedAt || !(await lockPipeline(tx, trigger.pipelineId))) return false;
+  return (await findRole(tx, bulk.organizationId, bulk.createdById)) !== undefined;
+}
+
+/** As `rebuildDelivery` does for one. */
+async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger, ids: string[]) {
+  const plan = planBuild(trigger);
+  const earlier = Map.groupBy(await listBuildsOfDeliveries(tx, ids), ({ deliveryId }) => deliveryId);
+  const requests = ids.map((deliveryId) => {
+    const rebuild = nextRebuild(earlier.get(deliveryId) ?? []);
+    return { ...plan, deliveryId, rebuild, creatorId: createdById };
+  });
+  const { builds, refused, changed } = await createBuilds(tx, requests, tx.now);
+  return { built: builds.length, failed: refused.length, changed };
+}
+
+/** Requeues what a dead worker left. */
+export async function requeueBulkRebuilds({ db, jobs }: Services): Promise<void> {
+  for (const bulkRebuildId of await listRunningIds(db, maxRequeued))
+    await jobs.send(rebuildDeliveries, { bulkRebuildId });
+}

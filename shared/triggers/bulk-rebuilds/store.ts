@@ -1,0 +1,104 @@
+import { and, asc, desc, eq, inArray, isNull, lt } from "drizzle-orm";
+import type { Db, Tx } from "../../db/database.ts";
+import type { Tables } from "../../db/schema.ts";
+
+export type BulkRebuild = Tables["bulkRebuilds"]["$inferSelect"];
+
+export async function findBulkRebuild(
+  db: Db | Tx,
+  triggerId: string,
+  id: string,
+): Promise<BulkRebuild | undefined> {
+  const { bulkRebuilds } = db.tables;
+  const [found] = await db
+    .select()
+    .from(bulkRebuilds)
+    .where(and(eq(bulkRebuilds.id, id), eq(bulkRebuilds.triggerId, triggerId)));
+  return found;
+}
+
+export async function findLatestBulkRebuild(db: Db, triggerId: string): Promise<BulkRebuild | undefined> {
+  const { bulkRebuilds } = db.tables;
+  const [latest] = await db
+    .select()
+    .from(bulkRebuilds)
+    .where(eq(bulkRebuilds.triggerId, triggerId))
+    .orderBy(desc(bulkRebuilds.id))
+    .limit(1);
+  return latest;
+}
+
+export async function findOwnerOfBulkRebuild(db: Db, id: string): Promise<string | undefined> {
+  const { bulkRebuilds } = db.tables;
+  const [found] = await db
+    .select({ organizationId: bulkRebuilds.organizationId })
+    .from(bulkRebuilds)
+    .where(eq(bulkRebuilds.id, id));
+  return found?.organizationId;
+}
+
+/** An organization has few. */
+export async function listRunningOfOrganization(tx: Tx, organizationId: string) {
+  const { bulkRebuilds } = tx.tables;
+  return tx
+    .select({ triggerId: bulkRebuilds.triggerId })
+    .from(bulkRebuilds)
+    .where(and(eq(bulkRebuilds.organizationId, organizationId), isNull(bulkRebuilds.finishedAt)));
+}
+
+export async function listRunningIds(db: Db, limit: number): Promise<string[]> {
+  const { bulkRebuilds } = db.tables;
+  const rows = await db
+    .select({ id: bulkRebuilds.id })
+    .from(bulkRebuilds)
+    .where(isNull(bulkRebuilds.finishedAt))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns undefined if the id is taken. */
+export async function insertIfFree(tx: Tx, row: BulkRebuild): Promise<BulkRebuild | undefined> {
+  const [inserted] = await tx.insert(tx.tables.bulkRebuilds).values(row).onConflictDoNothing().returning();
+  return inserted;
+}
+
+/** Locked, so that two workers never build the same deliveries. Undefined too if another worker has it. */
+export async function lockIfRunning(tx: Tx, id: string): Promise<BulkRebuild | undefined> {
+  const { bulkRebuilds } = tx.tables;
+  const isRunning = and(eq(bulkRebuilds.id, id), isNull(bulkRebuilds.finishedAt));
+  return (await tx.lock(bulkRebuilds, isRunning, "if-free"))[0];
+}
+
+/** Of a locked row. */
+export async function setProgress(
+  tx: Tx,
+  id: string,
+  progress: Partial<Pick<BulkRebuild, "position" | "built" | "skipped" | "failed" | "finishedAt">>,
+): Promise<void> {
+  const { bulkRebuilds } = tx.tables;
+  await tx.update(bulkRebuilds).set(progress).where(eq(bulkRebuilds.id, id));
+}
+
+/** running → canceled */
+export async function cancelIfRunning(tx: Tx, id: string, now: Date): Promise<BulkRebuild | undefined> {
+  const { bulkRebuilds } = tx.tables;
+  const [canceled] = await tx
+    .update(bulkRebuilds)
+    .set({ canceledAt: now, finishedAt: now })
+    .where(and(eq(bulkRebuilds.id, id), isNull(bulkRebuilds.finishedAt)))
+    .returning();
+  return canceled;
+}
+
+/** @returns the number deleted */
+export async function deleteFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { bulkRebuilds } = tx.tables;
+  const { id, finishedAt } = bulkRebuilds;
+  const old = tx
+    .select({ id })
+    .from(bulkRebuilds)
+    .where(lt(finishedAt, time))
+    .orderBy(asc(finishedAt))
+    .limit(limit);
+  return (await tx.delete(bulkRebuilds).where(inArray(id, old)).returning({ id })).length;
+}

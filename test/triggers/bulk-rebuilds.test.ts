@@ -1,0 +1,310 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq, inArray } from "drizzle-orm";
+import { newIds } from "../../shared/ids.ts";
+import { rebuildDeliveries } from "../../shared/jobs/contracts.ts";
+import type { Services } from "../../shared/runtime/services.ts";
+import { purgeBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
+import {
+  deliveriesPerTransaction,
+  openBulkRebuilds,
+  requeueBulkRebuilds,
+} from "../../shared/triggers/bulk-rebuilds/run.ts";
+import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { deletePayloads } from "../../shared/triggers/payloads/store.ts";
+import { deleteTrigger } from "../../shared/triggers/triggers.ts";
+import { openWorkerJobs } from "../../workers/jobs.ts";
+import { allBuilds } from "../helpers/builds.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { csrfTokenIn, type Visitor } from "../helpers/visitor.ts";
+
+describeOnBothDatabases("a bulk rebuild", (database) => {
+  let pages: QueuePages;
+  let bob: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  /** A trigger of a new pipeline's place, with decided deliveries. */
+  async function triggerWith(deliveries: number, event = "push") {
+    const trigger = await pages.acme.trigger({ type: "github", secret: null });
+    const at = `${pages.paths.pipeline}/triggers/${trigger.id}`;
+    const ids = await deliver(trigger, deliveries, event);
+    return { ...trigger, at, ids };
+  }
+  type Made = Awaited<ReturnType<typeof triggerWith>>;
+
+  async function deliver({ path }: { path: string }, amount: number, event: string): Promise<string[]> {
+    const builder = openDeliveryBuilder(pages.services);
+    const ids: string[] = [];
+    for (let sent = 0; sent < amount; sent++) {
+      const { body } = await post(pages.url + path, "{}", { "X-GitHub-Event": event });
+      ids.push(body.id);
+    }
+    await Promise.all(ids.map((id) => builder.add(id)));
+    await builder.close();
+    return ids;
+  }
+
+  async function formOf({ at }: Pick<Made, "at">, query = "") {
+    const path = `${at}/rebuilds/new${query}`;
+    const { status, text } = await bob.get(path);
+    assert.equal(status, 200, text);
+    const id = /name="id" value="([^"]*)"/.exec(text)?.[1] ?? "";
+    return { path, text, fields: { id, csrf_token: csrfTokenIn(text) ?? "" } };
+  }
+
+  /** Returns the path of its page. */
+  async function ask(trigger: Pick<Made, "at">, query = ""): Promise<string> {
+    const { path, fields } = await formOf(trigger, query);
+    const answer = await bob.post(path, fields);
+    assert.equal(answer.status, 303, answer.text);
+    return answer.headers.get("location") ?? "";
+  }
+  const idOf = (path: string) => path.slice(-36);
+
+  async function run(path: string, services: Services = pages.services) {
+    const bulkRebuilds = openBulkRebuilds(services);
+    bulkRebuilds.add(idOf(path));
+    await bulkRebuilds.idle();
+    await bulkRebuilds.close();
+  }
+
+  async function rowOf(path: string) {
+    const { bulkRebuilds } = pages.services.db.tables;
+    const [row] = await pages.services.db
+      .select()
+      .from(bulkRebuilds)
+      .where(eq(bulkRebuilds.id, idOf(path)));
+    return row ?? assert.fail("It has no row.");
+  }
+
+  /** The rebuild numbers of each delivery. */
+  async function rebuildsOf({ ids }: Pick<Made, "ids">) {
+    const { db } = pages.services;
+    const { builds } = db.tables;
+    const rows = await db.select().from(builds).where(inArray(builds.deliveryId, ids)).orderBy(builds.number);
+    return ids.map((id) => rows.filter(({ deliveryId }) => deliveryId === id).map(({ rebuild }) => rebuild));
+  }
+  const each = ({ ids }: Pick<Made, "ids">, rebuilds: number[]) => ids.map(() => rebuilds);
+
+  /** Fails all transactions but the first ones, as when the process is killed. */
+  function dyingAfter(transactions: number): Services {
+    let left = transactions;
+    const transaction: Services["db"]["transaction"] = async (work) => {
+      if (left-- <= 0) throw new Error("killed");
+      return pages.services.db.transaction(work);
+    };
+    return { ...pages.services, db: { ...pages.services.db, transaction } };
+  }
+
+  it("builds what the list shows, in its order, and leaves out what has no payload", async () => {
+    const trigger = await triggerWith(deliveriesPerTransaction + 3);
+    const others = await deliver(trigger, 2, "ping");
+    const [evicted = "", ...kept] = trigger.ids;
+    await pages.services.db.transaction((tx) => deletePayloads(tx, [evicted]));
+
+    const list = (await bob.get(`${trigger.at}?event=push`)).text;
+    assert.match(list, new RegExp(`href="${trigger.at}/rebuilds/new\\?event=push"`));
+    const { text } = await formOf(trigger, "?event=push");
+    assert.match(text, new RegExp(`Build ${trigger.ids.length} deliveries again\\?`));
+    assert.match(text, /event push/);
+    const path = await ask(trigger, "?event=push");
+    assert.match((await bob.get(trigger.at)).text, new RegExp(`href="${path}"`));
+    const late = await deliver(trigger, 1, "push");
+    await run(path);
+
+    assert.deepEqual(await rebuildsOf({ ids: kept }), each({ ids: kept }, [0, 1]));
+    assert.deepEqual(await rebuildsOf({ ids: [evicted, ...others, ...late] }), [[0], [0], [0], [0]]);
+    const made = (await allBuilds(pages)).filter(({ rebuild }) => rebuild === 1);
+    assert.deepEqual(
+      made.sort((a, b) => a.number - b.number).map(({ deliveryId }) => deliveryId),
+      kept,
+    );
+    assert.deepEqual([...new Set(made.map(({ creatorId }) => creatorId))], [pages.bob.id]);
+    const shown = (await bob.get(path)).text;
+    assert.match(shown, /class="state passed">finished</);
+    assert.match(shown, new RegExp(`<dt>Built again</dt><dd>${kept.length}</dd>`));
+    assert.match(shown, /<dt>Left out<\/dt><dd>1,/);
+    assert.doesNotMatch(shown, />Cancel</);
+    assert.match((await bob.get(trigger.at)).text, /Bob asked to rebuild deliveries of/);
+  });
+
+  it("goes on after a kill, and builds no delivery twice", async () => {
+    const trigger = await triggerWith(2 * deliveriesPerTransaction + 1);
+    const path = await ask(trigger);
+
+    await run(path, dyingAfter(1));
+    const before = await rowOf(path);
+    const sent: string[] = [];
+    const send: Services["jobs"]["send"] = async (_, data) => {
+      sent.push((data as { bulkRebuildId: string }).bulkRebuildId);
+      return true;
+    };
+    await requeueBulkRebuilds({ ...pages.services, jobs: { ...pages.services.jobs, send } });
+    const { jobs, close } = openWorkerJobs(pages.services);
+    const job = jobs.find(({ contract }) => contract.name === rebuildDeliveries.name);
+    await job?.run({ bulkRebuildId: idOf(path) });
+    await eventually("it has finished", async () => (await rowOf(path)).finishedAt !== null);
+    await close();
+    await run(path);
+
+    assert.deepEqual([before.built, before.finishedAt], [deliveriesPerTransaction, null]);
+    assert.ok(sent.includes(idOf(path)));
+    assert.deepEqual(await rebuildsOf(trigger), each(trigger, [0, 1]));
+    const { built, position, finishedAt } = await rowOf(path);
+    assert.deepEqual([built, position], [trigger.ids.length, trigger.ids.at(-1)]);
+    assert.ok(finishedAt);
+  });
+
+  it("builds no delivery twice when two workers run it at once", async () => {
+    const other = await pages.another();
+    const trigger = await triggerWith(2 * deliveriesPerTransaction + 1);
+    const path = await ask(trigger);
+
+    await Promise.all([run(path), run(path, other.services)]);
+    await run(path); // if one of them lost a race
+
+    assert.deepEqual(await rebuildsOf(trigger), each(trigger, [0, 1]));
+    assert.equal((await rowOf(path)).built, trigger.ids.length);
+  });
+
+  it("stops when it is canceled, and keeps what was built", async () => {
+    const trigger = await triggerWith(deliveriesPerTransaction + 1);
+    const path = await ask(trigger);
+    await run(path, dyingAfter(1));
+
+    assert.match((await bob.get(path)).text, />Cancel</);
+    const answer = await bob.post(`${path}/cancel`);
+    assert.deepEqual([answer.status, answer.headers.get("location")], [303, path]);
+    await run(path);
+    await bob.post(`${path}/cancel`);
+
+    const last = trigger.ids.slice(-1);
+    assert.deepEqual(await rebuildsOf({ ids: last }), [[0]]);
+    assert.equal((await rowOf(path)).built, deliveriesPerTransaction);
+    assert.match((await bob.get(path)).text, /class="state canceled">canceled</);
+    const history = (await bob.get(trigger.at)).text.match(/canceled the rebuild of deliveries of/g);
+    assert.equal(history?.length, 1);
+  });
+
+  it("stops when its trigger is deleted", async () => {
+    const trigger = await triggerWith(1);
+    const path = await ask(trigger);
+    await deleteTrigger(pages.services, pages.actor, trigger);
+
+    await run(path);
+
+    assert.ok((await rowOf(path)).canceledAt);
+    assert.deepEqual(await rebuildsOf(trigger), [[0]]);
+    assert.equal((await bob.get(path)).status, 404);
+  });
+
+  it("is asked for once when its form is sent twice", async () => {
+    const trigger = await triggerWith(1);
+    const { path, fields } = await formOf(trigger);
+
+    const answers = await Promise.all([1, 2, 3].map(() => bob.post(path, fields)));
+    const [location = ""] = answers.map(({ headers }) => headers.get("location") ?? "");
+    await run(location);
+    const late = await bob.post(path, fields);
+
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303]));
+    assert.deepEqual(new Set([...answers, late].map(({ headers }) => headers.get("location"))).size, 1);
+    assert.deepEqual(await rebuildsOf(trigger), [[0, 1]]);
+  });
+
+  it("is refused while another of its trigger runs, or three of the organization", async () => {
+    const triggers = [await triggerWith(1), await triggerWith(1), await triggerWith(1), await triggerWith(1)];
+    const [first, second, third, fourth] = triggers as [Made, Made, Made, Made];
+    const running = [await ask(first)];
+    const again = await formOf(first);
+    const answer = await bob.post(again.path, again.fields);
+    assert.equal(answer.status, 422);
+    assert.match(answer.text, /are being built again already\. Wait until that has finished, or cancel it\./);
+
+    running.push(await ask(second), await ask(third));
+    const more = await formOf(fourth);
+    const refused = await bob.post(more.path, more.fields);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /Deliveries of 3 triggers of the organization/);
+
+    for (const path of running) await run(path);
+    await run(await ask(fourth));
+    assert.deepEqual(
+      await Promise.all(triggers.map(rebuildsOf)),
+      triggers.map(() => [[0, 1]]),
+    );
+    await Promise.all(triggers.map((trigger) => deleteTrigger(pages.services, pages.actor, trigger)));
+  });
+
+  it("is refused for no deliveries, for those in process, and for too many", async () => {
+    const trigger = await triggerWith(0);
+    const refused = async (query: string, message: RegExp) => {
+      const { status, text } = await bob.get(`${trigger.at}/rebuilds/new${query}`);
+      assert.equal(status, 422);
+      assert.match(text, message);
+      assert.doesNotMatch(text, />Build again</);
+    };
+    await refused("", /No delivery matches\./);
+    await refused("?status=in+process", /in process cannot be built again/);
+    await refused("?status=paused", /Status paused is not one of/);
+
+    const { db, clock } = pages.services;
+    const now = clock.now();
+    const rows = newIds(now, 10_001).map((id) => ({
+      ...{ id, triggerId: trigger.id, receivedAt: now, contentType: "application/json", externalId: null },
+      ...{ event: "push", size: 2, status: "build_created" as const, reason: null, enqueuedAt: now },
+    }));
+    for (let from = 0; from < rows.length; from += 1000)
+      await db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(from, from + 1000)));
+
+    await refused("", /At least 10,000 deliveries match\. .*: add an earliest and a latest time/);
+    await refused("?event=push&status=built", /too many deliveries to look through: add an earliest/);
+    await refused("?event=ping&status=built", /too many deliveries to look through: add an earliest/);
+    await refused("?to=2000-01-01", /No delivery matches/);
+  });
+
+  it("is hidden from other organizations, and is of its trigger alone", async () => {
+    const trigger = await triggerWith(1);
+    const path = await ask(trigger);
+    const foreign = await setUpOrganization(pages, `other-${database.dialect}`);
+    const stranger = await pages.visitor(foreign.user);
+    const theirs = await foreign.trigger();
+    const theirPath = `/organizations/${foreign.slug}/pipelines/web/triggers/${theirs.id}/rebuilds/${idOf(path)}`;
+    const second = await triggerWith(0);
+
+    for (const each of [path, theirPath]) {
+      assert.equal((await stranger.get(each)).status, 404);
+      assert.equal((await stranger.post(`${each}/cancel`)).status, 404);
+    }
+    assert.equal((await stranger.get(`${trigger.at}/rebuilds/new`)).status, 404);
+    assert.equal((await stranger.post(`${trigger.at}/rebuilds/new`)).status, 404);
+    assert.equal((await bob.get(`${second.at}/rebuilds/${idOf(path)}`)).status, 404);
+    assert.equal((await bob.get(`${trigger.at}/rebuilds/x`)).status, 404);
+    assert.equal((await rowOf(path)).canceledAt, null);
+    await run(path);
+    assert.deepEqual(await rebuildsOf(trigger), [[0, 1]]);
+  });
+
+  it("is purged with the deliveries of its time, once it has finished", async () => {
+    const trigger = await triggerWith(1);
+    const path = await ask(trigger);
+    const year = { now: () => new Date(pages.clock.now().getTime() + 365 * 86_400_000) };
+    const later = { ...pages.services, clock: { ...pages.services.clock, ...year } };
+
+    await purgeBulkRebuilds(later);
+    assert.equal((await bob.get(path)).status, 200);
+    await run(path);
+    await purgeBulkRebuilds(pages.services);
+    assert.equal((await bob.get(path)).status, 200);
+    await purgeBulkRebuilds(later);
+    assert.equal((await bob.get(path)).status, 404);
+  });
+});
