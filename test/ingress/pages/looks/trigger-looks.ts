@@ -5,10 +5,11 @@ import { newId } from "../../../../shared/ids.ts";
 import { createPipeline, defaultStep, requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { askForBulkRebuild } from "../../../../shared/triggers/bulk-rebuilds/ask.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
+import { listLatestRefused } from "../../../../shared/triggers/deliveries/refused-requests.ts";
 import { type NewTrigger, plainTrigger } from "../../../../shared/triggers/input.ts";
 import type { Trigger } from "../../../../shared/triggers/store.ts";
 import { follow, press } from "../../../helpers/browser.ts";
-import { post } from "../../../helpers/http.ts";
+import { eventually, post } from "../../../helpers/http.ts";
 import type { Pages } from "../../../helpers/pages.ts";
 import type { Look } from "./every-page.ts";
 import { exhibitWeek } from "./figures.ts";
@@ -16,8 +17,10 @@ import { exhibitWeek } from "./figures.ts";
 const of = (pipeline: string) => `/organizations/globex/pipelines/${pipeline}/triggers`;
 const site = of("site");
 
-/** Trigger addresses by type. */
-type Exhibits = { triggers: Record<"webhook" | "github" | "gitlab" | "linear" | "hmac" | "rebuild", string> };
+/** Trigger addresses by type, and those of a bulk rebuild and a refused request. */
+type Exhibits = {
+  triggers: Record<"webhook" | "github" | "gitlab" | "linear" | "hmac" | "rebuild" | "refused", string>;
+};
 
 const fillIn = async (page: Page) => {
   await page.goto(`${site}/new`);
@@ -59,6 +62,14 @@ const sentTwice = async (page: Page) => {
 const replacing = async (page: Page, { triggers }: Exhibits) => {
   await page.goto(`${triggers.github}/edit`);
   await page.getByLabel("Replace all").check();
+};
+
+const triedFilter = async (page: Page, { triggers }: Exhibits) => {
+  await page.goto(`${triggers.github}/filter`);
+  await page
+    .getByLabel("Expression")
+    .fill('webhook.payload.ref == "refs/heads/main" || webhook.payload.commits.size() > 0');
+  await press(page, "Try");
 };
 
 export const triggerLooks: Look<Exhibits>[] = [
@@ -110,6 +121,8 @@ export const triggerLooks: Look<Exhibits>[] = [
     as: "ada",
     visit: (page, { triggers }) => page.goto(`${triggers.github}/replace`),
   },
+  { name: "a filter, tried on 20 deliveries", as: "ada", visit: triedFilter },
+  { name: "a refused request", as: "ada", visit: (page, { triggers }) => page.goto(triggers.refused) },
   ...(["webhook", "github", "gitlab", "linear", "hmac"] as const).map((type) => ({
     name: `setting up a trigger, ${type}`,
     as: "ada" as const,
@@ -147,13 +160,19 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
     signature: { prefix: "v1=" },
   });
   const webhook = await add("site", { label: "Editors" });
-  await post(`${url}/deliver/${github.token}`, "{}");
+  for (let sent = 0; sent < 20; sent++) {
+    const ref = sent % 3 ? "refs/heads/main" : "refs/heads/what-somebody-thought-of-on-a-friday-afternoon";
+    const body = sent === 6 ? {} : { ref, ...(sent % 2 && { commits: [] }) };
+    const headers = { "X-GitHub-Event": ["push", "pull_request", "release"][sent % 3] ?? "" };
+    await post(`${url}/deliver/${github.token}`, JSON.stringify(body), headers);
+  }
   await exhibitWeek(pages, github.trigger.id);
   const asked = await addBulkRebuild(pages, actor, github.trigger);
   const at = (made: { trigger: { id: string } }) => `${site}/${made.trigger.id}`;
   return {
     ...{ webhook: at(webhook), github: at(github), gitlab: at(gitlab), linear: at(linear), hmac: at(hmac) },
     rebuild: `${at(github)}/rebuilds/${asked.id}`,
+    refused: `${at(hmac)}/refused/${await refuseOne(pages, hmac)}`,
   };
 }
 
@@ -166,4 +185,23 @@ async function addBulkRebuild({ services }: Pages, actor: Actor, trigger: Trigge
     await tx.update(bulkRebuilds).set({ total: 4200, built: 1980, skipped: 112, failed: 8 });
   });
   return made;
+}
+
+/** Returns the id of a refused request. */
+async function refuseOne(
+  { services, url }: Pages,
+  { trigger, token }: { trigger: { id: string }; token: string },
+): Promise<string> {
+  const artifact = { name: "bundle", path: `/artifacts/${"0123456789abcdef".repeat(12)}/bundle.tar.gz` };
+  const body = JSON.stringify({ action: "published", artifacts: [artifact], sender: "registry" });
+  await post(`${url}/deliver/${token}?tenant=globex&key=${"x".repeat(150)}`, body, {
+    "X-Signature": "v1=00",
+    "X-Request-Trace": "0123456789abcdef".repeat(12),
+    Authorization: "Basic eDp5",
+  });
+  const [kept] = await eventually("the refused request", async () => {
+    const found = await listLatestRefused(services, trigger.id);
+    return found.length > 0 && found;
+  });
+  return kept?.id ?? "";
 }
