@@ -59,6 +59,7 @@ export type FigureName =
   | "deliveries_failed"
   /** Ten minutes after they came. */
   | "deliveries_undecided"
+  | "builds_created"
   | "jobs_waiting"
   | "jobs_running"
   | "agents_connected";

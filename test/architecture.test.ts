@@ -46,7 +46,7 @@ const capabilities: Record<string, string[]> = {
   clusters: ["accounts"],
   queues: ["clusters", "accounts"],
   pipelines: ["queues", "clusters", "accounts"],
-  builds: ["pipelines", "queues", "clusters", "accounts"],
+  builds: ["figures", "pipelines", "queues", "clusters", "accounts"],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
   agents: ["dispatch", "triggers", "builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],

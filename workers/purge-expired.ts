@@ -4,6 +4,7 @@ import { purgeSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { purgeAgents } from "../shared/agents/lost.ts";
 import { purgeBuilds } from "../shared/builds/builds.ts";
+import { buildFigures } from "../shared/builds/figures.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
 import { purgeFigures } from "../shared/figures/fold.ts";
 import { purgeTokens } from "../shared/oauth/retention.ts";
@@ -20,7 +21,11 @@ export async function purgeExpired(services: Services): Promise<void> {
   const bulkRebuilds = await purgeBulkRebuilds(services);
   const refused = await purgeRefusalCounts(services);
   const refusedRequests = await purgeRefusedRequests(services);
-  const figures = await purgeFigures(services, [...deliveryFigures.figures, ...queueFigures]);
+  const figures = await purgeFigures(services, [
+    ...deliveryFigures.figures,
+    ...buildFigures.figures,
+    ...queueFigures,
+  ]);
   const auditEvents = await purgeAuditEvents(services);
   const tokens = await purgeTokens(services);
   const sessions = await purgeSessions(services);

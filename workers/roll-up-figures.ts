@@ -1,3 +1,4 @@
+import { buildFigures } from "../shared/builds/figures.ts";
 import { sampleQueues } from "../shared/dispatch/figures.ts";
 import { rollUp } from "../shared/figures/roll-up.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -6,4 +7,5 @@ import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 export async function rollUpFigures(services: Services): Promise<void> {
   await sampleQueues(services);
   await rollUp(services, deliveryFigures);
+  await rollUp(services, buildFigures);
 }

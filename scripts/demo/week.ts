@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
 import { markSeen } from "../../shared/agents/store.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { buildFigures } from "../../shared/builds/figures.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
@@ -82,7 +83,8 @@ export async function makeDemoWeek(
   await refusals.close();
   await builder.close();
   await services.db.transaction((tx) => markSeen(tx, agents.ids, clock.at));
-  await rollUp(services, deliveryFigures, { maxMinutes: hours * 60 });
+  for (const source of [deliveryFigures, buildFigures])
+    await rollUp(services, source, { maxMinutes: hours * 60 });
   onProgress(1);
   const { organization, person } = world;
   return {

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -142,6 +142,23 @@ export async function listPipelinesOfTriggers(db: Db, ids: string[]) {
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .where(inArray(triggers.id, ids));
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+const triggersAtOnce = 500;
+
+/** By the ids of triggers, deleted or not. */
+export async function listOrganizationsOfTriggers(db: Reader, ids: string[]): Promise<Map<string, string>> {
+  const { triggers, pipelines } = db.tables;
+  const organizations = new Map<string, string>();
+  for (let at = 0; at < ids.length; at += triggersAtOnce) {
+    const rows = await db
+      .select({ id: triggers.id, organizationId: pipelines.organizationId })
+      .from(triggers)
+      .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+      .where(inArray(triggers.id, ids.slice(at, at + triggersAtOnce)));
+    for (const { id, organizationId } of rows) organizations.set(id, organizationId);
+  }
+  return organizations;
 }
 
 export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
+import { buildFigures } from "../../shared/builds/figures.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
 import { purgeFigures } from "../../shared/figures/fold.ts";
 import { type FigureSource, rollUp } from "../../shared/figures/roll-up.ts";
@@ -177,7 +178,7 @@ describeOnBothDatabases("figures", (database) => {
     assert.equal(await purged(), 0);
   });
 
-  it("are those of deliveries that came and were decided", async () => {
+  it("are those of deliveries that came and were decided, and of builds", async () => {
     const acme = await setUpOrganization(world, `acme-${database.dialect}`);
     const { path, id } = await acme.trigger();
     const deliver = async () => (await post(world.url + path, "{}")).body.id as string;
@@ -185,12 +186,24 @@ describeOnBothDatabases("figures", (database) => {
     const builder = openDeliveryBuilder(world.services);
     await Promise.all(ids.slice(1).map((each) => builder.add(each)));
 
-    await rollUp(world.services, deliveryFigures);
+    const other = await acme.trigger();
+    await post(world.url + other.path, "{}");
 
-    const rows = await listFigures(world.services.db, [id], hourOf(ago(0)));
-    assert.deepEqual(rows.map(({ figure, value }) => [figure, value]).sort(), [
+    await rollUp(world.services, deliveryFigures);
+    await rollUp(world.services, buildFigures);
+
+    const figuresOf = async (subject: string) => {
+      const rows = await listFigures(world.services.db, [subject], hourOf(ago(0)));
+      return rows.map(({ figure, value }) => [figure, value]).sort();
+    };
+    assert.deepEqual(await figuresOf(id), [
       ["deliveries_built", 2],
       ["deliveries_undecided", 1],
+    ]);
+    assert.deepEqual(await figuresOf(acme.id), [
+      ["builds_created", 2],
+      ["deliveries_built", 2],
+      ["deliveries_undecided", 2],
     ]);
     await builder.close();
   });

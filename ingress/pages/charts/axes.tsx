@@ -47,9 +47,10 @@ export function Times({ times }: { times: Date[] }) {
   const bottom = plotTop + plotHeight;
   // The labels fit on a phone.
   const [format, count] = endOf(times).getTime() - from.getTime() > 2 * dayMs ? [weekday, 7] : [clock, 4];
+  const ticks = x.ticks(count).filter((time) => time < endOf(times));
   return (
     <>
-      {x.ticks(count).map((time) => (
+      {ticks.map((time) => (
         <g key={time.getTime()}>
           <line x1={`${x(time)}%`} x2={`${x(time)}%`} y1={bottom} y2={bottom + 5} />
           <text x={`${x(time)}%`} y={bottom + 17} dx="3">

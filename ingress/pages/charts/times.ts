@@ -5,6 +5,11 @@ export function lastHours(now: Date, days: number): Date[] {
   return timesUntil(hourOf(now), (days * dayMs) / hourMs, hourMs);
 }
 
+/** The last days in UTC, today last. */
+export function lastDays(now: Date, days: number): Date[] {
+  return timesUntil(new Date(Math.floor(now.getTime() / dayMs) * dayMs), days, dayMs);
+}
+
 /** Times that are `stepMs` apart. */
 export function timesUntil(last: Date, count: number, stepMs: number): Date[] {
   return Array.from({ length: count }, (_, at) => new Date(last.getTime() - (count - 1 - at) * stepMs));

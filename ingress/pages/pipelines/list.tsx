@@ -2,6 +2,7 @@ import type { Build } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { loadUse, Use } from "../organization/use.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -14,6 +15,7 @@ export function pipelinesPage(services: Services) {
   return memberPage(services, async (request) => {
     const { organization, visitor } = request;
     const { list, builds } = await loadPipelines(services, request);
+    const use = await loadUse(services, organization);
     const topics = list.rows.map(({ id }) => `pipeline:${id}` as const);
     const org = organization.slug;
     return {
@@ -53,6 +55,7 @@ export function pipelinesPage(services: Services) {
             </ul>
           )}
           <NumberPager list={list} path={pathTo(patterns.pipelinesPage, { org })} />
+          <Use use={use} />
         </>
       ),
     };

@@ -4,7 +4,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
-import { HourChart } from "../charts/hour-chart.tsx";
+import { BarChart } from "../charts/bar-chart.tsx";
 import { bulkRebuildPath, RunningRebuild } from "../deliveries/bulk-rebuild.tsx";
 import { Deliveries } from "../deliveries/list.tsx";
 import { DeliverySearchForm } from "../deliveries/search.tsx";
@@ -59,10 +59,11 @@ export function triggerPage(services: Services) {
             </p>
           </div>
           {data.hasFigures && !isSearching && (
-            <HourChart
+            <BarChart
               id="hours"
               subject="Deliveries of the last 7 days"
-              hours={data.hours}
+              unit="hour"
+              times={data.hours}
               series={data.series}
             />
           )}

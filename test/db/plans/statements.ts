@@ -23,6 +23,7 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
+import { countBuilds, findBuildTime } from "../../../shared/builds/figures-store.ts";
 import {
   listJobsPage,
   listLongestWaiting,
@@ -160,6 +161,7 @@ import {
   findTriggerByToken,
   findTriggerOfDelivery,
   listEnabledVersions,
+  listOrganizationsOfTriggers,
   listPipelinesOfTriggers,
   listTriggersOfDeliveries,
   listTriggersPage,
@@ -367,6 +369,9 @@ export const statements: Record<string, Statement> = {
   "paused queues": (db) => listPausedQueues(db, organizationId, 20),
   "the next delivery to count": (db) => findDeliveryTime(db, time),
   "deliveries of a minute": (db) => countDeliveries(db, early, new Date(early.getTime() + 60_000)),
+  "organizations of triggers": (db) => listOrganizationsOfTriggers(db, ids),
+  "the next build to count": (db) => findBuildTime(db, time),
+  "builds of a minute": (db) => countBuilds(db, early, new Date(early.getTime() + 60_000)),
   "figures of triggers": (db) => listFigures(db, shared.few, early),
   "figures of a minute": (db) => listMinute(db, ["deliveries_built", "deliveries_failed"], time),
   "counted minutes": (db) => putMinutes(db, [minute]),

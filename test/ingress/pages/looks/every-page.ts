@@ -18,7 +18,7 @@ import { press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
-import { exhibitQueue } from "./figures.ts";
+import { exhibitQueue, exhibitUse } from "./figures.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
@@ -358,6 +358,7 @@ async function furnish(pages: Pages) {
   await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
   await fanOutDispatchPause(services, main.id);
   await exhibitQueue(pages, deploy);
+  await exhibitUse(pages, organization.id);
   await longWords(pages, cluster);
   const at = `/organizations/globex/clusters/${cluster.id}`;
   return {

@@ -8,24 +8,11 @@ import type { Pages } from "../../../helpers/pages.ts";
 /** Makes a week of a trigger with quiet nights, as if it had been counted. */
 export async function exhibitWeek({ services, clock }: Pages, triggerId: string): Promise<void> {
   const { figures, refusedDeliveries } = services.db.tables;
-  const now = hourOf(clock.now()).getTime();
-  const hours = Array.from({ length: 160 }, (_, ago) => new Date(now - ago * hourMs));
-  const rows = (figure: FigureName, countOf: (hour: number, ago: number) => number) =>
-    hours.flatMap((time, ago) => {
-      const value = Math.round(countOf(time.getUTCHours(), ago));
-      return value > 0 ? [{ subjectId: triggerId, time, figure, minutes: 60, value }] : [];
-    });
+  const hours = hoursUntil(clock.now());
   const refusals = (cause: RefusalCause, within: (ago: number) => boolean, count: number) =>
     hours.filter((_, ago) => within(ago)).map((hour) => ({ triggerId, hour, cause, count }));
   await services.db.transaction(async (tx) => {
-    await tx
-      .insert(figures)
-      .values([
-        ...rows("deliveries_built", (hour, ago) => 60 * Math.sin((hour / 24) * Math.PI) ** 4 + (ago % 7)),
-        ...rows("deliveries_filtered", (hour, ago) => (hour > 8 && hour < 19 ? (ago * 13) % 31 : 0)),
-        ...rows("deliveries_failed", (_, ago) => (ago > 60 && ago < 66 ? 8 : 0)),
-        ...rows("deliveries_undecided", (_, ago) => (ago === 20 ? 14 : 0)),
-      ]);
+    await tx.insert(figures).values(weekOf(triggerId, hours));
     await tx
       .insert(refusedDeliveries)
       .values(
@@ -35,6 +22,34 @@ export async function exhibitWeek({ services, clock }: Pages, triggerId: string)
         ].map((row) => ({ ...row, organizationId: null })),
       );
   });
+}
+
+/** Makes a week of an organization, as if it had been counted. */
+export async function exhibitUse({ services, clock }: Pages, organizationId: string): Promise<void> {
+  const week = weekOf(organizationId, hoursUntil(clock.now()));
+  const builds = week
+    .filter(({ figure }) => figure === "deliveries_built")
+    .map((row) => ({ ...row, figure: "builds_created" as const, value: row.value + 2 }));
+  await services.db.transaction((tx) => tx.insert(tx.tables.figures).values([...week, ...builds]));
+}
+
+/** 160 hours, the present one first. */
+function hoursUntil(now: Date): Date[] {
+  return Array.from({ length: 160 }, (_, ago) => new Date(hourOf(now).getTime() - ago * hourMs));
+}
+
+function weekOf(subjectId: string, hours: Date[]) {
+  const rows = (figure: FigureName, countOf: (hour: number, ago: number) => number) =>
+    hours.flatMap((time, ago) => {
+      const value = Math.round(countOf(time.getUTCHours(), ago));
+      return value > 0 ? [{ subjectId, time, figure, minutes: 60, value }] : [];
+    });
+  return [
+    ...rows("deliveries_built", (hour, ago) => 60 * Math.sin((hour / 24) * Math.PI) ** 4 + (ago % 7)),
+    ...rows("deliveries_filtered", (hour, ago) => (hour > 8 && hour < 19 ? (ago * 13) % 31 : 0)),
+    ...rows("deliveries_failed", (_, ago) => (ago > 60 && ago < 66 ? 8 : 0)),
+    ...rows("deliveries_undecided", (_, ago) => (ago === 20 ? 14 : 0)),
+  ];
 }
 
 /** Makes a week of a queue that was paused at times, as if it had been counted. */

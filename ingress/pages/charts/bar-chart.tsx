@@ -2,38 +2,41 @@ import { chartHeight, Grid, Legend, plotHeight, plotTop, Times } from "./axes.ts
 import { barPaths, heightScale, highestStack, type Series, sumOf } from "./bars.ts";
 import { SeriesTable } from "./series-table.tsx";
 
-/** Bars of hours, a legend, and a table that unfolds. Series without any value are left out. */
-export function HourChart({
+/** Bars of hours or days, a legend, and a table that unfolds. Series without any value are left out. */
+export function BarChart({
   id,
   subject,
-  hours,
+  unit,
+  times,
   series: all,
 }: {
   id: string;
   /** What is counted, in the plural. */
   subject: string;
-  hours: Date[];
+  unit: "hour" | "day";
+  times: Date[];
   series: Series[];
 }) {
   const series = all.filter((each) => sumOf(each) > 0);
+  const title = `${subject} by the ${unit}`;
   const scale = heightScale(highestStack(series), plotHeight);
   return (
     <figure class="chart">
-      <Legend series={series} inWords={inWords} />
+      <Legend title={title} series={series} inWords={inWords} />
       <svg
         width="100%"
         height={chartHeight}
         role="img"
-        aria-label={`${subject} by the hour: ${series.map(inWords).join(", ")}`}
+        aria-label={`${title}: ${series.map(inWords).join(", ")}`}
       >
         <Grid scale={scale} />
-        <Times times={hours} />
+        <Times times={times} />
         <svg
           aria-hidden="true"
           y={plotTop}
           width="100%"
           height={plotHeight}
-          viewBox={`0 0 ${hours.length} ${plotHeight}`}
+          viewBox={`0 0 ${times.length} ${plotHeight}`}
           preserveAspectRatio="none"
         >
           {barPaths(series, scale).map(({ kind, path }) => (
@@ -41,7 +44,7 @@ export function HourChart({
           ))}
         </svg>
       </svg>
-      <SeriesTable id={id} caption={`${subject} by the hour`} times={hours} series={series} />
+      <SeriesTable id={id} caption={title} times={times} series={series} />
     </figure>
   );
 }

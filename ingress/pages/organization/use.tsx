@@ -1,0 +1,81 @@
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { listFigures } from "../../../shared/figures/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
+import { timeInWords } from "../charts/axes.tsx";
+import { BarChart } from "../charts/bar-chart.tsx";
+import { type Series, sumAt, sumOf } from "../charts/bars.ts";
+import { combineByTime, lastDays, lastHours, sum } from "../charts/times.ts";
+import { deliverySeries } from "../triggers/pictures.ts";
+
+const days = 7;
+
+export type OrganizationUse = Awaited<ReturnType<typeof loadUse>>;
+
+/** Deliveries and builds of the last days, and how much of the hourly limit is used. */
+export async function loadUse(services: Services, organization: Organization) {
+  const now = services.clock.now();
+  const times = lastDays(now, days);
+  const figures = await listFigures(services.db, [organization.id], times[0] ?? now);
+  const created = figures.filter(({ figure }) => figure === "builds_created");
+  const builds: Series = { name: "Builds", kind: "good", values: combineByTime(times, created, sum) };
+  const hours = lastHours(now, days);
+  return {
+    times,
+    deliveries: deliverySeries(times, figures),
+    builds: [builds],
+    limit: await deliveriesUsed(services, organization),
+    busiest: findBusiest(hours, deliverySeries(hours, figures)),
+  };
+}
+
+/** The first hour with the most deliveries. */
+function findBusiest(hours: Date[], series: Series[]) {
+  const counts = hours.map((hour, at) => ({ hour, count: sumAt(series, at) }));
+  return counts.reduce((most, each) => (each.count > most.count ? each : most));
+}
+
+export function Use({ use: { times, deliveries, builds, limit, busiest } }: { use: OrganizationUse }) {
+  const used = limit.limit - limit.remaining;
+  const hasDeliveries = busiest.count > 0;
+  const hasBuilds = builds.some((each) => sumOf(each) > 0);
+  if (!hasDeliveries && !hasBuilds && used === 0) return null;
+  return (
+    <section aria-labelledby="use">
+      <h2 id="use">Use</h2>
+      <dl class="facts panel">
+        <dt>Hourly limit</dt>
+        <dd>
+          {used.toLocaleString("en")} of {limit.limit.toLocaleString("en")} deliveries used
+        </dd>
+        {hasDeliveries && (
+          <>
+            <dt>Busiest hour of {days} days</dt>
+            <dd>
+              {busiest.count.toLocaleString("en")} {busiest.count === 1 ? "delivery" : "deliveries"}, from{" "}
+              <time dateTime={busiest.hour.toISOString()}>{timeInWords(busiest.hour)}</time>
+            </dd>
+          </>
+        )}
+      </dl>
+      {hasDeliveries && (
+        <BarChart
+          id="deliveries"
+          subject="Deliveries of the last 7 days"
+          unit="day"
+          times={times}
+          series={deliveries}
+        />
+      )}
+      {hasBuilds && (
+        <BarChart
+          id="builds"
+          subject="Builds of the last 7 days"
+          unit="day"
+          times={times}
+          series={builds}
+        />
+      )}
+    </section>
+  );
+}

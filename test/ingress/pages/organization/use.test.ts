@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { dayMs, hourMs } from "../../../../shared/durations.ts";
+import type { FigureName } from "../../../../shared/vocabulary.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
+import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { exhibitUse } from "../looks/figures.ts";
+
+describeWithDatabase("the use of an organization", (database) => {
+  let pages: Pages;
+
+  before(async () => {
+    pages = await startPages(database);
+    const { clock } = pages;
+    clock.freeze();
+    // At 12:30.
+    clock.advance(dayMs + dayMs / 2 + hourMs / 2 - (clock.now().getTime() % dayMs));
+  });
+  after(() => pages.close());
+
+  const read = async (path = "/organizations/acme") => (await (await pages.visitor(pages.ada)).get(path)).text;
+  const counted = (figure: FigureName, hoursAgo: number, value: number, subjectId = pages.acme.id) =>
+    pages.services.db.transaction((tx) =>
+      tx.insert(tx.tables.figures).values({
+        ...{ subjectId, figure, value, minutes: 60 },
+        time: new Date(pages.clock.now().getTime() - hoursAgo * hourMs - hourMs / 2),
+      }),
+    );
+  const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+
+  it("is left out before the first delivery", async () => {
+    assert.doesNotMatch(await read(), /<figure|Hourly limit/);
+  });
+
+  it("is that of days in UTC, of its own triggers", async () => {
+    await counted("deliveries_built", 12, 7);
+    await counted("deliveries_filtered", 12, 2);
+    await counted("deliveries_built", 13, 30);
+    await counted("deliveries_built", 6 * 24 + 12, 5);
+    await counted("deliveries_built", 6 * 24 + 13, 1000);
+    await counted("builds_created", 12, 9);
+    await counted("deliveries_built", 3, 1000, pages.globex.id);
+    const { path } = await pages.acme.trigger();
+    assert.equal((await post(pages.url + path, "{}")).status, 201);
+
+    const html = await read();
+
+    assert.match(html, /aria-label="Deliveries of the last 7 days by the day: 42 built, 2 filtered out"/);
+    assert.match(html, /aria-label="Builds of the last 7 days by the day: 9 builds"/);
+    const [, , ...rows] = html.slice(html.indexOf("As a table")).split("<tr>");
+    const numbers = rows.slice(0, 3).map((row) => [...row.matchAll(/"number">(\d+)</g)].map(([, n]) => n));
+    assert.deepEqual(numbers, [
+      ["7", "2"],
+      ["30", "0"],
+      ["5", "0"],
+    ]);
+    assert.match(words(html), /Hourly limit 1 of 300 deliveries used/);
+    assert.match(words(html), /Busiest hour of 7 days 30 deliveries, from \w+ \d+ \w+,? (at )?23:00 UTC/);
+  });
+
+  it("has at most 300 KB with its pipelines", async () => {
+    await exhibitUse(pages, pages.globex.id);
+
+    const html = await read("/organizations/globex");
+
+    assert.ok(html.includes("Builds of the last 7 days"));
+    assert.ok(html.length < 300_000);
+  });
+});
