@@ -6,6 +6,7 @@ import { purgeAgents } from "../shared/agents/lost.ts";
 import { purgeBuilds } from "../shared/builds/builds.ts";
 import { buildFigures } from "../shared/builds/figures.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
+import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { purgeFigures } from "../shared/figures/fold.ts";
 import { purgeTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/runtime/services.ts";
@@ -24,6 +25,7 @@ export async function purgeExpired(services: Services): Promise<void> {
   const figures = await purgeFigures(services, [
     ...deliveryFigures.figures,
     ...buildFigures.figures,
+    ...waitFigures.figures,
     ...queueFigures,
   ]);
   const auditEvents = await purgeAuditEvents(services);

@@ -1,3 +1,4 @@
+import { is, type SQL, sql } from "drizzle-orm";
 import * as postgres from "drizzle-orm/pg-core";
 import * as sqlite from "drizzle-orm/sqlite-core";
 
@@ -20,6 +21,12 @@ const sqliteKit = {
   json: <T>(name = "") => sqlite.text(name, { mode: "json" }).$type<T>(),
   bytes: (name = "") => sqlite.blob(name, { mode: "buffer" }),
 };
+
+/** The milliseconds between two times of a row. */
+export function elapsedMs(from: sqlite.SQLiteColumn, to: sqlite.SQLiteColumn): SQL {
+  const isPostgres = is(from, postgres.PgColumn);
+  return isPostgres ? sql`(extract(epoch from ${to} - ${from}) * 1000)` : sql`(${to} - ${from})`;
+}
 
 export type Kit = typeof sqliteKit;
 

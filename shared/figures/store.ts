@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, inArray, lt, sql } from "drizzle-orm";
+import { and, asc, eq, gte, inArray, lt, sql, sum } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
@@ -8,15 +8,37 @@ type Row = Tables["figures"]["$inferSelect"];
 /** Of a minute or an hour. */
 export type Figure = Omit<Row, "minutes">;
 
-/** Of minutes and hours, in the order of time. */
-export async function listFigures(db: Db, subjectIds: string[], since: Date): Promise<Figure[]> {
+/** Of minutes and hours, in the order of time. @param names default: all */
+export async function listFigures(
+  db: Db,
+  subjectIds: string[],
+  since: Date,
+  names?: readonly FigureName[],
+): Promise<Figure[]> {
   const { figures } = db.tables;
   const { subjectId, time, figure, value } = figures;
   return db
     .select({ subjectId, time, figure, value })
     .from(figures)
-    .where(and(inArray(subjectId, subjectIds), gte(time, since)))
+    .where(
+      and(inArray(subjectId, subjectIds), gte(time, since), names ? inArray(figure, names) : undefined),
+    )
     .orderBy(asc(subjectId), asc(time));
+}
+
+export async function sumFigures(
+  db: Reader,
+  id: string,
+  names: readonly FigureName[],
+  since: Date,
+): Promise<Map<FigureName, number>> {
+  const { subjectId, time, figure, value } = db.tables.figures;
+  const rows = await db
+    .select({ figure, total: sum(value).mapWith(Number) })
+    .from(db.tables.figures)
+    .where(and(eq(subjectId, id), gte(time, since), inArray(figure, names)))
+    .groupBy(figure);
+  return new Map(rows.map((row) => [row.figure, row.total]));
 }
 
 export async function listMinute(db: Reader, names: readonly FigureName[], minute: Date): Promise<Figure[]> {

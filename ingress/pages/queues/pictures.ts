@@ -1,4 +1,5 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { findWaits } from "../../../shared/dispatch/wait-figures.ts";
 import { dayMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import { type Figure, listFigures } from "../../../shared/figures/store.ts";
@@ -16,6 +17,7 @@ const kinds: [figure: FigureName, name: string, kind: string][] = [
   ["jobs_running", "Jobs running", "good"],
   ["agents_connected", "Agents connected", "waiting"],
 ];
+const names = kinds.map(([figure]) => figure);
 
 export type QueuePictures = Awaited<ReturnType<typeof loadQueuePictures>>;
 
@@ -24,13 +26,17 @@ export async function loadQueuePictures({ db, clock }: Services, organizationId:
   // The present minute may not be sampled yet.
   const now = new Date(clock.now().getTime() - minuteMs);
   const since = hourOf(new Date(now.getTime() - days * dayMs));
-  const figures = await listFigures(db, [queue.id], since);
+  const figures = await listFigures(db, [queue.id], since, names);
   const stepMs = sampleMinutes * minuteMs;
   const last = new Date(Math.floor(now.getTime() / stepMs) * stepMs);
   const day = timesUntil(last, dayMs / stepMs, stepMs);
   const week = lastHours(now, days);
   return {
     isEmpty: figures.length === 0,
+    waits: {
+      day: await findWaits(db, queue.id, hourOf(new Date(now.getTime() - dayMs))),
+      week: await findWaits(db, queue.id, since),
+    },
     pauses: await listPauses({ db, clock }, organizationId, queue, since),
     day: { times: day, series: levelSeries(day, figures) },
     week: { times: week, series: levelSeries(week, figures) },

@@ -14,6 +14,7 @@ import { QueueJobs } from "./jobs.tsx";
 import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
 import type { QueuePictures } from "./pictures.ts";
 import { Facts, Pause, PauseForm } from "./sections.tsx";
+import { WaitsOf } from "./waits.tsx";
 
 interface Refused {
   note: string;
@@ -111,14 +112,19 @@ function QueueAgents({
   );
 }
 
-function Use({ pictures: { isEmpty, pauses, day, week } }: { pictures: QueuePictures }) {
-  if (isEmpty) return null;
+function Use({ pictures: { isEmpty, waits, pauses, day, week } }: { pictures: QueuePictures }) {
+  if (isEmpty && !waits.week) return null;
   return (
     <section aria-labelledby="use">
       <h2 id="use">Use</h2>
-      <LevelChart id="day" subject="The last 24 hours" {...day} shaded={pauses} />
-      <LevelChart id="week" subject="The last 7 days" {...week} shaded={pauses} />
-      {pauses.length > 0 && <p class="quiet">The queue was paused where the background is shaded.</p>}
+      {!isEmpty && (
+        <>
+          <LevelChart id="day" subject="The last 24 hours" {...day} shaded={pauses} />
+          <LevelChart id="week" subject="The last 7 days" {...week} shaded={pauses} />
+          {pauses.length > 0 && <p class="quiet">The queue was paused where the background is shaded.</p>}
+        </>
+      )}
+      <WaitsOf waits={waits} />
     </section>
   );
 }

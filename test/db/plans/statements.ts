@@ -74,12 +74,14 @@ import {
   listQueuesToFanOut,
   setPauseIfWaiting,
 } from "../../../shared/dispatch/store.ts";
+import { countWaits, findFinishTime } from "../../../shared/dispatch/wait-figures-store.ts";
 import {
   addToHours,
   listFigures,
   listMinute,
   putMinutes,
   raiseTo,
+  sumFigures,
   takeFiguresBefore,
 } from "../../../shared/figures/store.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -372,6 +374,10 @@ export const statements: Record<string, Statement> = {
   "organizations of triggers": (db) => listOrganizationsOfTriggers(db, ids),
   "the next build to count": (db) => findBuildTime(db, time),
   "builds of a minute": (db) => countBuilds(db, early, new Date(early.getTime() + 60_000)),
+  "the next build that finished": (db) => findFinishTime(db, time),
+  "waits of a minute": (db) => countWaits(db, early, new Date(early.getTime() + 60_000)),
+  "sums of figures": (db) => sumFigures(db, id, ["waited_1", "waited_longer"], early),
+  "some figures": (db) => listFigures(db, shared.few, early, ["jobs_waiting"]),
   "figures of triggers": (db) => listFigures(db, shared.few, early),
   "figures of a minute": (db) => listMinute(db, ["deliveries_built", "deliveries_failed"], time),
   "counted minutes": (db) => putMinutes(db, [minute]),

@@ -85,6 +85,12 @@ export async function exhibitQueue({ services, clock, ada }: Pages, { id, cluste
   await db.transaction(async (tx) => {
     for (let at = 0; at < levels.length; at += 1000)
       await tx.insert(figures).values(levels.slice(at, at + 1000).filter(({ value }) => value > 0));
+    const waits = { waited_1: 800, waited_15: 300, waited_300: 70, waited_3600: 9 };
+    const waited = Object.entries(waits).map(([figure, value]) => ({
+      ...{ subjectId: id, time: new Date(now - hourMs), minutes: 60, value },
+      figure: figure as FigureName,
+    }));
+    await tx.insert(figures).values(waited);
     await tx.insert(auditEvents).values(
       changes.map(([ago, action]) => {
         const createdAt = new Date(now - ago * stepMs);

@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { hourMs, minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
+import type { FigureName } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { exhibitQueue } from "../looks/figures.ts";
@@ -78,6 +79,23 @@ describeWithDatabase("the pictures of a queue", (database) => {
       [75, 25],
     ]);
     assert.equal(shades(week).length, 2);
+  });
+
+  it("say how long jobs waited, in the day and in the week", async () => {
+    const queue = await newQueue("slow");
+    const counted = (figure: FigureName, hoursAgo: number, value: number) => ({
+      ...{ subjectId: queue.id, figure, minutes: 60, value },
+      time: new Date(pages.clock.now().getTime() - hoursAgo * hourMs),
+    });
+    await pages.services.db.transaction((tx) =>
+      tx
+        .insert(tx.tables.figures)
+        .values([counted("waited_5", 2, 19), counted("waited_60", 2, 1), counted("waited_longer", 50, 2000)]),
+    );
+
+    const text = (await show(queue)).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+
+    assert.match(text, /the last 24 hours 20 5 s 5 s the last 7 days 2,020 more than 1 d more than 1 d/);
   });
 
   it("have at most 300 KB together", async () => {

@@ -1,0 +1,40 @@
+import type { Waits } from "../../../shared/dispatch/wait-figures.ts";
+import { waitSeconds } from "../../../shared/vocabulary.ts";
+import { Table } from "../ui/tables.tsx";
+import { durationInWords } from "../ui/times.tsx";
+import type { QueuePictures } from "./pictures.ts";
+
+/** How long jobs waited for an agent. */
+export function WaitsOf({ waits: { day, week } }: Pick<QueuePictures, "waits">) {
+  if (!week) return null;
+  return (
+    <>
+      <Table
+        caption="Waits for an agent"
+        columns={["Finished in", "Jobs", "Half waited at most", "95 % waited at most"]}
+      >
+        {day && <Row name="the last 24 hours" waits={day} />}
+        <Row name="the last 7 days" waits={week} />
+      </Table>
+      <p class="quiet">
+        Of the jobs of finished builds, from when they could run. Pauses of the queue count too.
+      </p>
+    </>
+  );
+}
+
+function Row({ name, waits: { jobs, medianMs, p95Ms } }: { name: string; waits: Waits }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="number">{jobs.toLocaleString("en")}</td>
+      <td>{waitInWords(medianMs)}</td>
+      <td>{waitInWords(p95Ms)}</td>
+    </tr>
+  );
+}
+
+function waitInWords(ms: number): string {
+  const words = (length: number) => durationInWords(new Date(0), new Date(length));
+  return Number.isFinite(ms) ? words(ms) : `more than ${words((waitSeconds.at(-1) ?? 0) * 1000)}`;
+}
