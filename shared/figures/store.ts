@@ -26,6 +26,34 @@ export async function listFigures(
     .orderBy(asc(subjectId), asc(time));
 }
 
+/** Sums the figures of all subjects at each time. @param minutes of the rows that are summed */
+export async function sumByTime(
+  db: Reader,
+  { subjectIds, names, minutes, since }: SummedFigures,
+): Promise<Omit<Figure, "subjectId">[]> {
+  const { figures } = db.tables;
+  const { subjectId, time, figure, value } = figures;
+  return db
+    .select({ time, figure, value: sum(value).mapWith(Number) })
+    .from(figures)
+    .where(
+      and(
+        inArray(subjectId, subjectIds),
+        gte(time, since),
+        inArray(figure, names),
+        eq(figures.minutes, minutes),
+      ),
+    )
+    .groupBy(time, figure);
+}
+
+interface SummedFigures {
+  subjectIds: string[];
+  names: readonly FigureName[];
+  minutes: number;
+  since: Date;
+}
+
 export async function sumFigures(
   db: Reader,
   id: string,

@@ -4,6 +4,7 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
+import { LevelChart } from "../charts/level-chart.tsx";
 import { AuditList } from "../organization/audit-list.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
 import { eventsPath } from "../ui/live.ts";
@@ -76,6 +77,7 @@ function ClusterView({
       )}
       <NumberPager list={list} path={clusterPath(request, cluster)} />
       <ClusterAgents request={request} details={details} now={now} />
+      <Use details={details} />
       <AgentTokens
         tokens={details.tokens}
         queues={details.allQueues}
@@ -112,6 +114,21 @@ function ClusterAgents({
         <Agents agents={agents} request={request} now={now} hasQueues />
       )}
       {agents.next && <p class="quiet">and more: the page of a queue lists all of its agents</p>}
+    </section>
+  );
+}
+
+function Use({ details: { picture, list } }: { details: ClusterDetails }) {
+  const { isEmpty, ...levels } = picture;
+  if (isEmpty) return null;
+  return (
+    <section aria-labelledby="use">
+      <h2 id="use">Use</h2>
+      <LevelChart id="day" subject="The last 24 hours" {...levels} shaded={[]} />
+      <p class="quiet">
+        The sum of {list.next || list.page.number > 1 ? "the queues on this page" : "all queues"}, of each the most
+        in ten minutes.
+      </p>
     </section>
   );
 }

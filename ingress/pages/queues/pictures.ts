@@ -17,19 +17,16 @@ const kinds: [figure: FigureName, name: string, kind: string][] = [
   ["jobs_running", "Jobs running", "good"],
   ["agents_connected", "Agents connected", "waiting"],
 ];
-const names = kinds.map(([figure]) => figure);
+export const levelNames = kinds.map(([figure]) => figure);
 
 export type QueuePictures = Awaited<ReturnType<typeof loadQueuePictures>>;
 
 /** What waited, ran and was connected in the last day and week. */
 export async function loadQueuePictures({ db, clock }: Services, organizationId: string, queue: Queue) {
-  // The present minute may not be sampled yet.
-  const now = new Date(clock.now().getTime() - minuteMs);
+  const now = sampledUntil(clock.now());
   const since = hourOf(new Date(now.getTime() - days * dayMs));
-  const figures = await listFigures(db, [queue.id], since, names);
-  const stepMs = sampleMinutes * minuteMs;
-  const last = new Date(Math.floor(now.getTime() / stepMs) * stepMs);
-  const day = timesUntil(last, dayMs / stepMs, stepMs);
+  const figures = await listFigures(db, [queue.id], since, levelNames);
+  const day = lastSamples(now);
   const week = lastHours(now, days);
   return {
     isEmpty: figures.length === 0,
@@ -43,7 +40,19 @@ export async function loadQueuePictures({ db, clock }: Services, organizationId:
   };
 }
 
-function levelSeries(times: Date[], figures: Figure[]): Series[] {
+/** The present minute may not be sampled yet. */
+export function sampledUntil(now: Date): Date {
+  return new Date(now.getTime() - minuteMs);
+}
+
+/** The times of the samples of a day. */
+export function lastSamples(now: Date): Date[] {
+  const stepMs = sampleMinutes * minuteMs;
+  const last = new Date(Math.floor(now.getTime() / stepMs) * stepMs);
+  return timesUntil(last, dayMs / stepMs, stepMs);
+}
+
+export function levelSeries(times: Date[], figures: Omit<Figure, "subjectId">[]): Series[] {
   return kinds.map(([figure, name, kind]) => {
     const rows = figures.filter((row) => row.figure === figure);
     return { name, kind, values: combineByTime(times, rows, Math.max) };

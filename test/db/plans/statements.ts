@@ -81,6 +81,7 @@ import {
   listMinute,
   putMinutes,
   raiseTo,
+  sumByTime,
   sumFigures,
   takeFiguresBefore,
 } from "../../../shared/figures/store.ts";
@@ -376,6 +377,8 @@ export const statements: Record<string, Statement> = {
   "builds of a minute": (db) => countBuilds(db, early, new Date(early.getTime() + 60_000)),
   "the next build that finished": (db) => findFinishTime(db, time),
   "waits of a minute": (db) => countWaits(db, early, new Date(early.getTime() + 60_000)),
+  "figures of queues together": (db) =>
+    sumByTime(db, { subjectIds: ids, names: ["jobs_waiting"], minutes: 10, since: early }),
   "sums of figures": (db) => sumFigures(db, id, ["waited_1", "waited_longer"], early),
   "some figures": (db) => listFigures(db, shared.few, early, ["jobs_waiting"]),
   "figures of triggers": (db) => listFigures(db, shared.few, early),

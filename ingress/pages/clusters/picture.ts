@@ -1,0 +1,15 @@
+import { sampleMinutes } from "../../../shared/figures/samples.ts";
+import { sumByTime } from "../../../shared/figures/store.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { lastSamples, levelNames, levelSeries, sampledUntil } from "../queues/pictures.ts";
+
+export type ClusterPicture = Awaited<ReturnType<typeof loadClusterPicture>>;
+
+/** What waited, ran and was connected at these queues together in the last day. */
+export async function loadClusterPicture({ db, clock }: Services, queueIds: string[]) {
+  const times = lastSamples(sampledUntil(clock.now()));
+  const [since = clock.now()] = times;
+  const summed = { subjectIds: queueIds, names: levelNames, minutes: sampleMinutes, since };
+  const sums = queueIds.length === 0 ? [] : await sumByTime(db.offLoop, summed);
+  return { isEmpty: sums.length === 0, times, series: levelSeries(times, sums) };
+}
