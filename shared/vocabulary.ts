@@ -67,7 +67,9 @@ export type FigureName =
   | WaitFigure
   | "jobs_waiting"
   | "jobs_running"
-  | "agents_connected";
+  | "agents_connected"
+  /** Of no queue. 1: a worker looked at all of them. */
+  | "queues_sampled";
 /** Encoding of stored payload bytes. */
 export type PayloadCodec = "identity" | "deflate";
 /** The reason why a delivery was not accepted. */

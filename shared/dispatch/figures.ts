@@ -9,11 +9,10 @@ const maxGroups = 200;
 /** The last queue of a run that had too many: the next goes on there. */
 const stoppedAtSetting = "queues_sampled_to";
 
-export const queueFigures = [
-  "jobs_waiting",
-  "jobs_running",
-  "agents_connected",
-] as const satisfies FigureName[];
+const levels = ["jobs_waiting", "jobs_running", "agents_connected"] as const satisfies FigureName[];
+export const queueFigures: FigureName[] = [...levels, "queues_sampled"];
+/** The subject of `queues_sampled`, which tells a time without work from one without a worker. */
+export const samplingId = "00000000-0000-0000-0000-000000000000";
 
 /** Stores what waits, runs and is connected at each queue now, up to 1,000 of each. */
 export async function sampleQueues({ db, clock }: Services): Promise<void> {
@@ -26,6 +25,7 @@ export async function sampleQueues({ db, clock }: Services): Promise<void> {
     after = queues.length < queuesAtOnce ? "" : (queues.at(-1)?.id ?? "");
     if (after === "") break;
   }
+  await storeSamples(db, now, [{ subjectId: samplingId, figure: "queues_sampled", value: 1 }]);
   if (after !== stoppedAt) await db.transaction((tx) => putSetting(tx, stoppedAtSetting, after));
   await foldSamples(db, now, queueFigures);
 }
@@ -34,5 +34,5 @@ type Work = Awaited<ReturnType<typeof countWorkOfQueues>>[number];
 
 function samplesOf({ id: subjectId, waiting, running, connected }: Work) {
   const values = { jobs_waiting: waiting, jobs_running: running, agents_connected: connected };
-  return queueFigures.map((figure) => ({ subjectId, figure, value: values[figure] }));
+  return levels.map((figure) => ({ subjectId, figure, value: values[figure] }));
 }

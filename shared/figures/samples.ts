@@ -11,7 +11,7 @@ export const sampleMinutes = 10;
 const keptMs = 26 * hourMs;
 const rowsAtOnce = 500;
 
-/** Stores what is now. 0 needs no row. */
+/** Stores what is now. 0 needs no row, as long as a row says that somebody looked. */
 export async function storeSamples(db: Db, now: Date, samples: Omit<Figure, "time">[]): Promise<void> {
   const lengthMs = sampleMinutes * minuteMs;
   const time = new Date(Math.floor(now.getTime() / lengthMs) * lengthMs);

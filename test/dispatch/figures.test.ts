@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
-import { queueFigures, sampleQueues } from "../../shared/dispatch/figures.ts";
+import { queueFigures, sampleQueues, samplingId } from "../../shared/dispatch/figures.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { purgeFigures } from "../../shared/figures/fold.ts";
 import { listFigures } from "../../shared/figures/store.ts";
@@ -30,6 +30,20 @@ describeOnBothDatabases("figures of queues", (database) => {
     return rows.filter(({ figure }) => figure === "jobs_waiting").map(({ value }) => value);
   };
 
+  it("say when a worker looked, also at nothing", async () => {
+    const since = new Date(world.clock.now().getTime() - 30 * dayMs);
+    const looks = async () => {
+      const rows = await listFigures(world.services.db, [samplingId], since);
+      return rows.map(({ figure, value }) => [figure, value]);
+    };
+    assert.deepEqual(await looks(), []);
+
+    await sampleQueues(world.services);
+    await sampleQueues(world.services);
+
+    assert.deepEqual(await looks(), [["queues_sampled", 1]]);
+  });
+
   it("are the most of ten minutes, then of an hour, until they are purged", async () => {
     await sampleQueues(world.services);
     assert.deepEqual(await waiting(), [], "nothing waits");
@@ -55,7 +69,7 @@ describeOnBothDatabases("figures of queues", (database) => {
     assert.deepEqual(await waiting(), [3, 3]);
 
     world.clock.advance(7 * dayMs);
-    await purgeFigures(world.services, [...queueFigures]);
+    await purgeFigures(world.services, queueFigures);
     assert.deepEqual(await waiting(), [3]);
   });
 });

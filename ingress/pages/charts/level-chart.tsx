@@ -16,30 +16,45 @@ export function LevelChart({
   subject,
   times,
   series,
-  shaded,
+  sampled,
+  shaded = [],
 }: {
   id: string;
   /** What there was, and when. */
   subject: string;
   times: Date[];
   series: Series[];
+  /** Whether somebody looked at each time. */
+  sampled: boolean[];
   /** While the queue was paused. */
-  shaded: Span[];
+  shaded?: Span[];
 }) {
   const scale = heightScale(Math.max(...series.flatMap(({ values }) => values)), plotHeight);
+  const seen = runsOf(sampled, true);
+  const gaps = runsOf(sampled, false).map(({ from, to }) => ({
+    from: times[from] ?? endOf(times),
+    to: times[to] ?? endOf(times),
+  }));
   const places = [...times.keys(), times.length];
-  const valueAt = ({ values }: Series, at: number) => scale(values[Math.min(at, times.length - 1)] ?? 0);
+  const draw = (shape: (places: number[]) => string | null) =>
+    seen.map(({ from, to }) => shape(places.slice(from, to + 1))).join("");
+  const valueAt = ({ values }: Series, at: number) => {
+    // A value stays until the next time.
+    const isEnd = seen.some(({ to }) => to === at);
+    return scale(values[isEnd ? at - 1 : at] ?? 0);
+  };
   const [first, ...others] = series;
   return (
     <figure class="chart">
-      <Legend series={series} inWords={inWords} title={subject} />
+      <Legend series={[...series, ...(gaps.length > 0 ? [notSampled] : [])]} inWords={inWords} title={subject} />
       <svg
         width="100%"
         height={chartHeight}
         role="img"
-        aria-label={`${subject}: ${series.map(inWords).join(", ")}`}
+        aria-label={[`${subject}: ${series.map(inWords).join(", ")}`, ...gaps.map(gapInWords)].join(". ")}
       >
-        <Shades times={times} spans={shaded} />
+        <Shades times={times} spans={shaded} kind="shade" inWords={pauseInWords} />
+        <Shades times={times} spans={gaps} kind="gap" inWords={gapInWords} />
         <Grid scale={scale} />
         <Times times={times} />
         <svg
@@ -53,25 +68,25 @@ export function LevelChart({
           {first && (
             <path
               class={first.kind}
-              d={
+              d={draw(
                 area<number>(
                   (at) => at,
                   plotHeight,
                   (at) => valueAt(first, at),
-                ).curve(curveStepAfter)(places) ?? ""
-              }
+                ).curve(curveStepAfter),
+              )}
             />
           )}
           {others.map((each) => (
             <path
               key={each.kind}
               class={`line ${each.kind}`}
-              d={
+              d={draw(
                 line<number>(
                   (at) => at,
                   (at) => valueAt(each, at),
-                ).curve(curveStepAfter)(places) ?? ""
-              }
+                ).curve(curveStepAfter),
+              )}
             />
           ))}
         </svg>
@@ -81,7 +96,28 @@ export function LevelChart({
   );
 }
 
-function Shades({ times, spans }: { times: Date[]; spans: Span[] }) {
+const notSampled: Series = { name: "Not sampled", kind: "gap", values: [] };
+
+/** The ranges of the places that have a value. */
+function runsOf(values: boolean[], value: boolean): { from: number; to: number }[] {
+  const starts = [...values.keys()].filter((at) => values[at] === value && values[at - 1] !== value);
+  return starts.map((from) => {
+    const end = values.indexOf(!value, from);
+    return { from, to: end < 0 ? values.length : end };
+  });
+}
+
+function Shades({
+  times,
+  spans,
+  kind,
+  inWords,
+}: {
+  times: Date[];
+  spans: Span[];
+  kind: "shade" | "gap";
+  inWords: (span: Span) => string;
+}) {
   const [from = new Date(0)] = times;
   const x = scaleUtc([from, endOf(times)], [0, 100]).clamp(true);
   return (
@@ -89,19 +125,28 @@ function Shades({ times, spans }: { times: Date[]; spans: Span[] }) {
       {spans.map((span) => (
         <rect
           key={span.from.getTime()}
-          class="shade"
+          class={kind}
           x={`${x(span.from)}%`}
           y={plotTop}
           width={`${x(span.to) - x(span.from)}%`}
           height={plotHeight}
         >
-          <title>{`Paused from ${timeInWords(span.from)} to ${timeInWords(span.to)}`}</title>
+          <title>{inWords(span)}</title>
         </rect>
       ))}
     </>
   );
 }
 
+function pauseInWords({ from, to }: Span): string {
+  return `Paused from ${timeInWords(from)} to ${timeInWords(to)}`;
+}
+
+function gapInWords({ from, to }: Span): string {
+  return `Not sampled from ${timeInWords(from)} to ${timeInWords(to)}`;
+}
+
 function inWords({ name, values }: Series): string {
+  if (values.length === 0) return name.toLowerCase();
   return `${name.toLowerCase()}: at most ${Math.max(...values).toLocaleString("en")}`;
 }

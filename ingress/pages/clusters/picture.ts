@@ -1,7 +1,8 @@
+import { samplingId } from "../../../shared/dispatch/figures.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
-import { sumByTime } from "../../../shared/figures/store.ts";
+import { listFigures, sumByTime } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { lastSamples, levelNames, levelSeries, sampledUntil } from "../queues/pictures.ts";
+import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/pictures.ts";
 
 export type ClusterPicture = Awaited<ReturnType<typeof loadClusterPicture>>;
 
@@ -11,5 +12,6 @@ export async function loadClusterPicture({ db, clock }: Services, queueIds: stri
   const [since = clock.now()] = times;
   const summed = { subjectIds: queueIds, names: levelNames, minutes: sampleMinutes, since };
   const sums = queueIds.length === 0 ? [] : await sumByTime(db.offLoop, summed);
-  return { isEmpty: sums.length === 0, times, series: levelSeries(times, sums) };
+  const sampled = await listFigures(db, [samplingId], since);
+  return { isEmpty: sums.length === 0, ...levelsOf(times, sums, sampled) };
 }

@@ -124,7 +124,7 @@ function Use({ details: { picture, list } }: { details: ClusterDetails }) {
   return (
     <section aria-labelledby="use">
       <h2 id="use">Use</h2>
-      <LevelChart id="day" subject="The last 24 hours" {...levels} shaded={[]} />
+      <LevelChart id="day" subject="The last 24 hours" {...levels} />
       <p class="quiet">
         The sum of {list.next || list.page.number > 1 ? "the queues on this page" : "all queues"}, of each the most
         in ten minutes.

@@ -1,4 +1,5 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { samplingId } from "../../../shared/dispatch/figures.ts";
 import { findWaits } from "../../../shared/dispatch/wait-figures.ts";
 import { dayMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
@@ -26,6 +27,7 @@ export async function loadQueuePictures({ db, clock }: Services, organizationId:
   const now = sampledUntil(clock.now());
   const since = hourOf(new Date(now.getTime() - days * dayMs));
   const figures = await listFigures(db, [queue.id], since, levelNames);
+  const sampled = await listFigures(db, [samplingId], since);
   const day = lastSamples(now);
   const week = lastHours(now, days);
   return {
@@ -35,8 +37,8 @@ export async function loadQueuePictures({ db, clock }: Services, organizationId:
       week: await findWaits(db, queue.id, since),
     },
     pauses: await listPauses({ db, clock }, organizationId, queue, since),
-    day: { times: day, series: levelSeries(day, figures) },
-    week: { times: week, series: levelSeries(week, figures) },
+    day: levelsOf(day, figures, sampled),
+    week: levelsOf(week, figures, sampled),
   };
 }
 
@@ -52,11 +54,16 @@ export function lastSamples(now: Date): Date[] {
   return timesUntil(last, dayMs / stepMs, stepMs);
 }
 
-export function levelSeries(times: Date[], figures: Omit<Figure, "subjectId">[]): Series[] {
-  return kinds.map(([figure, name, kind]) => {
+type Level = Omit<Figure, "subjectId">;
+
+/** @param samples of the times at which a worker looked; versions before stored only what there was */
+export function levelsOf(times: Date[], figures: Level[], samples: Level[]) {
+  const series = kinds.map(([figure, name, kind]): Series => {
     const rows = figures.filter((row) => row.figure === figure);
     return { name, kind, values: combineByTime(times, rows, Math.max) };
   });
+  const looks = combineByTime(times, [...samples, ...figures], Math.max);
+  return { times, series, sampled: looks.map((value) => value > 0) };
 }
 
 /** From the audit log: the last pauses of the queue. */

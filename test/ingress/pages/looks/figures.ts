@@ -60,7 +60,9 @@ export async function exhibitQueue({ services, clock, ada }: Pages, { id, cluste
   const stepMs = 10 * minuteMs;
   const times = Array.from({ length: 1000 }, (_, ago) => new Date((Math.floor(now / stepMs) - ago) * stepMs));
   const isPaused = (ago: number) => (ago > 20 && ago < 50) || (ago > 300 && ago < 420);
+  const isDown = (ago: number) => (ago > 80 && ago < 96) || (ago > 600 && ago < 650);
   const levels = times.flatMap((time, ago) => {
+    if (isDown(ago)) return [];
     const work = Math.round(20 * Math.sin((time.getUTCHours() / 24) * Math.PI) ** 2 + (ago % 5));
     const values = {
       jobs_waiting: isPaused(ago) ? 3 * work : Math.max(0, work - 14),

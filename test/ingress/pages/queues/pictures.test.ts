@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { samplingId } from "../../../../shared/dispatch/figures.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { hourMs, minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
@@ -51,6 +52,39 @@ describeWithDatabase("the pictures of a queue", (database) => {
     assert.deepEqual(values(day), [4, 9, 2]);
     assert.deepEqual(values(week), [9, 50]);
     assert.match(day, /aria-label="The last 24 hours: jobs waiting: at most 9, jobs running: at most 0/);
+  });
+
+  it("have a gap where no worker sampled, and none where it saw nothing", async () => {
+    const queue = await newQueue("gaps");
+    const ago = (minutes: number) => new Date(pages.clock.now().getTime() - (3 + minutes) * minuteMs);
+    const row = (subjectId: string, figure: FigureName, minutes: number, ofMinutes: number) => ({
+      ...{ subjectId, figure, time: ago(minutes), minutes: ofMinutes, value: 1 },
+    });
+    const isDown = (at: number) => at >= 72 && at < 108;
+    const samples = [...Array(160).keys()].flatMap((at) =>
+      isDown(at) ? [] : row(samplingId, "queues_sampled", at * 10, 10),
+    );
+    for (let hours = 27; hours < 168; hours++)
+      samples.push(row(samplingId, "queues_sampled", hours * 60 + 30, 60));
+    await pages.services.db.transaction((tx) =>
+      tx.insert(tx.tables.figures).values([...samples, row(queue.id, "jobs_waiting", 90 * 10, 10)]),
+    );
+
+    const [, day = "", week = ""] = (await show(queue)).split("<figure");
+
+    const gaps = [...day.matchAll(/class="gap" x="([\d.]+)%" y="\d+" width="([\d.]+)%"/g)];
+    assert.deepEqual(
+      gaps.map((gap) => gap.slice(1).map((each) => Math.round((Number(each) * 144) / 100))),
+      [
+        [36, 17],
+        [54, 18],
+      ],
+      "on both sides of the one time that had work",
+    );
+    assert.match(day, /aria-label="[^"]*agents connected: at most 0\. Not sampled from /);
+    const [line = ""] = /<path class="line good" d="[^"]*"/.exec(day) ?? [];
+    assert.equal(line.match(/M/g)?.length, 3, "each line ends at the gap");
+    assert.equal(week.match(/class="gap"/g)?.length, 2);
   });
 
   it("shade the pauses, also one that lasts", async () => {
