@@ -25,16 +25,32 @@ export function timeInWords(time: Date): string {
   return `${hourFormat.format(time)} UTC`;
 }
 
+type Scale = ScaleLinear<number, number>;
+
+function gridValues(scale: Scale): number[] {
+  return scale.ticks(3).filter(Number.isInteger);
+}
+
 /** Lines at round values. */
-export function Grid({ scale }: { scale: ScaleLinear<number, number> }) {
-  const values = scale.ticks(3).filter(Number.isInteger);
+export function Grid({ scale }: { scale: Scale }) {
+  return (
+    <>
+      {gridValues(scale).map((value) => (
+        <line key={value} x2="100%" y1={plotTop + scale(value)} y2={plotTop + scale(value)} />
+      ))}
+    </>
+  );
+}
+
+/** The values of the lines. Comes after the bars, which are as wide as labels. */
+export function GridLabels({ scale }: { scale: Scale }) {
+  const values = gridValues(scale).filter((value) => value > 0);
   return (
     <>
       {values.map((value) => (
-        <g key={value}>
-          <line x2="100%" y1={plotTop + scale(value)} y2={plotTop + scale(value)} />
-          {value > 0 && <text y={plotTop + scale(value) - 4}>{compact.format(value)}</text>}
-        </g>
+        <text key={value} class="over" y={plotTop + scale(value) - 4}>
+          {compact.format(value)}
+        </text>
       ))}
     </>
   );

@@ -1,4 +1,4 @@
-import { chartHeight, Grid, Legend, plotHeight, plotTop, Times } from "./axes.tsx";
+import { chartHeight, Grid, GridLabels, Legend, plotHeight, plotTop, Times } from "./axes.tsx";
 import { barPaths, heightScale, highestStack, type Series, sumOf } from "./bars.ts";
 import { SeriesTable } from "./series-table.tsx";
 
@@ -43,6 +43,7 @@ export function BarChart({
             <path key={kind} class={kind} d={path} />
           ))}
         </svg>
+        <GridLabels scale={scale} />
       </svg>
       <SeriesTable id={id} caption={title} times={times} series={series} />
     </figure>

@@ -1,6 +1,6 @@
 import { scaleUtc } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
-import { chartHeight, Grid, Legend, plotHeight, plotTop, Times, timeInWords } from "./axes.tsx";
+import { chartHeight, Grid, GridLabels, Legend, plotHeight, plotTop, Times, timeInWords } from "./axes.tsx";
 import { heightScale, type Series } from "./bars.ts";
 import { SeriesTable } from "./series-table.tsx";
 import { endOf } from "./times.ts";
@@ -46,12 +46,16 @@ export function LevelChart({
   const [first, ...others] = series;
   return (
     <figure class="chart">
-      <Legend series={[...series, ...(gaps.length > 0 ? [notSampled] : [])]} inWords={inWords} title={subject} />
+      <Legend
+        series={[...series, ...(gaps.length > 0 ? [notSampled] : [])]}
+        inWords={inWords}
+        title={subject}
+      />
       <svg
         width="100%"
         height={chartHeight}
         role="img"
-        aria-label={[`${subject}: ${series.map(inWords).join(", ")}`, ...gaps.map(gapInWords)].join(". ")}
+        aria-label={[`${subject}: ${series.map(inWords).join(", ")}`, ...gapsInWords(gaps)].join(". ")}
       >
         <Shades times={times} spans={shaded} kind="shade" inWords={pauseInWords} />
         <Shades times={times} spans={gaps} kind="gap" inWords={gapInWords} />
@@ -90,6 +94,7 @@ export function LevelChart({
             />
           ))}
         </svg>
+        <GridLabels scale={scale} />
       </svg>
       <SeriesTable id={id} caption={subject} times={times} series={series} />
     </figure>
@@ -140,6 +145,11 @@ function Shades({
 
 function pauseInWords({ from, to }: Span): string {
   return `Paused from ${timeInWords(from)} to ${timeInWords(to)}`;
+}
+
+/** Many are only counted. */
+function gapsInWords(gaps: Span[]): string[] {
+  return gaps.length > 3 ? [`${gaps.length} gaps without samples`] : gaps.map(gapInWords);
 }
 
 function gapInWords({ from, to }: Span): string {
