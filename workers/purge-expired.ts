@@ -4,7 +4,7 @@ import { purgeSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { purgeAgents } from "../shared/agents/lost.ts";
 import { purgeBuilds } from "../shared/builds/builds.ts";
-import { buildFigures } from "../shared/builds/figures.ts";
+import { buildFigures } from "../shared/builds/figures/figures.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { purgeFigures } from "../shared/figures/fold.ts";

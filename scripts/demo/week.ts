@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
 import { markSeen } from "../../shared/agents/store.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
-import { buildFigures } from "../../shared/builds/figures.ts";
+import { buildFigures } from "../../shared/builds/figures/figures.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
+import { waitFigures } from "../../shared/dispatch/wait-figures.ts";
 import { hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
 import { rollUp } from "../../shared/figures/roll-up.ts";
 import { requireQueue } from "../../shared/queues/queues.ts";
@@ -83,7 +84,7 @@ export async function makeDemoWeek(
   await refusals.close();
   await builder.close();
   await services.db.transaction((tx) => markSeen(tx, agents.ids, clock.at));
-  for (const source of [deliveryFigures, buildFigures])
+  for (const source of [deliveryFigures, buildFigures, waitFigures])
     await rollUp(services, source, { maxMinutes: hours * 60 });
   onProgress(1);
   const { organization, person } = world;

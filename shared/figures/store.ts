@@ -20,14 +20,12 @@ export async function listFigures(
   return db
     .select({ subjectId, time, figure, value })
     .from(figures)
-    .where(
-      and(inArray(subjectId, subjectIds), gte(time, since), names ? inArray(figure, names) : undefined),
-    )
+    .where(and(inArray(subjectId, subjectIds), gte(time, since), names ? inArray(figure, names) : undefined))
     .orderBy(asc(subjectId), asc(time));
 }
 
 /** Sums the figures of all subjects at each time. @param minutes of the rows that are summed */
-export async function sumByTime(
+export async function listSumsByTime(
   db: Reader,
   { subjectIds, names, minutes, since }: SummedFigures,
 ): Promise<Omit<Figure, "subjectId">[]> {

@@ -1,6 +1,6 @@
 import { samplingId } from "../../../shared/dispatch/figures.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
-import { listFigures, sumByTime } from "../../../shared/figures/store.ts";
+import { listFigures, listSumsByTime } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/pictures.ts";
 
@@ -11,7 +11,7 @@ export async function loadClusterPicture({ db, clock }: Services, queueIds: stri
   const times = lastSamples(sampledUntil(clock.now()));
   const [since = clock.now()] = times;
   const summed = { subjectIds: queueIds, names: levelNames, minutes: sampleMinutes, since };
-  const sums = queueIds.length === 0 ? [] : await sumByTime(db.offLoop, summed);
+  const sums = queueIds.length === 0 ? [] : await listSumsByTime(db.offLoop, summed);
   const sampled = await listFigures(db, [samplingId], since);
   return { isEmpty: sums.length === 0, ...levelsOf(times, sums, sampled) };
 }

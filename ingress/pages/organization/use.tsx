@@ -68,13 +68,7 @@ export function Use({ use: { times, deliveries, builds, limit, busiest } }: { us
         />
       )}
       {hasBuilds && (
-        <BarChart
-          id="builds"
-          subject="Builds of the last 7 days"
-          unit="day"
-          times={times}
-          series={builds}
-        />
+        <BarChart id="builds" subject="Builds of the last 7 days" unit="day" times={times} series={builds} />
       )}
     </section>
   );

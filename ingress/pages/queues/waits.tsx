@@ -17,7 +17,8 @@ export function WaitsOf({ waits: { day, week } }: Pick<QueuePictures, "waits">) 
         <Row name="the last 7 days" waits={week} />
       </Table>
       <p class="quiet">
-        Of the jobs of finished builds, from when they could run. Pauses of the queue count too.
+        How long the jobs of finished builds waited for an agent, from when they could run. Pauses of the
+        queue count too.
       </p>
     </>
   );

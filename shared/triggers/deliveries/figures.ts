@@ -16,11 +16,13 @@ export const deliveryFigures: FigureSource = {
   figures: [...Object.values(figureOf), "deliveries_undecided"],
   findNext: findDeliveryTime,
   async count(db, from, to) {
-    const counts = (await countDeliveries(db, from, to)).map(({ triggerId, status, value }): Count => ({
-      subjectId: triggerId,
-      figure: status ? figureOf[status] : "deliveries_undecided",
-      value,
-    }));
+    const counts = (await countDeliveries(db, from, to)).map(
+      ({ triggerId, status, value }): Count => ({
+        subjectId: triggerId,
+        figure: status ? figureOf[status] : "deliveries_undecided",
+        value,
+      }),
+    );
     const triggerIds = [...new Set(counts.map(({ subjectId }) => subjectId))];
     const organizations = await listOrganizationsOfTriggers(db, triggerIds);
     return [...counts, ...sumByOrganization(counts, organizations)];

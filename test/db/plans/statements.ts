@@ -23,7 +23,7 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
-import { countBuilds, findBuildTime } from "../../../shared/builds/figures-store.ts";
+import { countBuilds, findBuildTime } from "../../../shared/builds/figures/store.ts";
 import {
   listJobsPage,
   listLongestWaiting,
@@ -79,9 +79,9 @@ import {
   addToHours,
   listFigures,
   listMinute,
+  listSumsByTime,
   putMinutes,
   raiseTo,
-  sumByTime,
   sumFigures,
   takeFiguresBefore,
 } from "../../../shared/figures/store.ts";
@@ -378,7 +378,7 @@ export const statements: Record<string, Statement> = {
   "the next build that finished": (db) => findFinishTime(db, time),
   "waits of a minute": (db) => countWaits(db, early, new Date(early.getTime() + 60_000)),
   "figures of queues together": (db) =>
-    sumByTime(db, { subjectIds: ids, names: ["jobs_waiting"], minutes: 10, since: early }),
+    listSumsByTime(db, { subjectIds: ids, names: ["jobs_waiting"], minutes: 10, since: early }),
   "sums of figures": (db) => sumFigures(db, id, ["waited_1", "waited_longer"], early),
   "some figures": (db) => listFigures(db, shared.few, early, ["jobs_waiting"]),
   "figures of triggers": (db) => listFigures(db, shared.few, early),

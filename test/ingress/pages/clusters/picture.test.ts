@@ -18,7 +18,8 @@ describeWithDatabase("the picture of a cluster", (database) => {
   });
   after(() => pages.close());
 
-  const show = async (page = "") => (await (await pages.visitor(pages.bob)).get(pages.paths.cluster + page)).text;
+  const show = async (page = "") =>
+    (await (await pages.visitor(pages.bob)).get(pages.paths.cluster + page)).text;
   const sample = (subjectId: string, figure: FigureName, minutesAgo: number, value: number) =>
     pages.services.db.transaction((tx) =>
       tx.insert(tx.tables.figures).values({
@@ -42,7 +43,10 @@ describeWithDatabase("the picture of a cluster", (database) => {
 
     const html = await show();
 
-    assert.match(html, /aria-label="The last 24 hours: jobs waiting: at most 7, .* agents connected: at most 2/);
+    assert.match(
+      html,
+      /aria-label="The last 24 hours: jobs waiting: at most 7, .* agents connected: at most 2/,
+    );
     const table = html.slice(html.indexOf("As a table"));
     assert.deepEqual(
       [...table.matchAll(/<\/th><td class="number">(\d+)</g)].map(([, value]) => value),

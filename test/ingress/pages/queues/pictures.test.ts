@@ -84,7 +84,7 @@ describeWithDatabase("the pictures of a queue", (database) => {
     assert.match(day, /aria-label="[^"]*agents connected: at most 0\. Not sampled from /);
     const [line = ""] = /<path class="line good" d="[^"]*"/.exec(day) ?? [];
     assert.equal(line.match(/M/g)?.length, 3, "each line ends at the gap");
-    assert.equal(week.match(/class="gap"/g)?.length, 2);
+    assert.equal(week.match(/class="gap" x=/g)?.length, 2);
   });
 
   it("shade the pauses, also one that lasts", async () => {

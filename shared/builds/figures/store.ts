@@ -1,6 +1,6 @@
 import { and, asc, count, gte, lt } from "drizzle-orm";
-import type { Db, Reader } from "../db/database.ts";
-import { lowestIdAt, timeOfId } from "../ids.ts";
+import type { Db, Reader } from "../../db/database.ts";
+import { lowestIdAt, timeOfId } from "../../ids.ts";
 
 /** The first time from `from` on at which a build was made. */
 export async function findBuildTime(db: Db, from: Date): Promise<Date | undefined> {
