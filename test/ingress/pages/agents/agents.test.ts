@@ -29,12 +29,12 @@ describeWithDatabase("the pages of agents", (database) => {
     const waiting = (await ada.get(pages.paths.queue)).text;
 
     assert.match(waiting, /no agent of this queue is connected/);
-    assert.match(waiting, /and 2 more/);
+    assert.match(waiting, /Web #2\b/);
     const agent = await start({ name: "builder-7", hostname: "basement", meta_data: ["gpu=yes"] });
     const { token } = await agent.begin((await agent.offered()) ?? "");
     const running = (await ada.get(pages.paths.queue)).text;
     assert.doesNotMatch(running, /no agent of this queue is connected/);
-    for (const text of ["builder-7", "basement", "gpu=yes", "Running jobs", "Waiting jobs", "and 1 more"])
+    for (const text of ["builder-7", "basement", "gpu=yes", "Running jobs", "Waiting jobs"])
       assert.ok(running.includes(text), text);
     assert.match((await ada.get(pages.paths.cluster)).text, /builder-7/);
     assert.match((await ada.get(agentPath(agent))).text, /Web #1/);
