@@ -20,7 +20,6 @@ import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { connectDemoAgents, type DemoAgents } from "./agents.ts";
 import { type DemoPipeline, type DemoWorld, makeDemoWorld } from "./world.ts";
 
-const hours = 168;
 const deliveriesPerHour = 18;
 /** So that they are counted by few minutes. */
 const arrivalsPerHour = 4;
@@ -39,13 +38,16 @@ interface Week {
  * that wait, run, fail and are being canceled.
  * @param clock is moved through the week, and is that of the services
  * @param onProgress between 0 and 1
+ * @param days fewer than a week's, for tests
  * @throws Refusal 422 if it was made before
  */
 export async function makeDemoWeek(
   services: Services,
   clock: { at: Date },
   onProgress: (done: number) => void,
+  days = 7,
 ): Promise<{ organization: string; email: string; password: string; deliveries: number; builds: number }> {
+  const hours = days * 24;
   const end = hourOf(new Date()).getTime();
   clock.at = new Date(end - hours * hourMs);
   const world = await makeDemoWorld(services);
@@ -74,8 +76,8 @@ export async function makeDemoWeek(
       for (const each of made) await finish(week, each, builds++);
     }
     clock.at = new Date(startsAt);
-    countRefusals(refusals, world, hour);
-    await pauseAndResume(week, hour);
+    countRefusals(refusals, world, hours - hour);
+    await pauseAndResume(week, hours - hour);
     onProgress(hour / hours);
   }
 
@@ -159,12 +161,12 @@ async function buildByHand({ services, world }: Week, { pipeline }: DemoPipeline
 function countRefusals(
   refusals: ReturnType<typeof openRefusalCounts>,
   { pipelines }: DemoWorld,
-  hour: number,
+  hoursAgo: number,
 ): void {
   const [first, second] = pipelines as [DemoPipeline, DemoPipeline];
-  if (hour > 60 && hour < 75)
+  if (hoursAgo > 20 && hoursAgo < 35)
     for (let times = 0; times < 9; times++) refusals.count(first.trigger.id, "invalid_signature");
-  if (hour % 40 === 3) refusals.count(second.trigger.id, "form_content_type");
+  if (hoursAgo % 40 === 3) refusals.count(second.trigger.id, "form_content_type");
 }
 
 /** Every 29th build is canceled instead. */
@@ -174,7 +176,7 @@ async function finish({ services, clock, world, agents }: Week, build: Build, at
   else await agents.run(build, clock, exitStatusOf(at));
 }
 
-async function pauseAndResume({ services, clock, world, agents }: Week, hour: number): Promise<void> {
+async function pauseAndResume({ services, clock, world, agents }: Week, hoursAgo: number): Promise<void> {
   const present = async (key: string) => {
     const { id, clusterId } = world.queues.get(key) as Queue;
     const cluster = world.clusters.find((each) => each.id === clusterId) as Cluster;
@@ -182,12 +184,12 @@ async function pauseAndResume({ services, clock, world, agents }: Week, hour: nu
   };
   const pause = async (key: string, note: string) =>
     pauseDispatch(services, world.actor, await present(key), note);
-  if (hour === 100) await pause("database", "Maintenance of the database server");
-  if (hour === 106) {
+  if (hoursAgo === 40) await pause("database", "Maintenance of the database server");
+  if (hoursAgo === 34) {
     await resumeDispatch(services, world.actor, await present("database"));
     for (const build of agents.takeWaiting()) await agents.run(build, clock, 0);
   }
-  if (hour === hours - 4) await pause("signing", "The certificate is being renewed");
+  if (hoursAgo === 4) await pause("signing", "The certificate is being renewed");
 }
 
 /** Builds that wait, run, fail and are being canceled. @returns how many */

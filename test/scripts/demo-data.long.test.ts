@@ -22,9 +22,9 @@ describe("npm run demo:data", () => {
     await world?.close();
   });
 
-  it("makes a week with builds in all states, deliveries, refusals and pauses", async () => {
+  it("makes builds in all states, deliveries, refusals and pauses", async () => {
     const progress: number[] = [];
-    const made = await makeDemoWeek(services, clock, (done) => progress.push(done));
+    const made = await makeDemoWeek(services, clock, (done) => progress.push(done), 2);
     const { builds, deliveries, clusters, queues, pipelines, refusedDeliveries, figures } =
       services.db.tables;
     const all = await services.db.select().from(builds);
@@ -32,12 +32,12 @@ describe("npm run demo:data", () => {
 
     assert.deepEqual(new Set(all.map(({ state }) => state)), new Set(buildStates));
     assert.deepEqual([all.length, received.length], [made.builds, made.deliveries]);
-    assert.ok(all.length >= 400 && received.length >= 3000);
+    assert.ok(all.length >= 100 && received.length >= 700);
     assert.equal((await services.db.select().from(clusters)).length, 3);
     assert.equal((await services.db.select().from(queues)).length, 12);
     assert.equal((await services.db.select().from(pipelines)).length, 5);
     const times = received.map(({ receivedAt }) => receivedAt.getTime());
-    assert.ok(Math.max(...times) - Math.min(...times) > 160 * hourMs, "it spans the week");
+    assert.ok(Math.max(...times) - Math.min(...times) > 40 * hourMs, "it spans the days");
     assert.ok(all.every(({ startedAt, finishedAt }) => !finishedAt || !startedAt || startedAt < finishedAt));
     assert.ok((await services.db.select().from(refusedDeliveries)).length > 10);
     const counted = (await services.db.select().from(figures)).reduce((sum, { value }) => sum + value, 0);
