@@ -2,10 +2,12 @@ import type Client from "better-sqlite3";
 import { openThread } from "../../runtime/thread.ts";
 import type { Checkpoint } from "./checkpoint-thread.ts";
 
-/** As SQLite's default. */
-const minPages = 1000;
+/** 16 MB. Pages that commits write again and again, as those of indexes, are copied once for all of them. */
+const minPages = 4000;
 /** Otherwise a log that is written all the time would grow: COMMIT then writes what the thread has left. */
 const maxPages = 16_384;
+/** Commits follow each other at milliseconds. */
+const msBetweenCounts = 20;
 
 export interface Checkpoints {
   /** Call it after a commit. */
@@ -22,6 +24,7 @@ export function openCheckpoints(writer: Client.Database, file: string): Checkpoi
   const state = writer.prepare("PRAGMA wal_checkpoint(NOOP)").raw();
   const thread = openThread<Checkpoint, unknown>(new URL("./checkpoint-thread.ts", import.meta.url));
   let isRunning = false;
+  let countedAt = Number.NEGATIVE_INFINITY;
 
   /** Those of the log that are not in the database yet. */
   const countPages = () => {
@@ -35,7 +38,10 @@ export function openCheckpoints(writer: Client.Database, file: string): Checkpoi
 
   return {
     startIfDue() {
-      if (isRunning || countPages() < minPages) return;
+      const now = performance.now();
+      if (isRunning || now < countedAt + msBetweenCounts) return;
+      countedAt = now;
+      if (countPages() < minPages) return;
       isRunning = true;
       const finish = () => {
         isRunning = false;
