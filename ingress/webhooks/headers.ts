@@ -13,6 +13,7 @@ const jsonType = "application/json";
 const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
 /** Values of headers and of parameters with these names are never stored. */
 const secretName = /authorization|cookie|token|secret|password|api-?key/i;
+const secretOrSignatureName = new RegExp(`${secretName.source}|signature`, "i");
 
 /** Returns the Content-Type header. @throws DeliveryRefusal 415 */
 export function requireJson(headers: Headers): string {
@@ -48,7 +49,7 @@ export function requestParts(event: H3Event, body: Buffer | undefined): RequestP
   for (const name of new Set(query.keys())) if (secretName.test(name)) query.set(name, "redacted");
   return {
     network: networkOf(clientIp(event)),
-    headers: headersWithout(event, secretName),
+    headers: headersWithout(event, (name) => secretName.test(name)),
     query: `${query}`,
     body,
   };
@@ -56,18 +57,22 @@ export function requestParts(event: H3Event, body: Buffer | undefined): RequestP
 
 /** All headers, with null for the values of secrets and signatures. */
 export function storedHeaders(event: H3Event, signatures: { header: string }[]): StoredHeader[] {
-  const signing = signatures.map(({ header }) => header.toLowerCase());
-  return headersWithout(event, {
-    test: (name) => secretName.test(name) || /signature/i.test(name) || signing.includes(name.toLowerCase()),
-  });
+  return headersWithout(
+    event,
+    (name) => secretOrSignatureName.test(name) || signatures.some(({ header }) => isSameName(header, name)),
+  );
 }
 
-function headersWithout(event: H3Event, secret: { test: (name: string) => boolean }): StoredHeader[] {
+function isSameName(one: string, other: string): boolean {
+  return one.length === other.length && one.toLowerCase() === other.toLowerCase();
+}
+
+function headersWithout(event: H3Event, isSecret: (name: string) => boolean): StoredHeader[] {
   const { rawHeaders } = nodeRequest(event);
   const stored: StoredHeader[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
-    stored.push([name, secret.test(name) ? null : (rawHeaders[index + 1] as string)]);
+    stored.push([name, isSecret(name) ? null : (rawHeaders[index + 1] as string)]);
   }
   return stored;
 }
