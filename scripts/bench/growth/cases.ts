@@ -93,10 +93,26 @@ export const pages: CaseGroup = {
   maxRatio: 2,
   cases: [
     visit("home", () => patterns.home),
+    visit("organization", () => pathTo(patterns.organizationPage, { org })),
+    visit("builds", () => pathTo(patterns.buildsPage, { org })),
+    visit("builds, page 20", () => `${pathTo(patterns.buildsPage, { org })}?page=20`),
+    visit(
+      "builds, branch and state",
+      () => `${pathTo(patterns.buildsPage, { org })}?branch=main&state=failed`,
+    ),
+    visit("builds, 7 characters of a commit", () => {
+      const commit = wantedCommit.slice(0, 7);
+      return `${pathTo(patterns.buildsPage, { org })}?commit=${commit}`;
+    }),
     visit("pipelines", () => pathTo(patterns.pipelinesPage, { org })),
     visit("pipeline", () => pathTo(patterns.pipelinePage, pipeline)),
     visit("build", (server) => pathTo(patterns.buildPage, { ...pipeline, number: middleBuild(server) })),
     visit("trigger", (server) => pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) })),
+    visit("trigger, deliveries of a status", (server) =>
+      pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) }).concat(
+        "?status=built",
+      ),
+    ),
     visit("delivery", (server) =>
       pathTo(patterns.deliveryPage, {
         ...pipeline,
@@ -104,6 +120,7 @@ export const pages: CaseGroup = {
         delivery: server.inserted.deliveryId,
       }),
     ),
+    visit("clusters", () => pathTo(patterns.clustersPage, { org })),
     visit("cluster", ({ base }) => pathTo(patterns.clusterPage, { org, cluster: base.clusterId })),
     visit("queue", ({ base }) =>
       pathTo(patterns.queuePage, { org, cluster: base.clusterId, queue: base.queueIds[0] as string }),

@@ -7,7 +7,7 @@ import { withScratch } from "../scratch.ts";
 import { type CaseGroup, hotPaths, lists, pages } from "./cases.ts";
 import { type GroupResult, measureBuilds, measureGroup } from "./measure.ts";
 import { startServers } from "./servers.ts";
-import { formatGrowth } from "./table.ts";
+import { formatGrowth, formatPages } from "./table.ts";
 
 interface Options {
   rows: number[];
@@ -59,10 +59,9 @@ function measure({ rows, requests, postgres }: Options): Promise<string> {
     for (const group of [hotPaths, lists, pages] satisfies CaseGroup[])
       results.push(await measureGroup(servers, group, requests));
     results[0]?.cases.push(await measureBuilds(servers, requests));
-    return formatGrowth(
-      servers.map(({ name }) => name),
-      results,
-    );
+    const names = servers.map(({ name }) => name);
+    const growth = formatGrowth(names, results);
+    return `${growth}\n\n${formatPages(names.at(-1) as string, results.at(-1) as GroupResult)}`;
   });
 }
 

@@ -17,6 +17,10 @@ export interface Turn {
   cpuMicroseconds: number;
   /** Answers with another status. */
   refused: number;
+  /** Of the longest answer, without its head. */
+  bytes: number;
+  /** The longest time for which the ingress' event loop stood still. */
+  stallMs: number;
 }
 
 export interface CaseResult {
@@ -65,6 +69,8 @@ async function sendInTurn(server: Server, { requests, status }: Case, count: num
   const connection = await KeptConnection.open(new URL(`http://127.0.0.1:${server.installation.port}`));
   const ms: number[] = [];
   let refused = 0;
+  let bytes = 0;
+  await server.takeStallMs();
   const { cpu } = await withCpuTimes(server.pids, async () => {
     const endAt = performance.now() + maxTurnMs;
     for (const request of all) {
@@ -73,10 +79,11 @@ async function sendInTurn(server: Server, { requests, status }: Case, count: num
       const answer = await connection.send(request);
       if (answer.status !== status) refused++;
       ms.push(performance.now() - sentAt);
+      bytes = Math.max(bytes, answer.body.length);
     }
   });
   connection.close();
-  return { ms, cpuMicroseconds: sumOf(cpu), refused };
+  return { ms, cpuMicroseconds: sumOf(cpu), refused, bytes, stallMs: await server.takeStallMs() };
 }
 
 /** Measures from a post until its build exists, one after the other, with a worker that only builds. */
@@ -107,7 +114,7 @@ export async function measureBuilds(servers: Server[], requests: number): Promis
         }
       });
       connection.close();
-      return { ms, cpuMicroseconds: sumOf(cpu), refused: 0 };
+      return { ms, cpuMicroseconds: sumOf(cpu), refused: 0, bytes: 0, stallMs: 0 };
     };
   await interleave(
     servers,

@@ -8,6 +8,7 @@ import { kilobyte, pushPayload } from "../bodies.ts";
 import { client } from "../device/contestants.ts";
 import type { Base } from "./base.ts";
 import type { Bulk } from "./bulk.ts";
+import { insertFigures } from "./figures.ts";
 
 /** Found by the filters of the bench, whatever the number of rows. */
 export const rareBranch = "release/1.0";
@@ -94,6 +95,7 @@ export async function insertRows(bulk: Bulk, base: Base, count: number): Promise
     );
   }
   await insertOwnGrants(bulk, base, new Date(now));
+  await insertFigures(bulk, base, now);
   return { lastBuildNumbers, deliveryId };
 }
 

@@ -1,13 +1,14 @@
 import { eq } from "drizzle-orm";
+import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { createDatabase, findPostgres } from "../databases.ts";
 import type { Progress } from "../device/contestants.ts";
 import { makeCodes } from "../device/signalbox.ts";
 import type { Pids } from "../machine/cpu.ts";
-import { untilListening } from "../ports.ts";
+import { freePort, untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
-import { pidsOf, type Scratch } from "../scratch.ts";
+import { BenchmarkFailed, pidsOf, type Scratch } from "../scratch.ts";
 import { type Installation, install, withServices } from "../signalbox.ts";
 import { type Base, createBase } from "./base.ts";
 import { insertInBulk } from "./bulk.ts";
@@ -24,12 +25,16 @@ export interface Server {
   /** Its processes, whose CPU time counts. */
   pids: Pids;
   makeCodes(progress: Progress, count: number): Promise<string[]>;
+  /** Returns the longest time for which the event loop of the ingress stood still since the last call. */
+  takeStallMs(): Promise<number>;
   /** Starts the worker that makes builds. */
   startWorker(): void;
 }
 
 /** Too high to be reached: the bench measures work, not limits. */
 const perMinute = "1000000000";
+/** Node measures the time between two runs of a timer of so many milliseconds. */
+const loopTimerMs = 10;
 
 export async function startServers(
   scratch: Scratch,
@@ -60,7 +65,10 @@ async function startServer(
   const inserted = await insertInBulk(databaseUrl, (bulk) => insertRows(bulk, base, rows));
   await withServices(installation, (services) => setLastNumbers(services, base, inserted));
 
-  const server = scratch.startScript(`ingress-${name}`, "ingress/main.ts", { env });
+  const metricsPort = await freePort();
+  const server = scratch.startScript(`ingress-${name}`, "ingress/main.ts", {
+    env: { ...env, METRICS_PORT: String(metricsPort) },
+  });
   await untilListening(port);
   const pids = { ...pidsOf({ server }), ...(await findPostgres(postgres)) };
   return {
@@ -72,11 +80,20 @@ async function startServer(
     pids,
     makeCodes: (progress, count) =>
       withServices(installation, (services) => makeCodes(services, base, { progress, count })),
+    takeStallMs: () => takeStallMs(metricsPort),
     startWorker() {
       const worker = scratch.startScript(`worker-${name}`, "workers/main.ts", { args: ["deliveries"], env });
       Object.assign(pids, pidsOf({ worker }));
     },
   };
+}
+
+/** Reading the metrics begins a new measurement. */
+async function takeStallMs(metricsPort: number): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const seconds = Number(/^nodejs_eventloop_lag_max_seconds\S* (\S+)$/m.exec(metrics)?.[1]);
+  if (Number.isNaN(seconds)) throw new BenchmarkFailed("The ingress shows no lag of its event loop.");
+  return Math.max(0, seconds * secondMs - loopTimerMs);
 }
 
 async function setLastNumbers({ db }: Services, base: Base, inserted: Inserted): Promise<void> {

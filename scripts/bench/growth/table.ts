@@ -1,3 +1,4 @@
+import { kilobyte } from "../bodies.ts";
 import { percentile } from "../statistics.ts";
 import { formatNumber, formatTable } from "../table.ts";
 import type { CaseResult, GroupResult, Turn } from "./measure.ts";
@@ -24,6 +25,34 @@ export function formatGrowth(names: string[], groups: GroupResult[]): string {
   return [formatTable([header, ...rows]), ...groups.flatMap(({ cases }) => refusals(cases, names))].join(
     "\n",
   );
+}
+
+const pageAims = { p95: 100, stallMs: 20, kilobytes: 300 };
+
+/** Renders each page of the installation with the most rows. `!` marks a missed aim. */
+export function formatPages(name: string, { cases }: GroupResult): string {
+  const { p95, stallMs, kilobytes } = pageAims;
+  const mark = (value: number, aim: number) => `${formatNumber(value)}${value > aim ? " !" : "  "}`;
+  const rows = cases.map(({ title, rounds }) => {
+    const turns = rounds.flatMap((round) => round[name] ?? []);
+    const ms = turns.flatMap((turn) => turn.ms).sort((a, b) => a - b);
+    const stalls = turns.map((turn) => turn.stallMs).sort((a, b) => a - b);
+    return [
+      `  ${title}`,
+      mark(percentile(ms, 0.95), p95),
+      mark(percentile(stalls, 0.5), stallMs),
+      mark(percentile(stalls, 1), stallMs),
+      mark(Math.max(...turns.map((turn) => turn.bytes)) / kilobyte, kilobytes),
+    ];
+  });
+  const header = [
+    `Pages with ${Number(name).toLocaleString("en")} rows`,
+    `p95 ms (≤ ${p95})`,
+    "longest stall of a turn, median, ms",
+    `of all turns, ms (≤ ${stallMs})`,
+    `HTML KB (≤ ${kilobytes})`,
+  ];
+  return formatTable([header, ...rows]);
 }
 
 function rowOf({ title, rounds }: CaseResult, names: string[], maxRatio: number): string[] {
