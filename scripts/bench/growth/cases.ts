@@ -109,9 +109,7 @@ export const pages: CaseGroup = {
     visit("build", (server) => pathTo(patterns.buildPage, { ...pipeline, number: middleBuild(server) })),
     visit("trigger", (server) => pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) })),
     visit("trigger, deliveries of a status", (server) =>
-      pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) }).concat(
-        "?status=built",
-      ),
+      pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) }).concat("?status=built"),
     ),
     visit("delivery", (server) =>
       pathTo(patterns.deliveryPage, {
