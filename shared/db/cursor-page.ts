@@ -64,17 +64,24 @@ export async function selectFromSlice<Row>(
   },
 ): Promise<Row[]> {
   const { size, equal, limit, select, refusal } = search;
-  const columns = Object.fromEntries(
-    [id, ...equal.map(([column]) => column)].map((each) => [each.name, each]),
-  );
-  const slice = () => search.slice(columns);
-  const matches = and(
-    ...equal.map(([{ name }, value]) => sql`${sql.identifier("slice")}.${sql.identifier(name)} = ${value}`),
-  );
+  const slice = () => search.slice(columnsOfSlice(id, equal));
   const rows = await select(
-    sql`${id} in (select id from ${slice().limit(size).as("slice")} where ${matches})`,
+    sql`${id} in (select id from ${slice().limit(size).as("slice")} where ${matchesInSlice(equal)})`,
   );
   const isCut = rows.length < limit && (await slice().limit(1).offset(size)).length > 0;
   if (isCut) throw new Refusal(503, refusal);
   return rows;
+}
+
+/** The id of a row, and the columns that are compared. */
+export function columnsOfSlice(id: SQLiteColumn, equal: Equality[]): Record<string, SQLiteColumn> {
+  return Object.fromEntries([id, ...equal.map(([column]) => column)].map((each) => [each.name, each]));
+}
+
+/** The condition of a statement that reads from a subquery named `slice`. */
+export function matchesInSlice(equal: Equality[]): SQL | undefined {
+  return and(
+    sql`true`,
+    ...equal.map(([{ name }, value]) => sql`${sql.identifier("slice")}.${sql.identifier(name)} = ${value}`),
+  );
 }

@@ -14,7 +14,14 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { type CursorPage, givenOnes, selectFromSlice, selectPage } from "../../db/cursor-page.ts";
+import {
+  type CursorPage,
+  columnsOfSlice,
+  givenOnes,
+  matchesInSlice,
+  selectFromSlice,
+  selectPage,
+} from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
@@ -93,24 +100,17 @@ export async function countMatches(
   const { deliveries } = db.tables;
   const { first, rest, size } = conditionsOf(db, filter);
   const bound = rest.length > 0 ? Math.min(size, max) : max;
-  const columns = Object.fromEntries(
-    [deliveries.id, ...rest.map(([column]) => column)].map((each) => [each.name, each]),
-  );
   const slice = db.offLoop
-    .select(columns)
+    .select(columnsOfSlice(deliveries.id, rest))
     .from(deliveries)
     .where(and(eq(deliveries.triggerId, triggerId), first))
     .orderBy(asc(deliveries.id))
     .limit(bound + 1)
     .as("slice");
-  const matches = and(
-    sql`true`,
-    ...rest.map(([{ name }, value]) => sql`${sql.identifier("slice")}.${sql.identifier(name)} = ${value}`),
-  );
   const [row] = await db.offLoop
     .select({
       looked: count(),
-      total: sql<number>`count(case when ${matches} then 1 end)`.mapWith(Number),
+      total: sql<number>`count(case when ${matchesInSlice(rest)} then 1 end)`.mapWith(Number),
       // Postgres has no max() of ids. They sort as their text does.
       lastId: sql<string | null>`max(cast(${sql.identifier("slice")}.id as text))`,
     })
