@@ -5,6 +5,7 @@ import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
+import { openRunsByKey, type RunsByKey } from "../runtime/runs-by-key.ts";
 import type { Services } from "../runtime/services.ts";
 import { openTurns } from "../runtime/turns.ts";
 import {
@@ -45,57 +46,22 @@ export async function fanOutDispatchPause(
   events.publish([`queue:${queueId}`]);
 }
 
-export interface FanOuts {
-  /** Starts the fan-out of a queue, or repeats it once it ends if it runs: two would wait for each other's rows. */
-  add(queueId: string): void;
-  /** Resolves once no fan-out is in progress. */
-  idle(): Promise<void>;
-  /** Leaves those in progress to `requeueDispatchPauses`. */
-  close(): Promise<void>;
-}
-
-/** Organizations take turns with transactions, so that one with many waiting jobs does not hold up the others. */
-export function openFanOuts(services: Services): FanOuts {
+/**
+ * By queue id: two fan-outs of a queue would wait for each other's rows. Organizations take turns with transactions, so
+ * that one with many waiting jobs does not delay the others. `requeueDispatchPauses` repeats what `close` aborts.
+ */
+export function openFanOuts(services: Services): RunsByKey {
   const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1 });
-  const running = new Map<string, { task: Promise<void>; isAskedAgain: boolean }>();
-  const closing = new AbortController();
-
-  const fanOut = async (queueId: string) => {
-    const owner = await findOwnerOfQueue(services.db, queueId);
-    if (owner === undefined) return;
-    const inTurn: InTurn = (transaction) => turns.take(owner, transaction, closing.signal);
-    await fanOutDispatchPause(services, queueId, inTurn);
-  };
-  const run = async (queueId: string) => {
-    try {
-      await fanOut(queueId);
-    } catch (error) {
-      if (!closing.signal.aborted)
-        services.log.warn({ err: error, queueId }, "could not fan out a pause; will be requeued");
-    }
-    const isAskedAgain = running.get(queueId)?.isAskedAgain;
-    running.delete(queueId);
-    if (isAskedAgain && !closing.signal.aborted) start(queueId);
-  };
-  const start = (queueId: string) => {
-    running.set(queueId, { task: run(queueId), isAskedAgain: false });
-  };
-  const idle = async () => {
-    while (running.size > 0) await Promise.all([...running.values()].map(({ task }) => task));
-  };
-
-  return {
-    add(queueId) {
-      const present = running.get(queueId);
-      if (present) present.isAskedAgain = true;
-      else start(queueId);
+  return openRunsByKey(
+    async (queueId, signal) => {
+      const owner = await findOwnerOfQueue(services.db, queueId);
+      if (owner === undefined) return;
+      const inTurn: InTurn = (transaction) => turns.take(owner, transaction, signal);
+      await fanOutDispatchPause(services, queueId, inTurn);
     },
-    idle,
-    async close() {
-      closing.abort();
-      await idle();
-    },
-  };
+    (queueId, error) =>
+      services.log.warn({ err: error, queueId }, "could not fan out a pause; will be requeued"),
+  );
 }
 
 /** Changes the next jobs with an outdated mark. Returns lastJobId if there may be more. */

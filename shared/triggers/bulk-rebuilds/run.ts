@@ -8,6 +8,7 @@ import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { rebuildDeliveries } from "../../jobs/contracts.ts";
 import { lockPipeline } from "../../pipelines/store.ts";
 import type { Topic } from "../../redis/events.ts";
+import { openRunsByKey, type RunsByKey } from "../../runtime/runs-by-key.ts";
 import type { Services } from "../../runtime/services.ts";
 import { openTurns } from "../../runtime/turns.ts";
 import { listDeliveryIdsAfter, lockDeliveries } from "../deliveries/store.ts";
@@ -28,55 +29,25 @@ import {
 export const deliveriesPerTransaction = 20;
 const maxRequeued = 1000;
 
-export interface BulkRebuilds {
-  /** Starts it, unless it runs in this process. */
-  add(id: string): void;
-  /** Resolves once none is in progress. */
-  idle(): Promise<void>;
-  /** Leaves those in progress to `requeueBulkRebuilds`. */
-  close(): Promise<void>;
-}
-
-/** Organizations take turns with transactions, and each rests as long as its transaction took. */
-export function openBulkRebuilds(services: Services): BulkRebuilds {
+/**
+ * By id. Organizations take turns with transactions, and each rests as long as its transaction took.
+ * `requeueBulkRebuilds` repeats what `close` aborts.
+ */
+export function openBulkRebuilds(services: Services): RunsByKey {
   const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1, restFactor: 1 });
-  const running = new Map<string, Promise<void>>();
-  const closing = new AbortController();
-
-  const rebuild = async (id: string) => {
-    const owner = await findOwnerOfBulkRebuild(services.db, id);
-    if (owner === undefined) return;
-    let limit = deliveriesPerTransaction;
-    for (let isOver = false; !isOver; ) {
-      const step = await turns.take(owner, () => rebuildNext(services, id, limit), closing.signal);
-      ({ isOver, limit } = step);
-      if (!isOver) await restBetweenTransactions();
-    }
-  };
-  const run = async (id: string) => {
-    try {
-      await rebuild(id);
-    } catch (error) {
-      if (!closing.signal.aborted)
-        services.log.warn({ err: error, bulkRebuildId: id }, "could not build again; will be requeued");
-    } finally {
-      running.delete(id);
-    }
-  };
-  const idle = async () => {
-    while (running.size > 0) await Promise.all(running.values());
-  };
-
-  return {
-    add(id) {
-      if (!running.has(id) && !closing.signal.aborted) running.set(id, run(id));
+  return openRunsByKey(
+    async (id, signal) => {
+      const owner = await findOwnerOfBulkRebuild(services.db, id);
+      if (owner === undefined) return;
+      let limit = deliveriesPerTransaction;
+      for (let isOver = false; !isOver; ) {
+        ({ isOver, limit } = await turns.take(owner, () => rebuildNext(services, id, limit), signal));
+        if (!isOver) await restBetweenTransactions();
+      }
     },
-    idle,
-    async close() {
-      closing.abort();
-      await idle();
-    },
-  };
+    (id, error) =>
+      services.log.warn({ err: error, bulkRebuildId: id }, "could not build again; will be requeued"),
+  );
 }
 
 /** Builds the next deliveries: fewer of them if their builds have too many jobs for one transaction. */
