@@ -1,5 +1,6 @@
-import { chartHeight, Grid, GridLabels, Legend, plotHeight, plotTop, Times } from "./axes.tsx";
 import { barPaths, heightScale, highestStack, type Series, sumOf } from "./bars.ts";
+import { Legend } from "./legend.tsx";
+import { Plot, plotHeight } from "./plot.tsx";
 import { SeriesTable } from "./series-table.tsx";
 
 /** Bars of hours or days, a legend, and a table that unfolds. Series without any value are left out. */
@@ -23,28 +24,11 @@ export function BarChart({
   return (
     <figure class="chart">
       <Legend title={title} series={series} inWords={inWords} />
-      <svg
-        width="100%"
-        height={chartHeight}
-        role="img"
-        aria-label={`${title}: ${series.map(inWords).join(", ")}`}
-      >
-        <Grid scale={scale} />
-        <Times times={times} />
-        <svg
-          aria-hidden="true"
-          y={plotTop}
-          width="100%"
-          height={plotHeight}
-          viewBox={`0 0 ${times.length} ${plotHeight}`}
-          preserveAspectRatio="none"
-        >
-          {barPaths(series, scale).map(({ kind, path }) => (
-            <path key={kind} class={kind} d={path} />
-          ))}
-        </svg>
-        <GridLabels scale={scale} />
-      </svg>
+      <Plot label={`${title}: ${series.map(inWords).join(", ")}`} times={times} scale={scale}>
+        {barPaths(series, scale).map(({ kind, path }) => (
+          <path key={kind} class={kind} d={path} />
+        ))}
+      </Plot>
       <SeriesTable id={id} caption={title} times={times} series={series} />
     </figure>
   );

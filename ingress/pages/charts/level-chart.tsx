@@ -1,9 +1,10 @@
 import { scaleUtc } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
-import { chartHeight, Grid, GridLabels, Legend, plotHeight, plotTop, Times, timeInWords } from "./axes.tsx";
 import { heightScale, type Series } from "./bars.ts";
+import { Legend } from "./legend.tsx";
+import { Plot, plotHeight, plotTop } from "./plot.tsx";
 import { SeriesTable } from "./series-table.tsx";
-import { endOf } from "./times.ts";
+import { endOf, timeInWords } from "./times.ts";
 
 export interface Span {
   from: Date;
@@ -51,51 +52,42 @@ export function LevelChart({
         inWords={inWords}
         title={subject}
       />
-      <svg
-        width="100%"
-        height={chartHeight}
-        role="img"
-        aria-label={[`${subject}: ${series.map(inWords).join(", ")}`, ...gapsInWords(gaps)].join(". ")}
+      <Plot
+        label={[`${subject}: ${series.map(inWords).join(", ")}`, ...gapsInWords(gaps)].join(". ")}
+        times={times}
+        scale={scale}
+        background={
+          <>
+            <Shades times={times} spans={shaded} kind="shade" inWords={pauseInWords} />
+            <Shades times={times} spans={gaps} kind="gap" inWords={gapInWords} />
+          </>
+        }
       >
-        <Shades times={times} spans={shaded} kind="shade" inWords={pauseInWords} />
-        <Shades times={times} spans={gaps} kind="gap" inWords={gapInWords} />
-        <Grid scale={scale} />
-        <Times times={times} />
-        <svg
-          aria-hidden="true"
-          y={plotTop}
-          width="100%"
-          height={plotHeight}
-          viewBox={`0 0 ${times.length} ${plotHeight}`}
-          preserveAspectRatio="none"
-        >
-          {first && (
-            <path
-              class={first.kind}
-              d={draw(
-                area<number>(
-                  (at) => at,
-                  plotHeight,
-                  (at) => valueAt(first, at),
-                ).curve(curveStepAfter),
-              )}
-            />
-          )}
-          {others.map((each) => (
-            <path
-              key={each.kind}
-              class={`line ${each.kind}`}
-              d={draw(
-                line<number>(
-                  (at) => at,
-                  (at) => valueAt(each, at),
-                ).curve(curveStepAfter),
-              )}
-            />
-          ))}
-        </svg>
-        <GridLabels scale={scale} />
-      </svg>
+        {first && (
+          <path
+            class={first.kind}
+            d={draw(
+              area<number>(
+                (at) => at,
+                plotHeight,
+                (at) => valueAt(first, at),
+              ).curve(curveStepAfter),
+            )}
+          />
+        )}
+        {others.map((each) => (
+          <path
+            key={each.kind}
+            class={`line ${each.kind}`}
+            d={draw(
+              line<number>(
+                (at) => at,
+                (at) => valueAt(each, at),
+              ).curve(curveStepAfter),
+            )}
+          />
+        ))}
+      </Plot>
       <SeriesTable id={id} caption={subject} times={times} series={series} />
     </figure>
   );

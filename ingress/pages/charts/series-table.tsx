@@ -1,6 +1,6 @@
 import { Table } from "../ui/tables.tsx";
-import { timeInWords } from "./axes.tsx";
 import { type Series, sumAt } from "./bars.ts";
+import { timeInWords } from "./times.ts";
 
 /** What a picture shows, as a table that unfolds: times at which there was something, the latest first. */
 export function SeriesTable({

@@ -1,5 +1,19 @@
 import { dayMs, hourMs, hourOf } from "../../../shared/durations.ts";
 
+const format = new Intl.DateTimeFormat("en-GB", {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZone: "UTC",
+});
+
+/** As tables name a time. */
+export function timeInWords(time: Date): string {
+  return `${format.format(time)} UTC`;
+}
+
 /** The hours of the last days, the present one last. */
 export function lastHours(now: Date, days: number): Date[] {
   return timesUntil(hourOf(now), (days * dayMs) / hourMs, hourMs);

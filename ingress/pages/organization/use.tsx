@@ -2,10 +2,9 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { listFigures } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
-import { timeInWords } from "../charts/axes.tsx";
 import { BarChart } from "../charts/bar-chart.tsx";
 import { type Series, sumAt, sumOf } from "../charts/bars.ts";
-import { combineByTime, lastDays, lastHours, sum } from "../charts/times.ts";
+import { combineByTime, lastDays, lastHours, sum, timeInWords } from "../charts/times.ts";
 import { deliverySeries } from "../triggers/pictures.ts";
 
 const days = 7;

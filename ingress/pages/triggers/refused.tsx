@@ -1,9 +1,9 @@
 import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusedRequest } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
-import { timeInWords } from "../charts/axes.tsx";
 import { sumOf } from "../charts/bars.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
+import { timeInWords } from "../charts/times.ts";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { refusedSeries } from "./pictures.ts";

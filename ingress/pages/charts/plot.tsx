@@ -1,38 +1,63 @@
 import { type ScaleLinear, scaleUtc } from "d3-scale";
+import type { ComponentChildren } from "preact";
 import { dayMs } from "../../../shared/durations.ts";
-import type { Series } from "./bars.ts";
 import { endOf } from "./times.ts";
 
 export const plotHeight = 150;
 /** Room for the topmost label. */
 export const plotTop = 16;
-export const chartHeight = plotTop + plotHeight + 20;
+const height = plotTop + plotHeight + 20;
 
 const compact = new Intl.NumberFormat("en", { notation: "compact" });
 const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", timeZone: "UTC" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
-const hourFormat = new Intl.DateTimeFormat("en-GB", {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZone: "UTC",
-});
-
-/** A time, as tables name it. */
-export function timeInWords(time: Date): string {
-  return `${hourFormat.format(time)} UTC`;
-}
 
 type Scale = ScaleLinear<number, number>;
+
+/**
+ * A picture with a grid and times.
+ * @param props.background is drawn behind the grid
+ * @param props.children paths: one unit wide for each time, and `plotHeight` high
+ */
+export function Plot({
+  label,
+  times,
+  scale,
+  background,
+  children,
+}: {
+  label: string;
+  times: Date[];
+  scale: Scale;
+  background?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <svg width="100%" height={height} role="img" aria-label={label}>
+      {background}
+      <Grid scale={scale} />
+      <Times times={times} />
+      <svg
+        aria-hidden="true"
+        y={plotTop}
+        width="100%"
+        height={plotHeight}
+        viewBox={`0 0 ${times.length} ${plotHeight}`}
+        preserveAspectRatio="none"
+      >
+        {children}
+      </svg>
+      <GridLabels scale={scale} />
+    </svg>
+  );
+}
 
 function gridValues(scale: Scale): number[] {
   return scale.ticks(3).filter(Number.isInteger);
 }
 
 /** Lines at round values. */
-export function Grid({ scale }: { scale: Scale }) {
+function Grid({ scale }: { scale: Scale }) {
   return (
     <>
       {gridValues(scale).map((value) => (
@@ -43,7 +68,7 @@ export function Grid({ scale }: { scale: Scale }) {
 }
 
 /** The values of the lines. Comes after the bars, which are as wide as labels. */
-export function GridLabels({ scale }: { scale: Scale }) {
+function GridLabels({ scale }: { scale: Scale }) {
   const values = gridValues(scale).filter((value) => value > 0);
   return (
     <>
@@ -57,7 +82,7 @@ export function GridLabels({ scale }: { scale: Scale }) {
 }
 
 /** Days, or hours of up to two days. */
-export function Times({ times }: { times: Date[] }) {
+function Times({ times }: { times: Date[] }) {
   const [from = new Date(0)] = times;
   const x = scaleUtc([from, endOf(times)], [0, 100]);
   const bottom = plotTop + plotHeight;
@@ -75,31 +100,5 @@ export function Times({ times }: { times: Date[] }) {
         </g>
       ))}
     </>
-  );
-}
-
-/** @param inWords what the legend says of a series */
-export function Legend({
-  title,
-  series,
-  inWords,
-}: {
-  title?: string;
-  series: Series[];
-  inWords: (series: Series) => string;
-}) {
-  return (
-    <figcaption>
-      {title && <strong>{title}</strong>}
-      {series.map((each) => (
-        <span key={each.kind}>
-          <svg width="10" height="10" aria-hidden="true">
-            <rect class={each.kind} width="10" height="10" rx="2" />
-          </svg>{" "}
-          {inWords(each)}
-        </span>
-      ))}
-      <span>times in UTC</span>
-    </figcaption>
   );
 }
