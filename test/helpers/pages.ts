@@ -2,6 +2,7 @@ import { addMember, updateMember } from "../../shared/accounts/members.ts";
 import { createOrganization } from "../../shared/accounts/organizations.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
 import { findUser, insertUser, type User } from "../../shared/accounts/user-store.ts";
+import { hourMs, minuteMs } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
 import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
 import type { TestDatabase } from "./databases.ts";
@@ -65,6 +66,15 @@ export async function startQueuePages(database: TestDatabase, settings: Record<s
     },
     actor: { organization: pages.acme, userId: pages.ada.id },
   };
+}
+
+/** The clock stands at 33 minutes past an hour: in the middle of the hour, and three minutes after a sample. */
+export async function startQueuePagesAtHalfPast(database: TestDatabase) {
+  const pages = await startQueuePages(database);
+  const { clock } = pages;
+  clock.freeze();
+  clock.advance(hourMs + hourMs / 2 + 3 * minuteMs - (clock.now().getTime() % hourMs));
+  return pages;
 }
 
 /** Reuses Ada's hash: hashing is slow. */

@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { hourMs, minuteMs } from "../../../../shared/durations.ts";
+import { minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 
 describeWithDatabase("the picture of a cluster", (database) => {
   let pages: QueuePages;
 
   before(async () => {
-    pages = await startQueuePages(database);
-    const { clock } = pages;
-    clock.freeze();
-    // Sampled a while ago, in the middle of an hour.
-    clock.advance(hourMs + hourMs / 2 + 3 * minuteMs - (clock.now().getTime() % hourMs));
+    pages = await startQueuePagesAtHalfPast(database);
   });
   after(() => pages.close());
 

@@ -6,18 +6,14 @@ import { hourMs, minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 import { exhibitQueue } from "../looks/figures.ts";
 
 describeWithDatabase("the pictures of a queue", (database) => {
   let pages: QueuePages;
 
   before(async () => {
-    pages = await startQueuePages(database);
-    const { clock } = pages;
-    clock.freeze();
-    // Sampled a while ago, in the middle of an hour.
-    clock.advance(hourMs + hourMs / 2 + 3 * minuteMs - (clock.now().getTime() % hourMs));
+    pages = await startQueuePagesAtHalfPast(database);
   });
   after(() => pages.close());
 
