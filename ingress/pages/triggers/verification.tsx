@@ -128,18 +128,18 @@ function SignatureFields({
   problems: FormProblems;
 }) {
   const { algorithm, encoding } = signatureFields;
+  const text = (member: "header" | "prefix") => ({
+    name: signatureFields[member],
+    class: "mono",
+    value: signature[member],
+    maxLength: 100,
+    autocomplete: "off",
+    spellcheck: false,
+    problems,
+  });
   return (
     <div class="signature">
-      <Field
-        label="Header of the signature"
-        name={signatureFields.header}
-        class="mono"
-        value={signature.header}
-        maxLength={100}
-        autocomplete="off"
-        spellcheck={false}
-        problems={problems}
-      />
+      <Field label="Header of the signature" {...text("header")} />
       <Select
         label="Algorithm"
         name={algorithm}
@@ -159,13 +159,7 @@ function SignatureFields({
       />
       <Field
         label="Prefix"
-        name={signatureFields.prefix}
-        class="mono"
-        value={signature.prefix}
-        maxLength={100}
-        autocomplete="off"
-        spellcheck={false}
-        problems={problems}
+        {...text("prefix")}
         hint="What comes before the encoded HMAC, such as sha256= or nothing."
       />
     </div>
