@@ -5,6 +5,7 @@ import { deliveriesBenchmark } from "./deliveries/command.ts";
 import { deviceBenchmark } from "./device/command.ts";
 import { fairnessBenchmark } from "./fairness/command.ts";
 import { growthBenchmark } from "./growth/command.ts";
+import { peersBenchmark } from "./peers/command.ts";
 import { queuesBenchmark } from "./queues/command.ts";
 import { BenchmarkFailed } from "./scratch.ts";
 import { soakBenchmark } from "./soak/command.ts";
@@ -21,6 +22,7 @@ const program = new Command("bench")
   .addCommand(growthBenchmark())
   .addCommand(fairnessBenchmark())
   .addCommand(agentsBenchmark())
+  .addCommand(peersBenchmark())
   .addCommand(soakBenchmark());
 
 try {

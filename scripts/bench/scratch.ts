@@ -76,10 +76,18 @@ export class Scratch {
     this.#children.add(child);
     child.on("error", (error) => this.fail(`${name} does not start: ${error.message}`));
     child.on("exit", (code, signal) => {
-      this.#children.delete(child);
-      if (!this.#isClosing) this.fail(`${name} ended (${signal ?? `exit code ${code}`}):\n${tail(logFile)}`);
+      const isExpected = !this.#children.delete(child) || this.#isClosing;
+      if (!isExpected) this.fail(`${name} ended (${signal ?? `exit code ${code}`}):\n${tail(logFile)}`);
     });
     return child;
+  }
+
+  /** Ends a process as `kill -9` does. That is no failure. */
+  async kill(child: ChildProcess): Promise<void> {
+    if (!this.#children.delete(child)) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
   }
 
   /** Runs at the end. */

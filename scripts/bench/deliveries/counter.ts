@@ -14,9 +14,7 @@ export interface Counter extends AsyncDisposable {
 }
 
 export async function openCounter({ databaseUrl, pipelineId }: Builder["builds"]): Promise<Counter> {
-  const { query, close } = isSqliteUrl(databaseUrl)
-    ? openSqlite(sqliteFile(databaseUrl))
-    : await openPostgres(databaseUrl);
+  const { query, close } = await openRows(databaseUrl);
   return {
     last: async () =>
       Number(
@@ -35,6 +33,16 @@ export async function openCounter({ databaseUrl, pipelineId }: Builder["builds"]
 }
 
 type Row = Record<string, unknown>;
+
+export interface Rows {
+  query(text: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+/** Reads rows of either database. */
+export async function openRows(databaseUrl: string): Promise<Rows> {
+  return isSqliteUrl(databaseUrl) ? openSqlite(sqliteFile(databaseUrl)) : openPostgres(databaseUrl);
+}
 
 function openSqlite(file: string) {
   const client = new Client(file, { readonly: true });

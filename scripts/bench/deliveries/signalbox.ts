@@ -27,7 +27,8 @@ export async function startSignalbox(
   return { url, pids, builds: { databaseUrl, pipelineId } };
 }
 
-async function createEndpoint(services: Services): Promise<{ url: string; pipelineId: string }> {
+/** With a pipeline of one command in a default queue. */
+export async function createEndpoint(services: Services): Promise<{ url: string; pipelineId: string }> {
   const { operator, cluster } = await createBenchOrganization(services, "bench");
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
   const input = { clusterId: cluster.id, slug: "bench", name: "Bench", steps: [defaultStep] };

@@ -35,6 +35,12 @@ export function threadMicroseconds(pid: number): number {
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1000;
 }
 
+/** Returns a figure of `/proc/<pid>/status`, such as VmRSS; 0 once the process has ended. */
+export function kilobytesOf(pid: number, field: string): number {
+  const status = readIfPresent(`/proc/${pid}/status`) ?? "";
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
+}
+
 function readProcess(pid: number): Process | undefined {
   const [, name = "", rest = ""] = /\((.*)\) (.*)/s.exec(readIfPresent(`/proc/${pid}/stat`) ?? "") ?? [];
   const fields = rest.split(" ").map(Number); // from the third on: proc(5)

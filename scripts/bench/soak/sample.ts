@@ -6,7 +6,7 @@ import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { timeOfId } from "../../../shared/ids.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { megabyte } from "../bodies.ts";
-import { listProcesses, readIfPresent, treeOf } from "../machine/process-tree.ts";
+import { kilobytesOf, listProcesses, treeOf } from "../machine/process-tree.ts";
 import type { Soaked } from "./installation.ts";
 
 export type PhaseName = "steady" | "flood";
@@ -94,11 +94,6 @@ async function readHeaps({ metricsPorts }: Soaked): Promise<Record<string, numbe
     return [`${name} heap MB`, bytes / megabyte];
   });
   return Object.fromEntries(await Promise.all(heaps));
-}
-
-function kilobytesOf(pid: number, field: string): number {
-  const status = readIfPresent(`/proc/${pid}/status`) ?? "";
-  return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
 }
 
 function countDescriptors(pid: number): number {
