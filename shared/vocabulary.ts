@@ -55,7 +55,7 @@ export interface BulkRebuildFilter {
 /** Jobs are counted by how long they waited: up to so many seconds. */
 export const waitSeconds = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14_400, 86_400] as const;
 export type WaitFigure = `waited_${(typeof waitSeconds)[number]}` | "waited_longer";
-/** What happened in a minute or an hour, or the highest number in it. Deliveries count in the minute in which they came. */
+/** A count of a minute or an hour, or the highest number in it. Deliveries count in the minute in which they came. */
 export type FigureName =
   | "deliveries_built"
   | "deliveries_filtered"

@@ -31,7 +31,7 @@ const pipelinesOf: Record<string, { cluster: keyof typeof queuesOf; queues: stri
 export interface DemoPipeline {
   pipeline: Pipeline;
   trigger: Trigger;
-  /** How often it builds, beside the others. */
+  /** Its share of the builds, in proportion to the others. */
   weight: number;
 }
 

@@ -2,10 +2,10 @@ import { and, asc, count, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import type { Reader } from "../db/database.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
-/** No more are counted of a queue. */
+/** Of a queue. Higher counts end here. */
 const maxCounted = 1000;
 
-/** What waits, runs and is connected at each queue, after an id. Empty: from the first. */
+/** Counts waiting jobs, running jobs and connected agents of each queue. @param afterId empty: from the first queue */
 export async function countWorkOfQueues(db: Reader, afterId: string, limit: number) {
   const { queues, jobs, agents } = db.tables;
   const jobsIn = (states: JobState[]) =>

@@ -11,8 +11,8 @@ const figures: WaitFigure[] = [
 ];
 
 /**
- * How long the jobs of each queue waited for an agent, in their last attempt. Jobs have no index of times, so they are
- * counted when their build finishes, and once more if it finishes again after a retry.
+ * Counts the jobs of each queue by their wait for an agent, in their last attempt. Jobs have no index of times, so they
+ * are counted when their build finishes, and once more if it finishes again after a retry.
  */
 export const waitFigures: FigureSource = {
   name: "waits",
@@ -26,7 +26,7 @@ export const waitFigures: FigureSource = {
 
 export interface Waits {
   jobs: number;
-  /** Half of the jobs waited at most so long. Infinity: longer than is told apart. */
+  /** Half of the jobs waited at most so long. Infinity: longer than the longest of `waitSeconds`. */
   medianMs: number;
   p95Ms: number;
 }

@@ -14,7 +14,7 @@ export interface Folding {
   figures: readonly FigureName[];
   /** Of the rows that are folded. */
   minutes: number;
-  /** What the hour keeps of them. */
+  /** The value of the hour. */
   keeps: "sum" | "highest";
 }
 

@@ -23,8 +23,8 @@ export interface FigureSource {
 
 /**
  * Counts the minutes after the last run, and those ten minutes before again. Then folds the hours before them. A run
- * that takes too long leaves the rest to the next. It stops if another run has gone on: what it would write again may
- * be folded.
+ * that takes too long leaves the rest to the next. It stops if another run has moved the progress: that run may have
+ * folded the minutes that it would write again.
  */
 export async function rollUp(
   { db, clock }: Services,
@@ -63,7 +63,7 @@ function earlier(one: Date, other: Date): Date {
   return one < other ? one : other;
 }
 
-/** What was counted of a minute and differs from what is stored. No longer counted: 0. */
+/** Returns figures of a minute whose count differs from the stored value. One that is no longer counted is 0. */
 async function listChanges(db: Db, source: FigureSource, minute: Date): Promise<Figure[]> {
   const counted = await source.count(db.offLoop, minute, new Date(minute.getTime() + minuteMs));
   const key = ({ subjectId, figure }: Omit<Figure, "time">) => `${subjectId} ${figure}`;

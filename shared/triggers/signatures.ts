@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto
 import { minuteMs, secondMs } from "../durations.ts";
 import type { HmacSignature } from "../vocabulary.ts";
 
-/** How a sender proves that it knows the secret. */
+/** A sender proves by it that it knows the secret. */
 export type Signature =
   | ({ scheme: "hmac" } & HmacSignature)
   /** The header is the secret. */

@@ -391,7 +391,7 @@ interface Call {
   bytes?: Buffer<ArrayBuffer>;
 }
 
-/** Whose tokens are good for a call. */
+/** Owners of the tokens that are good for a call. */
 type Kind = "registrar" | "session" | "job" | "control" | "data";
 
 /** Every call that agents make, about a job and its build. */

@@ -12,7 +12,7 @@ export function BarChart({
   series: all,
 }: {
   id: string;
-  /** What is counted, in the plural. */
+  /** The things that are counted, in the plural. */
   subject: string;
   unit: "hour" | "day";
   times: Date[];

@@ -1,7 +1,7 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { stack } from "d3-shape";
 
-/** What is drawn in one color. */
+/** Values that are drawn in one color. */
 export interface Series {
   name: string;
   /** The class of its color. */
@@ -9,7 +9,7 @@ export interface Series {
   values: number[];
 }
 
-/** A bar that is lower could not be seen. */
+/** Of the axis. A lower bar would be invisible. */
 const minShare = 0.02;
 
 /** From 0 to a round number above the highest value. */

@@ -11,7 +11,7 @@ export interface Span {
   to: Date;
 }
 
-/** How much there was at a time: the first series as an area, the others as lines. */
+/** Draws the first series as an area and the others as lines. */
 export function LevelChart({
   id,
   subject,
@@ -21,11 +21,11 @@ export function LevelChart({
   shaded = [],
 }: {
   id: string;
-  /** What there was, and when. */
+  /** The title. */
   subject: string;
   times: Date[];
   series: Series[];
-  /** Whether somebody looked at each time. */
+  /** True for each time at which a worker counted. */
   sampled: boolean[];
   /** While the queue was paused. */
   shaded?: Span[];
@@ -95,7 +95,7 @@ export function LevelChart({
 
 const notSampled: Series = { name: "Not sampled", kind: "gap", values: [] };
 
-/** The ranges of the places that have a value. */
+/** Ranges of neighbours that are `value`; `to` is the first place after them. */
 function runsOf(values: boolean[], value: boolean): { from: number; to: number }[] {
   const starts = [...values.keys()].filter((at) => values[at] === value && values[at - 1] !== value);
   return starts.map((from) => {
@@ -139,7 +139,7 @@ function pauseInWords({ from, to }: Span): string {
   return `Paused from ${timeInWords(from)} to ${timeInWords(to)}`;
 }
 
-/** Many are only counted. */
+/** More than three are only counted. */
 function gapsInWords(gaps: Span[]): string[] {
   return gaps.length > 3 ? [`${gaps.length} gaps without samples`] : gaps.map(gapInWords);
 }

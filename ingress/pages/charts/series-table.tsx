@@ -2,7 +2,7 @@ import { Table } from "../ui/tables.tsx";
 import { type Series, sumAt } from "./bars.ts";
 import { timeInWords } from "./times.ts";
 
-/** What a picture shows, as a table that unfolds: times at which there was something, the latest first. */
+/** The values of a picture, as a table that unfolds: times with a value above 0, the latest first. */
 export function SeriesTable({
   id,
   caption,

@@ -2,7 +2,7 @@ import { barPaths, heightScale, highestStack, type Series } from "./bars.ts";
 
 const height = 24;
 
-/** Small bars without axes. @param label says what they show */
+/** Small bars without axes. @param label for screen readers */
 export function Sparkline({ series, label }: { series: Series[]; label: string }) {
   const count = series[0]?.values.length ?? 0;
   return (

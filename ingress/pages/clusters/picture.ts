@@ -6,7 +6,7 @@ import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/pictu
 
 export type ClusterPicture = Awaited<ReturnType<typeof loadClusterPicture>>;
 
-/** What waited, ran and was connected at these queues together in the last day. */
+/** Sums of waiting jobs, running jobs and connected agents of these queues, in the last day. */
 export async function loadClusterPicture({ db, clock }: Services, queueIds: string[]) {
   const times = lastSamples(sampledUntil(clock.now()));
   const [since = clock.now()] = times;

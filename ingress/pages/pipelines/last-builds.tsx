@@ -26,7 +26,7 @@ interface Shown {
   now: Date;
 }
 
-/** How the last builds ended and how long they ran. @param props.builds newest first */
+/** Bars of the last builds: their color is the outcome, their height the duration. @param props.builds newest first */
 export function LastBuilds(props: Shown) {
   const { builds, pathOf, now } = props;
   if (builds.every(({ startedAt }) => !startedAt)) return null;

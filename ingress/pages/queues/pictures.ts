@@ -22,7 +22,7 @@ export const levelNames = kinds.map(([figure]) => figure);
 
 export type QueuePictures = Awaited<ReturnType<typeof loadQueuePictures>>;
 
-/** What waited, ran and was connected in the last day and week. */
+/** Counts of waiting jobs, running jobs and connected agents, in the last day and week. */
 export async function loadQueuePictures({ db, clock }: Services, organizationId: string, queue: Queue) {
   const now = sampledUntil(clock.now());
   const since = hourOf(new Date(now.getTime() - days * dayMs));
@@ -56,14 +56,14 @@ export function lastSamples(now: Date): Date[] {
 
 type Level = Omit<Figure, "subjectId">;
 
-/** @param samples of the times at which a worker looked; versions before stored only what there was */
+/** @param samples of the times at which a worker counted; earlier versions stored only counts above 0 */
 export function levelsOf(times: Date[], figures: Level[], samples: Level[]) {
   const series = kinds.map(([figure, name, kind]): Series => {
     const rows = figures.filter((row) => row.figure === figure);
     return { name, kind, values: combineByTime(times, rows, Math.max) };
   });
-  const looks = combineByTime(times, [...samples, ...figures], Math.max);
-  return { times, series, sampled: looks.map((value) => value > 0) };
+  const counted = combineByTime(times, [...samples, ...figures], Math.max);
+  return { times, series, sampled: counted.map((value) => value > 0) };
 }
 
 /** From the audit log: the last pauses of the queue. */

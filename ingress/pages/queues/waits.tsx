@@ -4,7 +4,7 @@ import { Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
 import type { QueuePictures } from "./pictures.ts";
 
-/** How long jobs waited for an agent. */
+/** Durations for which jobs waited for an agent. */
 export function WaitsOf({ waits: { day, week } }: Pick<QueuePictures, "waits">) {
   if (!week) return null;
   return (
@@ -17,8 +17,8 @@ export function WaitsOf({ waits: { day, week } }: Pick<QueuePictures, "waits">) 
         <Row name="the last 7 days" waits={week} />
       </Table>
       <p class="quiet">
-        How long the jobs of finished builds waited for an agent, from when they could run. Pauses of the
-        queue count too.
+        Jobs of finished builds. A wait begins when the job can run, and ends when an agent accepts it. Pauses
+        of the queue count too.
       </p>
     </>
   );

@@ -106,7 +106,7 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
   };
 }
 
-/** What came and what was refused by the hour. */
+/** Deliveries and refusals of each hour. */
 async function loadPictures({ db, clock }: Services, { id }: Trigger) {
   const hours = lastHours(clock.now(), refusalRetentionDays);
   const [since = clock.now()] = hours;

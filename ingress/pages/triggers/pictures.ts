@@ -11,7 +11,7 @@ const kinds: [figure: FigureName, name: string, kind: string][] = [
   ["deliveries_failed", "Failed", "bad"],
 ];
 
-/** What became of deliveries by the hour. */
+/** Deliveries of each hour, by outcome. */
 export function deliverySeries(hours: Date[], figures: Figure[]): Series[] {
   return kinds.map(([figure, name, kind]) => {
     const rows = figures.filter((row) => row.figure === figure);

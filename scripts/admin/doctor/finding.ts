@@ -5,7 +5,7 @@ export interface Finding {
   check: string;
   state: FindingState;
   found: string;
-  /** What to do. */
+  /** Tells the operator what to do. */
   fix?: string;
 }
 

@@ -4,7 +4,7 @@ import type { Kit } from "../columns.ts";
 export function defineFiguresTables(kit: Kit) {
   const { table, index, primaryKey, uuid, text, integer, time } = kit;
 
-  /** What happened to a trigger, queue or organization in a minute or an hour. No row: nothing. */
+  /** Counts of a trigger, queue or organization in a minute or an hour. No row: 0. */
   const figures = table(
     "figures",
     {

@@ -5,7 +5,7 @@ export type QueueLabels = Record<(typeof queueLabels)[number], string>;
 
 export type InstallationMetrics = ReturnType<typeof createInstallationMetrics>;
 
-/** What one worker measures for the whole installation. Other processes show none of them. */
+/** Gauges that one worker measures for the whole installation. Other processes show none of them. */
 export function createInstallationMetrics(registry: Registry) {
   const registers = [registry];
   const clearers: (() => void)[] = [];

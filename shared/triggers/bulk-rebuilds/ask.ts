@@ -153,7 +153,7 @@ export async function requireBulkRebuild(
   return found;
 }
 
-/** What was built stays. Does nothing once it has finished. */
+/** Keeps the builds that were made. Does nothing once it has finished. */
 export async function cancelBulkRebuild(
   { db, events }: Services,
   actor: Actor,

@@ -10,7 +10,7 @@ const figureOf: Record<DeliveryStatus, FigureName> = {
   failed: "deliveries_failed",
 };
 
-/** What became of the deliveries of each trigger and organization. */
+/** Counts the deliveries of each trigger and organization by their outcome. */
 export const deliveryFigures: FigureSource = {
   name: "deliveries",
   figures: [...Object.values(figureOf), "deliveries_undecided"],

@@ -66,7 +66,10 @@ export async function listDeliveriesPage(
   });
 }
 
-/** What an index orders, and the rest, which looks at rows: of an index alone if the status is free. */
+/**
+ * `first` has conditions that an index answers in the order of ids. `rest` has those that look at rows, at most `size`
+ * of them. Without a status these come from the index alone, so there may be more.
+ */
 function conditionsOf(
   db: Pick<Db, "tables">,
   { id, status, event, externalId, receivedFrom, receivedTo }: DeliveryFilter,
