@@ -175,6 +175,14 @@ describe("the code", () => {
     );
   });
 
+  it("has no comment with a sentence that opens with What, Who, Whether or How", () => {
+    const opener = /(?:\/\/|\*\*?)(?: .*[.:])? (?:What|Who|Whose|Whether|How)\b.*/g;
+    const found = [...sources].flatMap(([file, source]) =>
+      (source.match(opener) ?? []).map((comment) => `${file}: ${comment}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
   it("uses the field's names", () => {
     const banned = [
       /\b(?:most|longest|largest|deepest)[A-Z]\w*/g, // max…

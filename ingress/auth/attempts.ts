@@ -10,7 +10,7 @@ import { agentToken, type JobCall, requireJobCall } from "./agent.ts";
 
 export interface Attempts {
   /**
-   * The attempt that a job's call is about. It may have ended: who writes checks the lease.
+   * The attempt that a job's call is about. It may have ended: a caller that writes checks the lease.
    * @throws Refusal 401; 404 for any other job
    */
   require(event: H3Event): Promise<Attempt>;

@@ -15,7 +15,7 @@ const maxListed = 100;
 /** Deliveries of a listed job that names are looked up of. */
 const maxNamed = 20;
 
-/** Background jobs, which carry ids: what a dropped one was to do is found in the rows, and sent again. */
+/** Background jobs, which carry only ids: workers find the work of a dropped one in the rows, and send it again. */
 export function jobsCommand(act: Act): Command {
   const jobs = noun("jobs", "background jobs of workers; jobs of builds are under job");
   const queueOption = () => new Option("--queue <queue>", "the work queue").choices(workQueues);

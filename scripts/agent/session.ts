@@ -36,7 +36,7 @@ export interface SessionOptions {
 
 /**
  * Registers one agent and runs jobs until it is to stop or the server disconnects it.
- * @returns whether it has run a job
+ * @returns true if it has run a job
  * @throws AgentError if the server refuses it
  */
 export async function runSession(options: SessionOptions): Promise<boolean> {

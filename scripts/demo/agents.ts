@@ -47,7 +47,7 @@ export async function connectDemoAgents(
     }
   }
 
-  /** @returns what ends the job, or undefined if its queue is paused */
+  /** @returns a function that ends the job, or undefined if its queue is paused */
   const begin = async (build: Build, job: Job) => {
     const agent = agents.get(job.queueId ?? "");
     if (!agent) throw new Error(`Job ${job.id} waits in a queue without an agent.`);

@@ -192,7 +192,7 @@ async function pauseAndResume({ services, clock, world, agents }: Week, hoursAgo
   if (hoursAgo === 4) await pause("signing", "The certificate is being renewed");
 }
 
-/** Builds that wait, run, fail and are being canceled. @returns how many */
+/** Builds that wait, run, fail and are being canceled. @returns their number */
 async function leaveUnfinished(week: Week): Promise<number> {
   const { services, world, agents } = week;
   const [shop, index, handbook, app, deployment] = world.pipelines as [

@@ -30,7 +30,7 @@ const jobTokenMs = 90 * dayMs;
 /** An agent repeats an accept when its answer is lost. */
 const maxTokensOfAttempt = 10;
 
-/** An agent's attempt at a job. What it names never changes; only the attempt ends. */
+/** An agent's attempt at a job. Its members never change; only the attempt ends. */
 export interface Attempt {
   lease: Lease;
   buildId: string;

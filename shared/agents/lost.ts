@@ -137,7 +137,7 @@ type LockBuild = (tx: Tx, id: string) => Promise<Build | undefined>;
 
 const lockBuild: LockBuild = async (tx, id) => (await lockBuilds(tx, [id]))[0];
 
-/** For sweeps: what somebody has locked must not delay all others. The next sweep finds it again. */
+/** Skips an agent that somebody has locked, so that it does not delay the others. The next sweep finds it again. */
 function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
   const endIfAgentIsFree: EndSession = async (tx, present) => {
     const [free] = await lockAgentsIfFree(tx, [present.id]);

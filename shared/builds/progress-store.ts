@@ -293,7 +293,7 @@ export async function cancelJobsIfUnfinished(
 
 /**
  * finished → retried, of jobs whose retries were inserted. Of simultaneous retries, exactly one gets the row.
- * @returns how many
+ * @returns their number
  */
 export async function markRetriedIfNot(
   tx: Tx,

@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from "./step-members.ts";
 
-// Steps as callers send them: by REST, pages and pipeline upload alike. What is stored can be sent again.
+// Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again.
 
 const maxSteps = 100;
 const maxStepsOfUpload = 500;

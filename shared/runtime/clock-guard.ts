@@ -18,8 +18,8 @@ export interface ClockGuard {
   /** Returns false while nothing may be deleted by age. Logs each change, and stores it for `findClockDoubt`. */
   isTrusted(): Promise<boolean>;
   /**
-   * Returns false while the clock differs from those of the servers. A jump that is over, such as that of a machine
-   * which was suspended, does not count: what passes in minutes cannot wait for an hour.
+   * Returns false while the clock differs from those of the servers. A past jump, such as that of a suspended machine,
+   * does not count: work that is due in minutes cannot wait for an hour.
    */
   isRight(): Promise<boolean>;
 }

@@ -12,7 +12,7 @@ export interface TriggerType {
   /** As callers see it. */
   name: string;
   title: string;
-  /** Absent: who sends is named by the title. */
+  /** Absent: the title names the sender. */
   about?: string;
   deliveryIdHeader?: string;
   eventHeader?: string;

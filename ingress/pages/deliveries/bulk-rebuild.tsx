@@ -47,7 +47,7 @@ export function addBulkRebuild(services: Services, bodies: Bodies) {
   });
 }
 
-/** GET …/rebuilds/:rebuild: how far it is. */
+/** GET …/rebuilds/:rebuild: its progress. */
 export function bulkRebuildPage(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger, bulk } = await load(services, request);
@@ -86,7 +86,7 @@ export function bulkRebuildPage(services: Services) {
   });
 }
 
-/** POST …/cancel: what was built stays. */
+/** POST …/cancel: the builds that were made stay. */
 export function cancelBulkRebuildForm(services: Services, bodies: Bodies) {
   return memberAction(services, bodies, async (request) => {
     const { trigger, bulk } = await load(services, request);

@@ -35,7 +35,7 @@ export function removeMemberPage(services: Services) {
   });
 }
 
-/** POST …/remove. Who removes oneself no longer sees the members. */
+/** POST …/remove. A member who removes oneself no longer sees the members. */
 export function removeMemberForm(services: Services, bodies: Bodies) {
   return adminAction(services, bodies, async (request) => {
     const member = await loadMember(services, request);

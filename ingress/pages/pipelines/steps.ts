@@ -5,7 +5,7 @@ import { problemsOf } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
 import { readEnvironment } from "../triggers/fields.tsx";
 
-// The steps of a pipeline's form: rows of fields, or JSON. What rows have no field for is JSON in them.
+// The steps of a pipeline's form: rows of fields, or JSON. Members without a field are JSON in their row.
 
 export interface StepRow {
   kind: "command" | "wait";

@@ -6,7 +6,7 @@ import { Time } from "../ui/times.tsx";
 import { loadTrigger } from "./load.ts";
 import { causeWords } from "./refused.tsx";
 
-/** GET …/triggers/:trigger/refused/:request: what a sender sent. */
+/** GET …/triggers/:trigger/refused/:request: the request as it came, without secrets. */
 export function refusedRequestPage(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);

@@ -25,7 +25,7 @@ export const waits = {
   upload: Array<number>(59).fill(5 * secondMs),
 };
 
-/** @throws what the last attempt threw, or the signal's reason */
+/** @throws the error of the last attempt, or the signal's reason */
 export async function retry<T>(attempt: () => Promise<T>, options: Retries): Promise<T> {
   for (const waitMs of options.waitsMs) {
     options.signal?.throwIfAborted();

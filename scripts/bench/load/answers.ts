@@ -18,10 +18,10 @@ export class Answers {
     this.#times.push(ms);
   }
 
-  /** @param what the kind of answer; there are few */
-  refuse(what: string): void {
+  /** @param kind of the answer; there are few */
+  refuse(kind: string): void {
     this.#lastAt = performance.now();
-    this.#refused[what] = (this.#refused[what] ?? 0) + 1;
+    this.#refused[kind] = (this.#refused[kind] ?? 0) + 1;
   }
 
   result(errors: number): LoadResult {

@@ -27,7 +27,7 @@ export async function planPostgres(scratch: Scratch, disk: string): Promise<Plan
   const port = await freePort();
   const { bin, options } = prepared;
   const { uid, gid } = options;
-  // The defaults of durability stay: what it says is committed must outlive it.
+  // The defaults of durability stay: a commit must outlive the server.
   const settings = {
     listen_addresses: "127.0.0.1",
     port,

@@ -8,7 +8,7 @@ import type { Ledger } from "./read.ts";
 const maxRuns = 40;
 const bytes = gzipSync("late\n");
 
-/** Writes of leases that are over are refused. Call after the end: what it sends must change nothing. */
+/** Checks that late writes of ended leases are refused. Call it after the end: its requests must change nothing. */
 export async function checkStaleWrites(
   url: string,
   { jobs, jobTokens }: Pick<Ledger, "jobs" | "jobTokens">,

@@ -43,7 +43,7 @@ export class SampleValues {
     return ["timestamp", "iat", "exp"].includes(name) ? this.#shift(value * 1000) / 1000 : value;
   }
 
-  /** Sets the time at which the clock stopped to a sample. What was set up before has the same time. */
+  /** Sets the time at which the clock stopped to a sample. Times before it become the same. */
   #shift(time: number): number {
     const seconds = Math.max(0, Math.ceil((time - this.#frozenAt) / 1000));
     return Date.parse("2026-01-31T12:00:00.000Z") + seconds * 1000;
