@@ -115,6 +115,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const { text } = await formOf(trigger, "?event=push");
     assert.match(text, new RegExp(`Build ${trigger.ids.length} deliveries again\\?`));
     assert.match(text, /event push/);
+    assert.match(text, /<button type="submit">Build again</);
     const path = await ask(trigger, "?event=push");
     assert.match((await bob.get(trigger.at)).text, new RegExp(`href="${path}"`));
     const late = await deliver(trigger, 1, "push");

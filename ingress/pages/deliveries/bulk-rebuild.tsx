@@ -136,6 +136,7 @@ async function confirm(
     title: `Build ${inWords(total)} again?`,
     text: `Chosen: ${filterInWords(counted.done.filter)}. Each delivery gets one more build, by the present settings and not by the filter of the trigger. Deliveries whose request is no longer kept are left out.`,
     button: "Build again",
+    isDestructive: false,
     ...(problems && { problem: asSentence(problems) }),
   });
 }

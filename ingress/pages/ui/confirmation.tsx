@@ -3,7 +3,10 @@ import type { Visitor } from "../../auth/session.ts";
 import { FormError, PostButton } from "./form.tsx";
 import type { PageContent } from "./page.ts";
 
-/** Asks before an irreversible action. */
+/**
+ * Asks before an action.
+ * @param isDestructive default: true
+ */
 export function confirmation(
   visitor: Visitor,
   {
@@ -15,9 +18,11 @@ export function confirmation(
     id,
     back,
     problem,
+    isDestructive = true,
   }: Record<"title" | "text" | "button" | "path" | "back", string> & {
     id?: string;
     problem?: ComponentChildren;
+    isDestructive?: boolean;
     within?: NonNullable<PageContent["within"]>;
   },
 ): PageContent {
@@ -32,7 +37,7 @@ export function confirmation(
         {problem && <FormError>{problem}</FormError>}
         <p>{text}</p>
         <div class="actions">
-          <PostButton visitor={visitor} path={path} id={id} class="danger solid">
+          <PostButton visitor={visitor} path={path} id={id} {...(isDestructive && { class: "danger solid" })}>
             {button}
           </PostButton>
           <a class="button secondary" href={back}>
