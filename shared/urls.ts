@@ -39,6 +39,8 @@ export const api = {
     baseUrl + pathTo(patterns.trigger, { ...pipeline, trigger }),
   delivery: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, delivery: string) =>
     baseUrl + pathTo(patterns.delivery, { ...pipeline, trigger, delivery }),
+  bulkRebuild: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, rebuild: string) =>
+    baseUrl + pathTo(patterns.bulkRebuild, { ...pipeline, trigger, rebuild }),
 };
 
 /** The `web_url` members of JSON: pages. */

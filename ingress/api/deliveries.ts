@@ -11,8 +11,9 @@ import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { admitDownload } from "../http/downloads.ts";
-import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "./filters.ts";
+import { readFilters, toDate } from "./filters.ts";
 import {
+  deliveryFilters,
   deliveryRequestSchema,
   deliverySchema,
   presentDelivery,
@@ -21,18 +22,6 @@ import {
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 import { triggerOf } from "./triggers.ts";
-
-const filters = {
-  status: choiceFilter(
-    "status",
-    ["build_created", "not_run", "failed", "waiting"],
-    "waiting: it is still being processed",
-  ),
-  event: textFilter("event", "As the sender names it: push"),
-  external_id: textFilter("external_id", "The sender's own id, or an Idempotency-Key of the last 24 hours"),
-  received_from: timeFilter("received_from"),
-  received_to: timeFilter("received_to"),
-};
 
 const tag = "Pipeline triggers (public preview)";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -66,13 +55,16 @@ export function deliveryOperations(services: Services): Operation[] {
       path: patterns.deliveries,
       id: "listDeliveries",
       summary: "What a trigger accepted, newest first",
-      query: { ...cursorQuery, ...filters },
+      query: { ...cursorQuery, ...deliveryFilters },
       refusals: ["Validation failed: …"],
       success: { status: 200, schema: cursorPageSchema(deliverySchema), description: "A page of deliveries" },
       run: async (call) => {
         const owner = await triggerOf(services, call);
         const page = readCursorPage(call.event);
-        const { status, event, external_id, received_from, received_to } = readFilters(call.event, filters);
+        const { status, event, external_id, received_from, received_to } = readFilters(
+          call.event,
+          deliveryFilters,
+        );
         const rows = await searchDeliveries(services, owner.trigger.id, page, {
           ...{ status, event, sentAs: external_id },
           receivedFrom: toDate(received_from),

@@ -4,23 +4,24 @@ import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts
 import { isStorable, toProblems } from "../../shared/validation.ts";
 import { cursorQuery } from "./json/list.ts";
 
-// Filters of lists with cursors. Their schemas check the query, and document it.
+// Filters of lists with cursors. Their schemas check the query or a body, and document it.
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
 /** RFC 3339 with an offset; or a date, which is its midnight in UTC. */
 export function timeFilter(name: string) {
   const isTime = (value: string) => time.safeParse(value).success && new Date(value).getTime() >= 0;
+  const error = `${name} must be a time such as 2026-01-31T00:00:00Z`;
   return z
-    .string()
-    .refine(isTime, `${name} must be a time such as 2026-01-31T00:00:00Z`)
+    .string({ error })
+    .refine(isTime, error)
     .optional()
     .meta({ format: "date-time", description: "RFC 3339 with an offset, or a date" });
 }
 
 export function textFilter(name: string, description: string) {
   return z
-    .string()
+    .string({ error: `${name} must be text` })
     .max(255, `${name} is too long (maximum is 255 characters)`)
     .refine(isStorable, `${name} must be text without NUL`)
     .optional()

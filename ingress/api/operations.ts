@@ -7,6 +7,7 @@ import { agentTokenOperations } from "./agent-tokens.ts";
 import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit-events.ts";
 import { buildOperations } from "./builds.ts";
+import { bulkRebuildOperations } from "./bulk-rebuilds.ts";
 import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { jobOperations } from "./jobs.ts";
@@ -35,6 +36,7 @@ export function restOperations(services: Services, filterTests: FilterTests): Op
     ...agentOperations(services),
     ...triggerOperations(services, filterTests),
     ...deliveryOperations(services),
+    ...bulkRebuildOperations(services),
   ];
 }
 

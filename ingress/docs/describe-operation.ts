@@ -81,6 +81,7 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   number: { description: "Number of the build", schema: { type: "integer", minimum: 1 } },
   trigger: { description: "Id of the trigger", schema: id },
   delivery: { description: "Id of the delivery", schema: id },
+  rebuild: { description: "Id of the bulk rebuild", schema: id },
   id: { description: "Id", schema: id },
 };
 

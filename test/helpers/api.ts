@@ -94,6 +94,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       number: "1",
       trigger: unknownId,
       delivery: unknownId,
+      rebuild: unknownId,
       token: unknownId,
       agent: unknownId,
       job: unknownId,

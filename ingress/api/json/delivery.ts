@@ -6,7 +6,20 @@ import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { api, type PipelineAddress } from "../../../shared/urls.ts";
+import { choiceFilter, textFilter, timeFilter } from "../filters.ts";
 import * as field from "./fields.ts";
+
+export const deliveryFilters = {
+  status: choiceFilter(
+    "status",
+    ["build_created", "not_run", "failed", "waiting"],
+    "waiting: it is still being processed",
+  ),
+  event: textFilter("event", "As the sender names it: push"),
+  external_id: textFilter("external_id", "The sender's own id, or an Idempotency-Key of the last 24 hours"),
+  received_from: timeFilter("received_from"),
+  received_to: timeFilter("received_to"),
+};
 
 export const deliverySchema = z
   .object({

@@ -21,6 +21,7 @@ import { buildDefaults, hmacDefaults, typeOfTrigger } from "../../../shared/trig
 import { api, endpointUrl } from "../../../shared/urls.ts";
 import { text } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
+import { only } from "./only.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 /** Of the verification of hmac triggers. */
@@ -119,35 +120,6 @@ function hint(lastTwo: string): string {
 /** The users in the JSON of a trigger. */
 export function userIdsOfTrigger({ createdById, updatedById }: Trigger): string[] {
   return [createdById, updatedById];
-}
-
-/** An object without other members. For a misplaced member it names the object that has it. */
-function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) {
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? unknownMembers(name, shape, issue.keys as string[])
-        : `${name} must be an object`,
-  });
-}
-
-function unknownMembers(name: string, shape: z.core.$ZodLooseShape, keys: string[]): string {
-  const places = keys.flatMap((key) => placesOf(shape, key));
-  const hint = places.length > 0 ? `. Did you mean ${places.join(", ")}?` : "";
-  return `${name} has no ${keys.map((key) => key.slice(0, 100)).join(", ")}${hint}`;
-}
-
-/** Finds a key in the objects that the members hold: `build.branch` for `branch`. */
-function placesOf(shape: z.core.$ZodLooseShape, key: string): string[] {
-  return Object.entries(shape)
-    .filter(([, member]) => Object.hasOwn(membersOf(member as z.ZodType), key))
-    .map(([parent]) => `${parent}.${key}`);
-}
-
-function membersOf(schema: z.ZodType): object {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return membersOf(schema.unwrap() as z.ZodType);
-  return schema instanceof z.ZodObject ? schema.shape : {};
 }
 
 const enabled = z.boolean({ error: "Enabled must be true or false" });

@@ -153,18 +153,20 @@ export async function requireBulkRebuild(
   return found;
 }
 
-/** Keeps the builds that were made. Does nothing once it has finished. */
+/** Keeps the builds that were made. Does nothing once it has finished, and returns undefined. */
 export async function cancelBulkRebuild(
   { db, events }: Services,
   actor: Actor,
   trigger: Trigger,
   { id }: BulkRebuild,
-): Promise<void> {
-  await db.transaction(async (tx) => {
-    if (await cancelIfRunning(tx, id, tx.now))
-      await auditTrigger(tx, actor, trigger, "canceled the rebuild of deliveries of");
+): Promise<BulkRebuild | undefined> {
+  const canceled = await db.transaction(async (tx) => {
+    const changed = await cancelIfRunning(tx, id, tx.now);
+    if (changed) await auditTrigger(tx, actor, trigger, "canceled the rebuild of deliveries of");
+    return changed;
   });
   events.publish([`trigger:${trigger.id}`]);
+  return canceled;
 }
 
 /** Deletes finished ones with the deliveries of their time. */

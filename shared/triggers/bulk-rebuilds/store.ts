@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, inArray, isNull, lt } from "drizzle-orm";
+import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 
@@ -26,6 +27,22 @@ export async function findLatestBulkRebuild(db: Db, triggerId: string): Promise<
     .orderBy(desc(bulkRebuilds.id))
     .limit(1);
   return latest;
+}
+
+export async function listBulkRebuildsPage(
+  db: Db,
+  triggerId: string,
+  page: CursorPage,
+): Promise<BulkRebuild[]> {
+  const { bulkRebuilds } = db.tables;
+  return selectPage(bulkRebuilds.id, page, ({ condition, order, limit }) =>
+    db
+      .select()
+      .from(bulkRebuilds)
+      .where(and(eq(bulkRebuilds.triggerId, triggerId), condition))
+      .orderBy(order)
+      .limit(limit),
+  );
 }
 
 export async function findOwnerOfBulkRebuild(db: Db, id: string): Promise<string | undefined> {

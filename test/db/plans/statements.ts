@@ -116,6 +116,7 @@ import {
   findBulkRebuild,
   findLatestBulkRebuild,
   findOwnerOfBulkRebuild,
+  listBulkRebuildsPage,
   listRunningIds,
   listRunningOfOrganization,
 } from "../../../shared/triggers/bulk-rebuilds/store.ts";
@@ -390,6 +391,7 @@ export const statements: Record<string, Statement> = {
   "minutes to fold": (db) =>
     takeFiguresBefore(db, { figure: "deliveries_built", minutes: 1, time: early }, 500),
   "the latest bulk rebuild": (db) => findLatestBulkRebuild(db, pipelineId),
+  "bulk rebuilds of a trigger": (db) => listBulkRebuildsPage(db, pipelineId, next),
   "a bulk rebuild": (db) => findBulkRebuild(db, pipelineId, id),
   "the owner of a bulk rebuild": (db) => findOwnerOfBulkRebuild(db, id),
   "running bulk rebuilds of an organization": (db) => listRunningOfOrganization(db, organizationId),

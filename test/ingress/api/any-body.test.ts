@@ -40,6 +40,7 @@ const name = fc.constantFrom(
   ...["dispatch_paused_note", "note", "default_queue_id", "emoji", "color", "slug", "cluster_id"],
   ...["type", "enabled", "build", "message", "commit", "branch", "environment", "filter", "expression"],
   ...["verification", "strategy", "secret", "delivery_id"],
+  ...["status", "event", "external_id", "received_from", "received_to"],
   ...["default_branch", "steps", "command", "label", "agents", "queue", "response", "id"],
   ...[
     "__proto__",
@@ -113,6 +114,7 @@ describeWithDatabase("any body of any write", (database) => {
       ["PATCH", `${triggers}/${trigger}`],
       ["POST", `${triggers}/${trigger}/filter/test`],
       ["POST", `${triggers}/${trigger}/deliveries/${delivery}/rebuild`],
+      ["POST", `${triggers}/${trigger}/rebuilds`],
     ];
   });
   after(() => api.close());

@@ -20,8 +20,9 @@ export function clientDocument(document: ApiDocument) {
     Object.entries(document.paths).filter(([path]) => /\/(queues|triggers)/.test(path)),
   );
   const { headers } = document.components;
-  const { Queue, PipelineTrigger, PipelineTriggerDelivery, User, Problem } = document.components.schemas;
-  const schemas = { Queue, PipelineTrigger, PipelineTriggerDelivery, User, Problem };
+  const { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild, User, Problem } =
+    document.components.schemas;
+  const schemas = { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild, User, Problem };
   const info = { title: "Queues and triggers", version: "2" };
   const selected = { openapi: "3.1.0", info, paths, components: { schemas, headers } };
   return JSON.parse(JSON.stringify(selected, withoutExamples));

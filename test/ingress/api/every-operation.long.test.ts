@@ -16,7 +16,7 @@ import {
   everyOperation,
   fill,
   freshAgent,
-  freshDelivery,
+  freshBulkRebuild,
   freshToken,
   pathOf,
   tags,
@@ -53,7 +53,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
   before(async () => {
     api = await openApi(sqlite, { SERVICE_NAME: "acme-ci", QUEUES_PER_CLUSTER: "1000" });
     await api.build(api.acme.pipeline.id);
-    Object.assign(api.present, await freshDelivery(api), await freshToken(api), await freshAgent(api));
+    Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api), await freshAgent(api));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
     api.present.job = build.jobs[0].id;
     memberToken = await api.tokenOf(api.acme.user);
@@ -111,6 +111,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       number: "No build found",
       trigger: "No pipeline trigger found",
       delivery: "No delivery found",
+      rebuild: "No bulk rebuild found",
     };
 
     describe(`${id}, ${method} ${path}`, () => {

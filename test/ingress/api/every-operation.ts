@@ -1,3 +1,4 @@
+import { isNull } from "drizzle-orm";
 import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
@@ -37,6 +38,7 @@ const pipeline = "/pipelines/:slug";
 const triggers = `${pipeline}/triggers`;
 const trigger = `${triggers}/:trigger`;
 const delivery = `${trigger}/deliveries/:delivery`;
+const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
 const token = `${cluster}/tokens/:token`;
 
@@ -61,6 +63,20 @@ export async function freshDelivery(api: Api) {
   await openDeliveryBuilder(api.world.services).add(id);
   return { ...at, delivery: id as string };
 }
+
+/** Ends those that run: an organization may have three. */
+const deliveryToRebuild = async (api: Api) => {
+  await api.world.services.db.transaction(async (tx) => {
+    const { bulkRebuilds } = tx.tables;
+    await tx.update(bulkRebuilds).set({ finishedAt: tx.now }).where(isNull(bulkRebuilds.finishedAt));
+  });
+  return freshDelivery(api);
+};
+export const freshBulkRebuild = async (api: Api) => {
+  const at = await deliveryToRebuild(api);
+  const made = await api.send("POST", `/pipelines/${at.slug}/triggers/${at.trigger}/rebuilds`);
+  return { ...at, rebuild: made.body.id as string };
+};
 
 const freshCluster = async ({ newCluster }: Api) => ({ cluster: (await newCluster()).id });
 const pausedQueue = async (api: Api) => {
@@ -163,6 +179,11 @@ const rows: Row[] = [
   ["getDelivery", "GET", delivery, "read_pipelines", "member", 200],
   ["getDeliveryRequest", "GET", `${delivery}/request`, "read_pipelines", "member", 200],
   ["rebuildDelivery", "POST", `${delivery}/rebuild`, "write_builds", "member", 201],
+
+  ["listBulkRebuilds", "GET", `${trigger}/rebuilds`, "read_pipelines", "member", 200],
+  ["createBulkRebuild", "POST", `${trigger}/rebuilds`, "write_builds", "member", 201, { body: () => ({ status: "build_created" }), takesNoBodyToo: true, prepare: deliveryToRebuild }],
+  ["getBulkRebuild", "GET", bulkRebuild, "read_pipelines", "member", 200],
+  ["cancelBulkRebuild", "PUT", `${bulkRebuild}/cancel`, "write_builds", "member", 200, { prepare: freshBulkRebuild }],
 ];
 
 export const everyOperation: Example[] = rows.map(([id, method, path, scope, role, status, call]) => ({
@@ -209,6 +230,9 @@ export const allowed: Record<string, string> = {
   [delivery]: "GET, HEAD",
   [`${delivery}/request`]: "GET, HEAD",
   [`${delivery}/rebuild`]: "POST",
+  [`${trigger}/rebuilds`]: "GET, HEAD, POST",
+  [bulkRebuild]: "GET, HEAD",
+  [`${bulkRebuild}/cancel`]: "PUT",
 };
 
 export async function pathOf(api: Api, { path, prepare }: Example): Promise<string> {

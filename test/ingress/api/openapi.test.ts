@@ -160,7 +160,7 @@ describe("the OpenAPI document", () => {
 
   it("marks triggers and deliveries as a public preview", () => {
     const ofTriggers = described().filter(({ path }) => path.includes("/triggers"));
-    assert.equal(ofTriggers.length, 10);
+    assert.equal(ofTriggers.length, 14);
     for (const { operation } of ofTriggers)
       assert.deepEqual(operation.tags, ["Pipeline triggers (public preview)"], operation.operationId);
   });

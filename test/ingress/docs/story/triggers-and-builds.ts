@@ -66,6 +66,17 @@ export async function triggersAndBuilds(story: Story) {
   await send("getDelivery", "A delivery", { path: delivery });
   await send("getDeliveryRequest", "Headers and payload", { path: delivery });
   await send("rebuildDelivery", "A second build", { path: delivery, status: 201 });
+  const bulk = await send("createBulkRebuild", "All pushes that were built", {
+    path: trigger,
+    json: { status: "build_created", event: "push", received_from: "2026-01-01T00:00:00Z" },
+    status: 201,
+  });
+  await send("createBulkRebuild", "One of the trigger runs", { path: trigger, status: 422 });
+  const bulkRebuild = { ...trigger, rebuild: bulk.body.id };
+  await send("listBulkRebuilds", "A page of bulk rebuilds", { path: trigger });
+  await send("getBulkRebuild", "It has not begun", { path: bulkRebuild });
+  await send("cancelBulkRebuild", "A canceled bulk rebuild", { path: bulkRebuild });
+  await send("cancelBulkRebuild", "It has finished", { path: bulkRebuild, status: 422 });
 
   await send("listBuilds", "Builds of a branch that have not finished", {
     query: { state: "scheduled", branch: "main" },
