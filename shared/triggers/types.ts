@@ -174,16 +174,23 @@ export function requireSignature(
     throw new DeliveryRefusal("invalid_signature");
 }
 
-/** The headers that the sender would sign this body with. */
+/**
+ * The headers that the sender would sign this body with.
+ * @param arrived lower-case names of headers: all signatures among them are made. Default: the first that can use the
+ * secret
+ */
 export function signatureHeaders(
   { signatures }: TriggerType,
   secret: string | undefined,
   { body, now }: { body: Buffer; now: Date },
+  arrived: ReadonlySet<string> = new Set(),
 ): Record<string, string> {
   if (secret === undefined) return {};
-  for (const signature of signatures) {
+  const usable = signatures.flatMap((signature) => {
     const headers = signedHeaders(signature, { secret, body, now });
-    if (headers) return headers;
-  }
-  return {};
+    return headers ? [{ name: signature.header.toLowerCase(), headers }] : [];
+  });
+  const asArrived = usable.filter(({ name }) => arrived.has(name));
+  const chosen = asArrived.length > 0 ? asArrived : usable.slice(0, 1);
+  return Object.assign({}, ...chosen.map(({ headers }) => headers));
 }

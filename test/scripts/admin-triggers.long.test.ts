@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
@@ -199,6 +200,73 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.equal(followed.code, 0);
     listener.close();
     await remove(id);
+  });
+
+  it("signs what it forwards as each sender does, in all headers that came", async () => {
+    const key = Buffer.from("a key of Standard Webhooks").toString("base64");
+    const body = '{"é":1}';
+    const hmac = (secret: string | Buffer, encoding: "hex" | "base64", algorithm = "sha256", signed = body) =>
+      createHmac(algorithm, secret).update(signed).digest(encoding);
+    const standard = (id: string, time: string) =>
+      `v1,${hmac(Buffer.from(key, "base64"), "base64", "sha256", `${id}.${time}.${body}`)}`;
+    const now = String(Math.floor(world.clock.now().getTime() / 1000));
+    const ofStandard = {
+      "webhook-id": "1",
+      "webhook-timestamp": now,
+      "webhook-signature": standard("1", now),
+    };
+    const gitea = {
+      "x-gitea-signature": hmac("s", "hex"),
+      "x-hub-signature-256": `sha256=${hmac("s", "hex")}`,
+    };
+    const settings = { header: "X-Mine", algorithm: "sha512", encoding: "base64", prefix: "v0=" };
+    const custom = Object.entries(settings).flatMap(([name, value]) => [`--signature-${name}`, value]);
+    const cases: [type: string, secret: string, sent: Record<string, string>, options?: string[]][] = [
+      ["gitlab", "s", { "x-gitlab-token": "s" }],
+      ["gitlab", `whsec_${key}`, ofStandard],
+      ["gitlab", `whsec_${key}`, { ...ofStandard, "x-gitlab-token": `whsec_${key}` }],
+      ["gitlab", `whsec_${key}`, { "x-gitlab-token": `whsec_${key}` }],
+      ["gitea", "s", gitea],
+      ["gitea", "s", { "x-hub-signature-256": `sha256=${hmac("s", "hex")}` }],
+      ["bitbucket", "s", { "x-hub-signature": `sha256=${hmac("s", "hex")}` }],
+      ["hmac", "s", { "x-signature": hmac("s", "hex") }],
+      ["hmac", "s", { "x-mine": `v0=${hmac("s", "base64", "sha512")}` }, custom],
+    ];
+    const names = new Set(cases.flatMap(([, , sent]) => Object.keys(sent)));
+
+    for (const [type, secret, sent, options = []] of cases) {
+      const received: IncomingHttpHeaders[] = [];
+      const listener = createServer(async (request, response) => {
+        received.push(request.headers);
+        response.writeHead((await text(request)) === body ? 204 : 400).end();
+      }).listen(0, "127.0.0.1");
+      await once(listener, "listening");
+      const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/hook`;
+      const { id, endpoint_url } = await create("--type", type, "--secret", secret, ...options);
+      const { status } = await post(world.url + new URL(endpoint_url).pathname, body, sent);
+      assert.equal(status, 201, type);
+
+      const begun = Date.now();
+      const { stdout } = await run(["forward", id, url, "--last", "1", "--no-follow"]);
+
+      assert.match(stdout, /"forwarded": 1/);
+      const headers = received[0] ?? {};
+      const expected: Record<string, unknown> = { ...sent };
+      if (sent["webhook-signature"]) {
+        const [newId, time] = [String(headers["webhook-id"]), String(headers["webhook-timestamp"])];
+        const signature = standard(newId, time);
+        Object.assign(expected, {
+          "webhook-id": newId,
+          "webhook-timestamp": time,
+          "webhook-signature": signature,
+        });
+        assert.ok(Number(time) * 1000 > begun - 1000 && Number(time) * 1000 <= Date.now(), time);
+      }
+      const signed = Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));
+      assert.deepEqual(signed, expected, type);
+      listener.close();
+      await remove(id);
+    }
   });
 
   it("says which delivery could not be forwarded, and refuses what is no address", async () => {
