@@ -40,7 +40,7 @@ export async function install(
 
 /** Opens services as the operator's command does. */
 export async function withServices<T>(
-  { env }: Installation,
+  { env }: Pick<Installation, "env">,
   work: (services: Services) => Promise<T>,
 ): Promise<T> {
   const log = createLog({ level: "silent", process: "bench" }, { write: () => {} });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../../shared/runtime/services.ts";
 import { request } from "../../test/helpers/http.ts";
 import { BenchmarkFailed } from "../bench/scratch.ts";
-import type { Installation } from "./installation/installation.ts";
+import type { Reachable } from "./installation/installation.ts";
 import { type Discrepancy, discrepancy } from "./ledger/discrepancy.ts";
 import { checkFanOut } from "./ledger/fan-out.ts";
 import { countUnfinished, countWaiting } from "./ledger/read.ts";
@@ -23,11 +23,14 @@ const patienceMs = 180_000;
 const lookEveryMs = 250;
 const answerWithinMs = 5000;
 
-/** Waits until all web processes and agents are ready. @throws BenchmarkFailed after three minutes */
-export async function awaitReadiness({ urls, processes }: Installation): Promise<void> {
+/** Waits until all addresses and agents are ready. @throws BenchmarkFailed after three minutes */
+export async function awaitReadiness(
+  urls: string[],
+  hasAgents: () => boolean | Promise<boolean> = () => true,
+): Promise<void> {
   const deadline = performance.now() + patienceMs;
-  const agents = processes.names.filter((name) => name.startsWith("agent"));
-  while (!agents.every(processes.isStarted) || !(await areReady(urls).catch(() => false))) {
+  const isReached = async () => (await hasAgents()) && (await areReady(urls));
+  while (!(await isReached().catch(() => false))) {
     if (performance.now() > deadline) throw new BenchmarkFailed("The installation does not get ready.");
     await sleep(lookEveryMs);
   }
@@ -38,7 +41,7 @@ export async function awaitReadiness({ urls, processes }: Installation): Promise
  * @param startedAt the end of the last fault
  */
 export async function awaitConvergence(
-  installation: Installation,
+  installation: Reachable,
   services: Services,
   startedAt: number,
 ): Promise<Convergence> {

@@ -1,12 +1,14 @@
 import "../../shared/runtime/node-version.ts";
 import { randomInt } from "node:crypto";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { positive, wholeNumber } from "../bench/options.ts";
 import { BenchmarkFailed, withScratch } from "../bench/scratch.ts";
-import type { Fault } from "./faults/fault.ts";
+import { containerFaults } from "./containers/faults.ts";
 import { allFaults } from "./faults/table.ts";
 import { formatReport } from "./report.ts";
 import { type ProveOptions, prove } from "./run.ts";
+
+const perSecondDefaults = { processes: 2, containers: 0.5 };
 
 /** `npm run prove`: starts all servers on free ports, with scratch data. */
 const program = new Command("prove")
@@ -17,15 +19,26 @@ const program = new Command("prove")
   .option("--minutes <number>", "how long to inject faults", positive, 5)
   .option("--seed <number>", "repeats the faults of a run", wholeNumber, randomInt(1, 2 ** 31))
   .addOption(new Option("--database <name>").choices(["sqlite", "postgres"]).default("sqlite"))
-  .option("--faults <kinds>", "only these, with commas between", faultsNamed)
-  .option("--per-second <number>", "how many faults to inject", positive, 2)
+  .option("--compose <project>", "prove the containers of compose.yaml; the project is left running")
+  .option("--faults <kinds>", "only these, with commas between", (kinds: string) => kinds.split(","))
+  .option("--per-second <number>", "how many faults to inject; default: 2, of containers 0.5", positive)
   .option("--logs <folder>", "keep the output of the processes")
-  .addHelpText("after", ["", "Faults:", ...allFaults.map(helpLine)].join("\n"))
+  .addHelpText(
+    "after",
+    ["", "Faults:", ...allFaults.map(helpLine), "", "Of containers:", ...containerFaults.map(helpLine)].join(
+      "\n",
+    ),
+  )
   .showHelpAfterError()
   .parse();
 
 try {
-  const options: ProveOptions = { faults: allFaults, ...program.opts<Omit<ProveOptions, "faults">>() };
+  const given = program.opts<Omit<ProveOptions, "perSecond"> & { perSecond?: number }>();
+  const known: { kind: string }[] = given.compose ? containerFaults : allFaults;
+  const unknown = given.faults?.find((name) => known.every(({ kind }) => kind !== name));
+  if (unknown) program.error(`There is no fault ${unknown}.`);
+  const { processes, containers } = perSecondDefaults;
+  const options = { ...given, perSecond: given.perSecond ?? (given.compose ? containers : processes) };
   const proved = await withScratch((scratch) => prove(scratch, options));
   process.stdout.write(formatReport(proved, options));
   process.exit(proved.discrepancies.length > 0 ? 1 : 0);
@@ -35,14 +48,6 @@ try {
   process.exit(1); // pending work may wait for dead processes
 }
 
-function faultsNamed(text: string): Fault[] {
-  return text.split(",").map((name) => {
-    const fault = allFaults.find(({ kind }) => kind === name);
-    if (!fault) throw new InvalidArgumentError(`There is no fault ${name}.`);
-    return fault;
-  });
-}
-
-function helpLine({ kind, summary }: Fault): string {
+function helpLine({ kind, summary }: { kind: string; summary: string }): string {
   return `  ${kind.padEnd(20)} ${summary}`;
 }

@@ -11,14 +11,14 @@ const maxAttempts = 15;
 const beforeMs = 2000;
 const maxFaults = 20;
 /** Deaths, freezes and restarts. */
-const stopping = /kill|terminate$|freeze|restart|loss/;
+const stopping = /kill|terminate$|freeze|restart|loss|crash|pause/;
 
 /** The result of a run, for a person. */
 export function formatReport(proved: Proved, options: ProveOptions): string {
   const { discrepancies, timeline } = proved;
   const checks = [...Map.groupBy(discrepancies, ({ check }) => check)];
   return [
-    `${options.database}, seed ${options.seed}, ${options.minutes} minutes, ${options.perSecond} faults a second`,
+    `${options.compose ? `containers of ${options.compose}` : options.database}, seed ${options.seed}, ${options.minutes} minutes, ${options.perSecond} faults a second`,
     "",
     ...faultLines(proved),
     "",

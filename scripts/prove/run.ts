@@ -2,17 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { step } from "../bench/progress.ts";
 import type { Scratch } from "../bench/scratch.ts";
 import { withServices } from "../bench/signalbox.ts";
+import { startContainers } from "./containers/subject.ts";
 import { awaitConvergence, awaitReadiness, type Convergence, checkConvergence } from "./converge.ts";
-import type { Fault } from "./faults/fault.ts";
-import { startFaults } from "./faults/schedule.ts";
-import { type DatabaseName, startInstallation } from "./installation/installation.ts";
-import { readRuns } from "./installation/marks.ts";
+import type { DatabaseName } from "./installation/installation.ts";
+import { startProcesses } from "./installation/subject.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
-import { checkCrashes, checkLedger, checkOutliving } from "./ledger/ledger.ts";
+import { checkLedger, checkOutliving } from "./ledger/ledger.ts";
 import { readLedger } from "./ledger/read.ts";
 import { checkStaleWrites } from "./ledger/stale.ts";
-import { checkWhole } from "./ledger/whole.ts";
-import { watchCommands } from "./outliving.ts";
 import { showProgress } from "./progress.ts";
 import { randomNumbers } from "./random.ts";
 import { Timeline } from "./timeline.ts";
@@ -23,7 +20,10 @@ export interface ProveOptions {
   minutes: number;
   seed: number;
   database: DatabaseName;
-  faults: Fault[];
+  /** Kinds of faults. Undefined: all. */
+  faults?: string[];
+  /** A project of Compose to prove, instead of processes of this machine. */
+  compose?: string;
   perSecond: number;
   /** Folder for the output of the processes. */
   logs?: string;
@@ -48,20 +48,21 @@ export interface Proved {
 const calmMs = 2000;
 
 export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
-  const { minutes, seed, database, faults: wanted, perSecond, logs } = options;
+  const { minutes, seed, database, faults, compose: project, perSecond, logs } = options;
   const timeline = new Timeline();
-  step(`Starting an installation on ${database}, seed ${seed}`);
-  const installation = await startInstallation(scratch, { database, timeline, logs });
-  await awaitReadiness(installation);
-  const faults = wanted.filter((fault) => !fault.missing?.(installation));
+  step(`Starting an installation ${project ? `of containers, ${project}` : `on ${database}`}, seed ${seed}`);
+  const subject = project
+    ? await startContainers(scratch, { project, faults, logs })
+    : await startProcesses(scratch, timeline, { database, faults, logs });
+  const { installation, commands } = subject;
+  await awaitReadiness(installation.urls, subject.hasAgents);
 
-  const commands = watchCommands(installation, timeline);
   const traffic = startTraffic(installation, timeline, seed);
   const totalMs = timeline.nowMs() + minutes * 60_000;
   const progress = showProgress(timeline, traffic.observed, totalMs);
   await sleep(calmMs);
   const random = randomNumbers(seed);
-  const schedule = startFaults({ installation, faults, perSecond, random, timeline });
+  const schedule = subject.startFaults({ perSecond, random, timeline });
   await sleep(minutes * 60_000);
   await schedule.stop();
   const quietSince = performance.now();
@@ -72,21 +73,18 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
     awaitConvergence(installation, services, quietSince),
   );
   await sleep(calmMs); // a late job that builds twice shows now
-  commands.stop();
+  commands?.stop();
   step("Reading the ledger");
-  const runs = readRuns(installation.marksFolder);
+  const runs = subject.readRuns();
   const read = () => withServices(installation.installed, ({ db }) => readLedger(db));
   const url = installation.urls[0] ?? "";
   const stale = await checkStaleWrites(url, await read(), runs);
   const ledger = await read();
-  const whole = checkWhole(installation);
+  const { wholeBy, discrepancies } = subject.checkEnd();
   return {
     timeline,
     observed: traffic.observed,
-    missing: wanted.flatMap(({ kind, missing }) => {
-      const reason = missing?.(installation);
-      return reason ? { kind, reason } : [];
-    }),
+    missing: subject.missing,
     counts: {
       deliveries: ledger.deliveries.length,
       builds: ledger.builds.length,
@@ -96,17 +94,16 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
       attempts: ledger.jobs.reduce((sum, { attempt }) => sum + attempt, 0),
       runs: runs.length,
       agents: ledger.agents.length,
-      deadAgents: commands.countDeaths(),
+      deadAgents: commands?.countDeaths() ?? 0,
       staleWrites: stale.sent,
     },
     convergence,
-    wholeBy: whole.by,
+    wholeBy,
     discrepancies: [
       ...checkLedger(traffic.observed, ledger, runs),
       ...stale.discrepancies,
-      ...checkOutliving(commands.found),
-      ...whole.discrepancies,
-      ...checkCrashes(installation),
+      ...checkOutliving(commands?.found ?? []),
+      ...discrepancies,
       ...checkConvergence(convergence),
     ],
   };

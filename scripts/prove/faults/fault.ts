@@ -1,17 +1,17 @@
 import type { Installation } from "../installation/installation.ts";
 import type { Random } from "../random.ts";
 
-/** A kind of fault. */
-export interface Fault {
+/** A kind of fault, of processes of this machine unless told otherwise. */
+export interface Fault<Place = Installation> {
   /** As `--faults` names it. */
   kind: string;
   summary: string;
   /** Its share among the others, when a fault is drawn. */
   weight: number;
   /** Returns why it cannot be injected here. */
-  missing?(installation: Installation): string | undefined;
+  missing?(installation: Place): string | undefined;
   /** Returns undefined if its target is down already. @throws Error if the target did not take it */
-  inject(installation: Installation, random: Random): Promise<Injected | undefined>;
+  inject(installation: Place, random: Random): Promise<Injected | undefined>;
 }
 
 export interface Injected {

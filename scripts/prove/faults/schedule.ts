@@ -9,35 +9,35 @@ export interface Schedule {
   stop(): Promise<void>;
 }
 
-export interface ScheduleOptions {
-  installation: Installation;
-  faults: Fault[];
+export interface ScheduleOptions<Place = Installation> {
+  installation: Place;
+  faults: Fault<Place>[];
   perSecond: number;
   random: Random;
   timeline: Timeline;
 }
 
 /** Injects faults until stopped. Each round draws every kind by its weight. */
-export function startFaults({
+export function startFaults<Place>({
   installation,
   faults,
   perSecond,
   random,
   timeline,
-}: ScheduleOptions): Schedule {
+}: ScheduleOptions<Place>): Schedule {
   const isOver = new AbortController();
   const lasting = new Map<Injected, () => Promise<void>>();
   const failures: unknown[] = [];
-  let round: Fault[] = [];
+  let round: Fault<Place>[] = [];
 
-  const draw = (): Fault => {
-    if (round.length === 0) round = faults.flatMap((fault) => Array<Fault>(fault.weight).fill(fault));
+  const draw = (): Fault<Place> => {
+    if (round.length === 0) round = faults.flatMap((fault) => Array<Fault<Place>>(fault.weight).fill(fault));
     const drawn = pick(random, round);
     round.splice(round.indexOf(drawn), 1);
     return drawn;
   };
 
-  const inject = async (fault: Fault) => {
+  const inject = async (fault: Fault<Place>) => {
     const injected = await fault.inject(installation, random).catch(() => undefined);
     if (!injected) return;
     const record = timeline.begin(fault.kind, injected.target);

@@ -16,15 +16,24 @@ import { createProveOrganization, type ProveOrganization } from "./organization.
 import { type PlannedPostgres, planPostgres } from "./postgres.ts";
 import { type ProveProcesses, planOwnProcesses, runProcesses } from "./processes.ts";
 import { type PlannedRedis, planRedis } from "./redis.ts";
+import { generousSettings } from "./settings.ts";
 
 export type DatabaseName = "sqlite" | "postgres";
 
+/** The part of an installation that callers and the ledger need. */
+export interface Reachable {
+  /** Leads past the faults of the network. */
+  installed: Pick<Installed, "env">;
+  organization: ProveOrganization;
+  /** Of the web processes, or of the proxy before them. */
+  urls: string[];
+}
+
 /** All that runs, and how faults reach it. */
-export interface Installation {
+export interface Installation extends Reachable {
   database: DatabaseName;
   /** Its own settings lead past the links. */
   installed: Installed;
-  organization: ProveOrganization;
   disk: Disk;
   clocks: Clocks;
   redis: PlannedRedis;
@@ -32,8 +41,6 @@ export interface Installation {
   servers: ProveProcesses;
   processes: ProveProcesses;
   links: Link[];
-  /** Of the web processes, through links. */
-  urls: string[];
   /** Each command leaves a file in it. */
   marksFolder: string;
 }
@@ -46,21 +53,6 @@ export interface InstallationOptions {
 
 const maxTries = 50;
 const retryMs = 200;
-const perMinute = "1000000000";
-/** Out of reach: limits are not what is proved. */
-const settings = {
-  API_REQUESTS_PER_MINUTE: perMinute,
-  DEVICE_AUTHORIZATIONS_PER_MINUTE: perMinute,
-  DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: perMinute,
-  USER_CODE_FAILURES: "1000000",
-  USER_CODE_FAILURES_PER_IP: "1000000",
-  POLL_INTERVAL_SECONDS: "1",
-  SHUTDOWN_SECONDS: "5",
-  AGENT_PING_SECONDS: "1",
-  AGENT_STATUS_SECONDS: "1",
-  AGENT_HEARTBEAT_SECONDS: "2",
-};
-
 /** Installs as an operator does, and starts three web processes, two workers and three processes of agents. */
 export async function startInstallation(
   scratch: Scratch,
@@ -78,7 +70,11 @@ export async function startInstallation(
 
   const databaseUrl = postgres ? await createDatabase(postgres) : `file:${disk.folder}/signalbox.db`;
   const redisUrl = `redis://127.0.0.1:${redis.port}`;
-  const installed = await install(scratch, { url: redisUrl }, { ...settings, DATABASE_URL: databaseUrl });
+  const installed = await install(
+    scratch,
+    { url: redisUrl },
+    { ...generousSettings, DATABASE_URL: databaseUrl },
+  );
   const marksFolder = join(scratch.dir, "marks");
   mkdirSync(marksFolder);
   const organization = await withServices(installed, (services) =>

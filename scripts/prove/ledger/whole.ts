@@ -31,14 +31,17 @@ export function checkWhole({ installed, postgres }: Installation): Wholeness {
   };
 }
 
-function checkPostgres({ url, bin }: PlannedPostgres): Wholeness {
-  const folder = dirname(realpathSync(join(bin, "postgres"))); // the PATH may have links to some programs only
+/** @param server its address, with the password if it needs one, and the folder of its programs */
+export function checkPostgres({ url, bin }: Pick<PlannedPostgres, "url" | "bin">): Wholeness {
+  // The PATH may have links to some programs only.
+  const folder = bin && dirname(realpathSync(join(bin, "postgres")));
   const program = join(folder, "pg_amcheck");
   if (!isExecutable(program)) return { by: "nothing: there is no pg_amcheck here", discrepancies: [] };
-  const { hostname, port, username } = new URL(url);
+  const { hostname, port, username, password } = new URL(url);
+  const env = { ...process.env, ...(password && { PGPASSWORD: decodeURIComponent(password) }) };
   const server = ["--host", hostname, "--port", port, "--username", username];
   const args = [...server, "--install-missing", "--heapallindexed", "--database", "signalbox"];
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env });
   const isMissing = /extension "amcheck" is not available/.test(stderr);
   if (isMissing) return { by: "nothing: Postgres has no amcheck here", discrepancies: [] };
   const problem = discrepancy("structure", `pg_amcheck: ${stdout}${stderr}`.trim());

@@ -1,11 +1,11 @@
-import type { Installation } from "../installation/installation.ts";
+import type { Reachable } from "../installation/installation.ts";
 import type { Random } from "../random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Observed } from "./observed.ts";
 
 /** The needs of a caller of any kind. */
 export interface Lane {
-  installation: Installation;
+  installation: Reachable;
   observed: Observed;
   timeline: Timeline;
   random: Random;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Installation } from "../installation/installation.ts";
+import type { Reachable } from "../installation/installation.ts";
 import { pick, randomNumbers } from "../random.ts";
 import type { Timeline } from "../timeline.ts";
 import { watchAssignments } from "./agents.ts";
@@ -21,7 +21,7 @@ const devices = 3;
 const resumeWithinMs = 60_000;
 
 /** Starts the callers. */
-export function startTraffic(installation: Installation, timeline: Timeline, seed: number): Traffic {
+export function startTraffic(installation: Reachable, timeline: Timeline, seed: number): Traffic {
   const isOver = new AbortController();
   const observed: Observed = {
     ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },

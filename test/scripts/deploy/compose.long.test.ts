@@ -1,21 +1,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
+import { findCompose } from "../../../scripts/prove/containers/docker.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
-import { freePort } from "../../helpers/processes.ts";
+import { freePort, run as runScript } from "../../helpers/processes.ts";
 import { findProgram } from "../../servers/programs.ts";
 
 const project = `signalbox-test-${process.pid}`;
 const prefix = `${project}-machine`;
 const compose = findCompose();
 const missing = whatIsMissing();
-
-/** Docker's own plug-in, else the program of Debian. */
-function findCompose(): string[] | undefined {
-  if (spawnSync("docker", ["compose", "version"]).status === 0) return ["docker", "compose"];
-  const program = findProgram(["docker-compose"]);
-  return program ? [program] : undefined;
-}
 
 function whatIsMissing(): string | false {
   if (process.env.TEST_CONTAINERS === "off") return "TEST_CONTAINERS=off";
@@ -51,7 +46,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
     inCompose("build", "migrate");
   });
   after(() => {
-    inCompose("--profile", "agents", "down", "--volumes", "--timeout", "5");
+    remove();
     const images = ["signalbox", "node", "postgres", "redis", "nginx"].map((name) => `${prefix}-${name}`);
     spawnSync("docker", ["image", "rm", "--force", ...images]);
   });
@@ -64,6 +59,10 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
   const inCompose = (...args: string[]) => {
     const [program = "", ...first] = compose ?? [];
     return run(program, ...first, ...args);
+  };
+  const remove = () => {
+    const options = ["--volumes", "--remove-orphans", "--timeout", "5"];
+    inCompose("--profile", "agents", "down", ...options);
   };
   const admin = (...args: string[]) =>
     JSON.parse(inCompose("exec", "-T", "ingress", "node", "--import", "tsx", "scripts/admin.ts", ...args));
@@ -118,5 +117,16 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
     const logged = inCompose("logs", "--no-color");
     assert.match(logged, /POST \/deliver\/\[redacted\]/);
     assert.ok(!logged.includes(new URL(endpoint_url).pathname.split("/").at(-1) ?? ""));
+  });
+
+  it("loses and doubles nothing while containers are killed, paused and restarted", async (context) => {
+    remove(); // the ledger is of all rows
+    const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
+    const options = ["--compose", project, "--minutes", "0.8", "--seed", "1"];
+    const proving = runScript([...script, ...options], env as Record<string, string>);
+    const [exitCode] = await once(proving.process, "exit");
+
+    context.diagnostic(proving.output());
+    assert.equal(exitCode, 0, proving.output());
   });
 });

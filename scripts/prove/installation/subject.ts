@@ -1,0 +1,38 @@
+import type { Scratch } from "../../bench/scratch.ts";
+import { startFaults } from "../faults/schedule.ts";
+import { allFaults } from "../faults/table.ts";
+import { checkCrashes } from "../ledger/ledger.ts";
+import { checkWhole } from "../ledger/whole.ts";
+import { watchCommands } from "../outliving.ts";
+import type { Subject, Wanted } from "../subject.ts";
+import type { Timeline } from "../timeline.ts";
+import { type DatabaseName, startInstallation } from "./installation.ts";
+import { readRuns } from "./marks.ts";
+
+/** Starts processes of this machine, with scratch data. */
+export async function startProcesses(
+  scratch: Scratch,
+  timeline: Timeline,
+  { database, faults: kinds, logs }: Wanted & { database: DatabaseName },
+): Promise<Subject> {
+  const installation = await startInstallation(scratch, { database, timeline, logs });
+  const { processes, marksFolder } = installation;
+  const wanted = allFaults.filter(({ kind }) => kinds?.includes(kind) ?? true);
+  const faults = wanted.filter((fault) => !fault.missing?.(installation));
+  const agents = processes.names.filter((name) => name.startsWith("agent"));
+  return {
+    installation,
+    missing: wanted.flatMap(({ kind, missing }) => {
+      const reason = missing?.(installation);
+      return reason ? { kind, reason } : [];
+    }),
+    hasAgents: () => agents.every(processes.isStarted),
+    startFaults: (options) => startFaults({ ...options, installation, faults }),
+    commands: watchCommands(installation, timeline),
+    readRuns: () => readRuns(marksFolder),
+    checkEnd() {
+      const { by, discrepancies } = checkWhole(installation);
+      return { wholeBy: by, discrepancies: [...discrepancies, ...checkCrashes(installation)] };
+    },
+  };
+}
