@@ -14,10 +14,10 @@ export interface Losses {
 }
 
 export interface KillOptions {
-  /** How many in all, of server and worker in turns. */
+  /** In all, of server and worker in turns. */
   kills: number;
   postsPerSecond: number;
-  /** How long is waited for runs after the last post. */
+  /** Waits so long for runs after the last post. */
   patienceSeconds: number;
 }
 
