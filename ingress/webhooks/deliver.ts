@@ -76,11 +76,11 @@ class Posting {
     } catch (error) {
       if (!(error instanceof DeliveryRefusal)) throw error;
       const { services, refusals, refusedRequests, senders } = this.#door;
-      const triggerId = error.triggerId ?? this.#trigger?.id;
-      if (triggerId) {
-        refusals.count(triggerId, error.refusalCause);
-        refusedRequests.add(triggerId, error.refusalCause, () => this.#readParts());
-        await senders.count(this.#event, triggerId, error);
+      const trigger = error.trigger ?? this.#trigger;
+      if (trigger) {
+        refusals.count(trigger.id, error.refusalCause);
+        refusedRequests.add(trigger, error.refusalCause, () => this.#readParts());
+        await senders.count(this.#event, trigger.id, error);
       }
       return answerDeliveryRefusal(services, this.#event, error);
     }

@@ -1,5 +1,5 @@
 import { secondMs } from "../durations.ts";
-import { createPeriodicFlush } from "../runtime/batcher.ts";
+import { createPeriodicFlush } from "../runtime/periodic-flush.ts";
 import type { Services } from "../runtime/services.ts";
 import { listeningEveryMs, markListening } from "./lost.ts";
 import { type Agent, connectIfNot, markSeen } from "./store.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { inArray } from "drizzle-orm";
 import { hourMs } from "../../shared/durations.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import {
   listLatestRefused,
   openRefusedRequests,
@@ -11,7 +13,22 @@ import {
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+
+const causes: RefusalCause[] = [
+  "wrong_content_type",
+  "form_content_type",
+  "wrong_encoding",
+  "too_large",
+  "too_slow",
+  "too_many_uploads",
+  "invalid_signature",
+  "invalid_json",
+  "rate_limited",
+  "too_deep",
+  "busy",
+];
 
 describeOnBothDatabases("refused requests", (database) => {
   let pages: QueuePages;
@@ -20,6 +37,7 @@ describeOnBothDatabases("refused requests", (database) => {
   });
   after(() => pages.close());
 
+  const own = (id: string) => ({ id, organizationId: pages.acme.id });
   const latest = (id: string) => listLatestRefused(pages.services, id);
   const parts = (body?: string): RequestParts => ({
     ...{ network: "192.0.2.1", headers: [["X-Id", "1"]], query: "" },
@@ -28,7 +46,7 @@ describeOnBothDatabases("refused requests", (database) => {
   /** Each call is another process: it keeps one of each trigger and cause in five seconds. */
   const keep = async (id: string, cause: RefusalCause, body?: string) => {
     const requests = openRefusedRequests(pages.services);
-    requests.add(id, cause, () => parts(body));
+    requests.add(own(id), cause, () => parts(body));
     await requests.close();
     pages.clock.advance(1);
   };
@@ -81,7 +99,7 @@ describeOnBothDatabases("refused requests", (database) => {
     for (let at = 0; at < 12; at++) await keep(id, "invalid_json", String(at));
     await keep(id, "too_deep");
     const requests = openRefusedRequests(pages.services);
-    for (const body of ["first", "second"]) requests.add(id, "invalid_signature", () => parts(body));
+    for (const body of ["first", "second"]) requests.add(own(id), "invalid_signature", () => parts(body));
     await requests.close();
 
     const kept = await Promise.all(
@@ -95,6 +113,32 @@ describeOnBothDatabases("refused requests", (database) => {
     assert.deepEqual(bodies("invalid_signature"), ["first"]);
   });
 
+  it("leave places for those of other organizations", async () => {
+    const few = await setUpOrganization(pages, "few");
+    const { id } = await few.trigger();
+    const many = await setUpOrganization(pages, "many");
+    await createPipeline(pages.services, many.operator, {
+      ...{ clusterId: many.cluster.id, slug: "more", name: "More", steps: [{ command: "make" }] },
+    });
+    const triggers = [];
+    for (let at = 0; at < 20; at++) triggers.push(await many.trigger({}, at % 2 === 0 ? "web" : "more"));
+    const requests = openRefusedRequests(pages.services);
+    for (const cause of causes)
+      for (const each of triggers) requests.add({ ...each, organizationId: many.id }, cause, () => parts());
+
+    for (const cause of causes) requests.add({ id, organizationId: few.id }, cause, () => parts());
+    await requests.close();
+
+    assert.equal((await latest(id)).length, causes.length);
+    const { refusedRequests } = pages.services.db.tables;
+    const ofMany = inArray(
+      refusedRequests.triggerId,
+      triggers.map((each) => each.id),
+    );
+    const stored = await pages.services.db.select().from(refusedRequests).where(ofMany);
+    assert.equal(stored.length, 200 - causes.length);
+  });
+
   it("have bounded headers", async () => {
     const { id } = await pages.acme.trigger();
     const requests = openRefusedRequests(pages.services);
@@ -103,7 +147,7 @@ describeOnBothDatabases("refused requests", (database) => {
       ["X-More", "y".repeat(4000)],
       ["X-Lost", ""],
     ];
-    requests.add(id, "busy", () => ({ ...parts(), headers }));
+    requests.add(own(id), "busy", () => ({ ...parts(), headers }));
     await requests.close();
     const [kept] = await latest(id);
     const stored = (await requireRefusedRequest(pages.services, id, kept?.id ?? "")).headers;
@@ -117,7 +161,7 @@ describeOnBothDatabases("refused requests", (database) => {
     const { id } = await pages.acme.trigger();
     const config = { ...pages.services.config, refusedRequestHours: 0 };
     const requests = openRefusedRequests({ ...pages.services, config });
-    requests.add(id, "busy", () => assert.fail("it is read"));
+    requests.add(own(id), "busy", () => assert.fail("it is read"));
     await requests.close();
     assert.deepEqual(await latest(id), []);
   });

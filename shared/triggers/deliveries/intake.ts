@@ -67,7 +67,8 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
   const found = await findTriggerByToken(services.db, hashToken(token));
   if (!found) throw new DeliveryRefusal("not_found");
   const { trigger, organizationId, deliveriesPerHour } = found;
-  if (!trigger.enabled) throw new DeliveryRefusal("disabled", { triggerId: trigger.id });
+  if (!trigger.enabled)
+    throw new DeliveryRefusal("disabled", { trigger: { id: trigger.id, organizationId } });
   return {
     id: trigger.id,
     version: trigger.version,

@@ -1,6 +1,6 @@
 import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
-import { createPeriodicFlush } from "../../runtime/batcher.ts";
+import { createPeriodicFlush } from "../../runtime/periodic-flush.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import { addRefusalCounts, deleteRefusalCountsBefore, type RefusalCount } from "./refusal-counts-store.ts";

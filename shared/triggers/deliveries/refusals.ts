@@ -28,19 +28,24 @@ const answers = {
   busy: [503, "Too many payloads are being processed. Please try again later"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
+export interface RefusedTrigger {
+  id: string;
+  organizationId: string;
+}
+
 /** Counted, not stored. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
-  readonly triggerId: string | undefined;
+  readonly trigger: RefusedTrigger | undefined;
 
   constructor(
     cause: RefusalCause,
-    more: { message?: string; headers?: Record<string, string>; triggerId?: string } = {},
+    more: { message?: string; headers?: Record<string, string>; trigger?: RefusedTrigger } = {},
   ) {
     const [status, text] = answers[cause];
     super(status, more.message ?? text, more.headers ? { headers: more.headers } : {});
     this.refusalCause = cause;
-    this.triggerId = more.triggerId;
+    this.trigger = more.trigger;
   }
 }
 

@@ -3,9 +3,10 @@ import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { hourMs, secondMs } from "../../durations.ts";
 import { isId, newId } from "../../ids.ts";
 import { notFound } from "../../refusal.ts";
-import { createPeriodicFlush } from "../../runtime/batcher.ts";
+import { createPeriodicFlush } from "../../runtime/periodic-flush.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
+import type { RefusedTrigger } from "./refusals.ts";
 import {
   addRefusedRequest,
   deleteRefusedRequestsBefore,
@@ -15,7 +16,7 @@ import {
 } from "./refused-requests-store.ts";
 
 const flushEveryMs = 5 * secondMs;
-/** At about 8 KB each. */
+/** At about 8 KB each, until they are stored. Organizations share them. */
 const maxInMemory = 200;
 const maxTriggersAndCauses = 10_000;
 const maxBodyBytes = 4096;
@@ -33,47 +34,48 @@ export interface RequestParts {
   body: Buffer | undefined;
 }
 
-/** Keeps at most one refused request of a trigger and cause in five seconds. A crash loses the rest. */
+/** Stores at most one refused request of a trigger and cause in five seconds. A crash loses those in memory. */
 export interface RefusedRequests {
-  /** @param read is called only if the request is kept */
-  add(triggerId: string, cause: RefusalCause, read: () => RequestParts): void;
+  /** @param read is called only for the first request of a trigger and cause in five seconds */
+  add(trigger: RefusedTrigger, cause: RefusalCause, read: () => RequestParts): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
   const added = new LRUCache<string, true>({ max: maxTriggersAndCauses, ttl: flushEveryMs });
-  const requests = createPeriodicFlush<RefusedRequest>({
+  const requests = createPeriodicFlush<{ organizationId: string; row: RefusedRequest }>({
     everyMs: flushEveryMs,
     maxItems: maxInMemory,
-    whenFull: "drop new",
+    whenFull: { ownerOf: ({ organizationId }) => organizationId },
     merge: (earlier) => earlier,
-    store: async (kept) => {
+    store: async (taken) => {
       // Different orders would deadlock.
-      const rows = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+      const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { row }]) => row);
       try {
         for (const row of rows) await db.transaction((tx) => addRefusedRequest(tx, row));
       } catch (error) {
-        log.debug({ err: error }, "refused requests are not kept while the database is away");
+        log.debug({ err: error }, "refused requests are not stored while the database is away");
       }
       return true;
     },
   });
 
   return {
-    add(triggerId, cause, read) {
+    add({ id: triggerId, organizationId }, cause, read) {
       const key = `${triggerId} ${cause}`;
       if (config.refusedRequestHours === 0 || added.has(key)) return;
       added.set(key, true);
       const now = clock.now();
       const { network, headers, query, body } = read();
-      requests.add(key, {
+      const row = {
         ...{ id: newId(now), triggerId, cause, receivedAt: now, network },
         headers: cutHeaders(headers),
         query: query.slice(0, maxQueryCharacters),
         size: body?.length ?? null,
         body: body ? Buffer.from(body.subarray(0, maxBodyBytes)) : null,
-      });
+      };
+      requests.add(key, { organizationId, row });
     },
     flush: requests.flush,
     close: requests.close,
