@@ -3,36 +3,36 @@ import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.
 import { dayMs, hourOf } from "../durations.ts";
 import type { Services } from "../runtime/services.ts";
 import type { FigureName } from "../vocabulary.ts";
-import { addToHours, type Figure, raiseTo, takeFiguresBefore } from "./store.ts";
+import { addToHours, type Figure, putIfHigher, takeFiguresBefore } from "./store.ts";
 
 export const figureRetentionMs = 8 * dayMs;
 const rowsAtOnce = 500;
 /** A run leaves the rest to the next. */
 const maxFoldsPerRun = 200;
 
-export interface Folding {
+interface Folding {
   figures: readonly FigureName[];
   /** Of the rows that are folded. */
   minutes: number;
   /** The value of the hour. */
-  keeps: "sum" | "highest";
+  combine: "sum" | "max";
 }
 
 /** Moves figures from before an hour into their hours. */
-export async function foldBefore(db: Db, { figures, minutes, keeps }: Folding, time: Date): Promise<void> {
+export async function foldBefore(db: Db, { figures, minutes, combine }: Folding, time: Date): Promise<void> {
   for (const figure of figures)
     for (let folds = 0; folds < maxFoldsPerRun; folds++) {
       const folded = await db.transaction(async (tx) => {
         const rows = await takeFiguresBefore(tx, { figure, minutes, time }, rowsAtOnce);
-        if (keeps === "sum")
+        if (combine === "sum")
           await addToHours(
             tx,
-            ofHours(rows, (values) => values.reduce((a, b) => a + b, 0)),
+            combineByHour(rows, (values) => values.reduce((a, b) => a + b, 0)),
           );
         else
-          await raiseTo(
+          await putIfHigher(
             tx,
-            ofHours(rows, (values) => Math.max(...values)),
+            combineByHour(rows, (values) => Math.max(...values)),
             60,
           );
         return rows.length;
@@ -42,8 +42,8 @@ export async function foldBefore(db: Db, { figures, minutes, keeps }: Folding, t
     }
 }
 
-/** Without those of which there are none. In one order: different ones would deadlock. */
-function ofHours(rows: Figure[], combine: (values: number[]) => number): Figure[] {
+/** Leaves out 0. Sorts the hours: different orders would deadlock. */
+function combineByHour(rows: Figure[], combine: (values: number[]) => number): Figure[] {
   const hours = Map.groupBy(rows, ({ subjectId, time }) => `${subjectId} ${hourOf(time).getTime()}`);
   const combined = [...hours]
     .sort(([a], [b]) => (a < b ? -1 : 1))

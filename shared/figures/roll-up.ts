@@ -15,9 +15,9 @@ export interface FigureSource {
   /** Names its progress. */
   name: string;
   figures: readonly FigureName[];
-  /** The first time from `from` on that has something to count. */
+  /** Returns the first time, not before `from`, that has rows to count. */
   findNext(db: Db, from: Date): Promise<Date | undefined>;
-  /** Counts what came from `from` on and before `to`. */
+  /** Counts rows from `from` on and before `to`. */
   count(db: Reader, from: Date, to: Date): Promise<Omit<Figure, "time">[]>;
 }
 
@@ -52,7 +52,7 @@ export async function rollUp(
     await restBetweenTransactions();
   }
   const settled = hourOf(before(progress, settledAfterMs));
-  await foldBefore(db, { figures: source.figures, minutes: 1, keeps: "sum" }, settled);
+  await foldBefore(db, { figures: source.figures, minutes: 1, combine: "sum" }, settled);
 }
 
 function before(time: Date, ms: number): Date {
@@ -78,7 +78,7 @@ async function listChanges(db: Db, source: FigureSource, minute: Date): Promise<
   ];
 }
 
-/** @returns false if another run has gone on */
+/** @returns false if another run has moved the progress */
 function store(
   db: Db,
   source: FigureSource,

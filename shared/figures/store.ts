@@ -93,8 +93,8 @@ export async function addToHours(tx: Tx, rows: Figure[]): Promise<void> {
     });
 }
 
-/** Stores what is higher than what is stored. */
-export async function raiseTo(tx: Tx, rows: Figure[], minutes: number): Promise<void> {
+/** Stores values that are higher than the stored ones. */
+export async function putIfHigher(tx: Tx, rows: Figure[], minutes: number): Promise<void> {
   const { figures } = tx.tables;
   if (rows.length === 0) return;
   await tx
@@ -107,7 +107,7 @@ export async function raiseTo(tx: Tx, rows: Figure[], minutes: number): Promise<
     });
 }
 
-/** Deletes the oldest rows of a figure. Each row is returned to one of concurrent calls. */
+/** Deletes the oldest rows of a figure. Concurrent calls get different rows. */
 export async function takeFiguresBefore(
   tx: Tx,
   { figure, minutes, time }: Pick<Row, "figure" | "minutes" | "time">,

@@ -80,8 +80,8 @@ import {
   listFigures,
   listMinute,
   listSumsByTime,
+  putIfHigher,
   putMinutes,
-  raiseTo,
   sumFigures,
   takeFiguresBefore,
 } from "../../../shared/figures/store.ts";
@@ -385,7 +385,7 @@ export const statements: Record<string, Statement> = {
   "figures of triggers": (db) => listFigures(db, shared.few, early),
   "figures of a minute": (db) => listMinute(db, ["deliveries_built", "deliveries_failed"], time),
   "counted minutes": (db) => putMinutes(db, [minute]),
-  "highest figures": (db) => raiseTo(db, [minute], 10),
+  "highest figures": (db) => putIfHigher(db, [minute], 10),
   "work of queues": (db) => countWorkOfQueues(db, id, 50),
   "figures of an hour": (db) => addToHours(db, [minute]),
   "minutes to fold": (db) =>
