@@ -1,4 +1,4 @@
-// A member asks for it; workers carry it out (run.ts).
+// A member asks for a bulk rebuild, and workers run it (run.ts).
 //
 //   finishedAt   canceledAt   state
 //   null         null         running
@@ -95,7 +95,7 @@ async function storedFilter(
 }
 
 /**
- * Asked for again with the same id, it returns the existing one.
+ * A repeated call with the same id returns the existing one.
  * @throws Refusal 404, 422
  */
 export async function askForBulkRebuild(
@@ -169,7 +169,7 @@ export async function cancelBulkRebuild(
   return canceled;
 }
 
-/** Deletes finished ones with the deliveries of their time. */
+/** Deletes finished ones that are as old as purged deliveries. */
 export async function purgeBulkRebuilds({ db, clock, config }: Services): Promise<number> {
   const before = new Date(clock.now().getTime() - config.deliveryRetentionDays * dayMs);
   return purgeInBatches(db, (tx, limit) => deleteFinishedBefore(tx, before, limit));

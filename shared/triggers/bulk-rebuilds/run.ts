@@ -96,7 +96,7 @@ async function rebuildBatch(
   return { isOver, changed: [...changed, `trigger:${triggerId}`] };
 }
 
-/** Those that are decided and have their payload. */
+/** Locks deliveries. Returns those that are decided and have their payload. */
 async function lockBuildable(tx: Tx, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const decided = (await lockDeliveries(tx, ids)).filter(({ status }) => status !== null);
@@ -110,7 +110,7 @@ async function mayGoOn(tx: Tx, bulk: BulkRebuild, trigger: Trigger): Promise<boo
   return (await findRole(tx, bulk.organizationId, bulk.createdById)) !== undefined;
 }
 
-/** As `rebuildDelivery` does for one. */
+/** Like `rebuildDelivery`, for several. */
 async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger, ids: string[]) {
   const plan = planBuild(trigger);
   const earlier = Map.groupBy(await listBuildsOfDeliveries(tx, ids), ({ deliveryId }) => deliveryId);
@@ -122,7 +122,7 @@ async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger
   return { built: builds.length, failed: refused.length, changed };
 }
 
-/** Requeues what a dead worker left. */
+/** Requeues those whose worker may have died. */
 export async function requeueBulkRebuilds({ db, jobs }: Services): Promise<void> {
   for (const bulkRebuildId of await listRunningIds(db, maxRequeued))
     await jobs.send(rebuildDeliveries, { bulkRebuildId });

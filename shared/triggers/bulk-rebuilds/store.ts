@@ -79,7 +79,7 @@ export async function insertIfFree(tx: Tx, row: BulkRebuild): Promise<BulkRebuil
   return inserted;
 }
 
-/** Locked, so that two workers never build the same deliveries. Undefined too if another worker has it. */
+/** Locks it, so that two workers never build the same deliveries. Undefined also if another worker has it locked. */
 export async function lockIfRunning(tx: Tx, id: string): Promise<BulkRebuild | undefined> {
   const { bulkRebuilds } = tx.tables;
   const isRunning = and(eq(bulkRebuilds.id, id), isNull(bulkRebuilds.finishedAt));
