@@ -71,7 +71,7 @@ export async function storeArrivals(
   return { acceptances, enqueued: sendCreateBuilds(services, deliveryIds) };
 }
 
-/** One row tells: they share the transaction. */
+/** Looks up one delivery: all share the transaction. */
 async function wereCommitted(db: Db, acceptances: Acceptance[]): Promise<boolean> {
   const accepted = acceptances.find(({ outcome }) => outcome === "accepted");
   return accepted?.outcome === "accepted" && hasPayload(db, accepted.id);

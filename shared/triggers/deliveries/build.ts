@@ -23,7 +23,7 @@ export interface DeliveryBuilder {
    * organization's turn.
    */
   add(id: string): Promise<void>;
-  /** Resolves once no delivery is in progress. Those that wait for a filter that backs off are not. */
+  /** Resolves once no delivery is in progress, except those whose filter backs off. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -93,7 +93,8 @@ function openLargeGroups(services: Services, build: (group: Evaluated[]) => Prom
 
   return {
     add(organizationId, group) {
-      const added = group.filter(({ id }) => !waiting.has(id)); // others were requeued meanwhile
+      // The others wait already: their jobs were sent again.
+      const added = group.filter(({ id }) => !waiting.has(id));
       if (added.length === 0) return;
       for (const { id } of added) waiting.add(id);
       const task = buildInTurn(organizationId, added);

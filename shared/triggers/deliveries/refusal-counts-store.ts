@@ -32,7 +32,7 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Counts of an organization's triggers, the latest hours first. Without rows from before their organization was kept. */
+/** Counts of an organization's triggers, the latest hours first. Rows of old versions name no organization. */
 export async function listRefusalCountsOfOrganization(
   db: Db,
   organizationId: string,
@@ -62,7 +62,7 @@ export async function listRefusalCountsOfOrganization(
     .limit(limit);
 }
 
-/** Of all organizations since an hour, as far as `limit` rows go. */
+/** Of all organizations since an hour: the latest `limit` rows. */
 export async function listRecentRefusalCounts(db: Db, since: Date, limit: number): Promise<RefusalCount[]> {
   const { refusedDeliveries } = db.tables;
   return db

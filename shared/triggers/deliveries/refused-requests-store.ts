@@ -4,10 +4,10 @@ import type { Tables } from "../../db/schema.ts";
 
 export type RefusedRequest = Tables["refusedRequests"]["$inferSelect"];
 
-/** Of a cause and trigger. */
-const maxKept = 10;
+/** Of a trigger and cause. */
+const maxStored = 10;
 
-/** Keeps the latest of each cause and trigger. */
+/** Stores a request, and deletes all but the latest ten of its trigger and cause. */
 export async function addRefusedRequest(tx: Tx, request: RefusedRequest): Promise<void> {
   const { refusedRequests } = tx.tables;
   const { id, triggerId, cause } = refusedRequests;
@@ -18,7 +18,7 @@ export async function addRefusedRequest(tx: Tx, request: RefusedRequest): Promis
     .from(refusedRequests)
     .where(isAlike)
     .orderBy(desc(id))
-    .limit(maxKept);
+    .limit(maxStored);
   await tx.delete(refusedRequests).where(
     and(
       isAlike,
@@ -30,7 +30,7 @@ export async function addRefusedRequest(tx: Tx, request: RefusedRequest): Promis
   );
 }
 
-/** Newest first, without what makes them large. */
+/** Newest first, without headers and bodies. */
 export async function listRefusedRequests(db: Db, trigger: string, since: Date, limit: number) {
   const { refusedRequests } = db.tables;
   const { id, triggerId, cause, receivedAt, network } = refusedRequests;

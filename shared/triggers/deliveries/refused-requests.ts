@@ -82,22 +82,22 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
   };
 }
 
-/** Cuts long values: all together have a bound. */
+/** Cuts values, so that all headers together have at most `maxHeaderCharacters`. */
 function cutHeaders(headers: StoredHeader[]): StoredHeader[] {
   let left = maxHeaderCharacters;
   const cut: StoredHeader[] = [];
   for (const [name, value] of headers) {
     left -= name.length;
     if (left <= 0) break;
-    const kept = value?.slice(0, left) ?? null;
-    left -= kept?.length ?? 0;
-    cut.push([name, kept]);
+    const short = value?.slice(0, left) ?? null;
+    left -= short?.length ?? 0;
+    cut.push([name, short]);
   }
   return cut;
 }
 
 export function listLatestRefused({ config, db, clock }: Services, triggerId: string) {
-  return listRefusedRequests(db, triggerId, keptSince(config.refusedRequestHours, clock.now()), maxListed);
+  return listRefusedRequests(db, triggerId, shownSince(config.refusedRequestHours, clock.now()), maxListed);
 }
 
 /** @throws Refusal 404 */
@@ -107,16 +107,16 @@ export async function requireRefusedRequest(
   id: string,
 ): Promise<RefusedRequest> {
   const found = isId(id) ? await findRefusedRequest(db, triggerId, id) : undefined;
-  if (!found || found.receivedAt < keptSince(config.refusedRequestHours, clock.now()))
+  if (!found || found.receivedAt < shownSince(config.refusedRequestHours, clock.now()))
     throw notFound("refused request");
   return found;
 }
 
 export async function purgeRefusedRequests({ config, db, clock }: Services): Promise<number> {
-  const since = keptSince(config.refusedRequestHours, clock.now());
+  const since = shownSince(config.refusedRequestHours, clock.now());
   return purgeInBatches(db, (tx, limit) => deleteRefusedRequestsBefore(tx, since, limit));
 }
 
-function keptSince(hours: number, now: Date): Date {
+function shownSince(hours: number, now: Date): Date {
   return new Date(now.getTime() - hours * hourMs);
 }

@@ -91,8 +91,9 @@ function conditionsOf(
 }
 
 /**
- * Counts matches among the deliveries that the other filters leave.
- * @returns lastId: of those deliveries, the newest; isCut: there are more of them than it looks at
+ * Looks at the oldest deliveries that meet the indexed conditions, and counts those that meet all.
+ * @param max deliveries that it looks at
+ * @returns lastId: the newest that it looked at; isCut: it left some out
  */
 export async function countMatches(
   db: Db,
@@ -268,7 +269,7 @@ export const decideIfWaiting = prepared<{ ids: string[] }, Pick<Delivery, "id" |
     .returning({ id: deliveries.id, triggerId: deliveries.triggerId });
 });
 
-/** Call it with `decideIfWaiting`. */
+/** Call it for deliveries that `decideIfWaiting` returned. */
 export async function setOutcome(
   tx: Tx,
   ids: string[],
@@ -277,8 +278,8 @@ export async function setOutcome(
   await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
 }
 
-/** Deliveries that wait and were sent before a time, or after one: then the clock was ahead. */
-export type SentTime = { before: Date } | { after: Date };
+/** Selects waiting deliveries by the time of their job: before a time, or after one, when the clock was ahead. */
+type SentTime = { before: Date } | { after: Date };
 
 /** Looks at `limit` waiting deliveries, those first whose job was sent first. */
 export async function findWaiting(
