@@ -21,7 +21,7 @@ const lockWaitMs = minuteMs;
 const ownerOnly = 0o600;
 
 /** @param done between 0 and 1 */
-export type OnProgress = (done: number) => void;
+type OnProgress = (done: number) => void;
 
 /**
  * Copies a SQLite database into a new file while processes write to it. The copy has all that was committed before the
@@ -53,7 +53,7 @@ export async function backUpSqlite(file: string, target: string, onProgress: OnP
 /**
  * Puts a backup in the place of a SQLite database, in one transaction: a full disk or a killed process leaves the former
  * content.
- * @param replaces an organization that is there already
+ * @param replaces true allows a database that has organizations
  * @throws Refusal
  */
 export async function restoreSqlite(
@@ -78,7 +78,7 @@ export async function restoreSqlite(
   }
 }
 
-/** A transaction that reads keeps one state: a copy without it starts over whenever another process writes. */
+/** Copies inside a read transaction: without it the copy starts over whenever another process writes. */
 async function copySnapshot(file: string, draft: string, onProgress: OnProgress): Promise<void> {
   const source = open(file, { fileMustExist: true });
   try {
@@ -123,7 +123,7 @@ async function replaceContent(
   }
 }
 
-/** Each process keeps a lock of a database with a write-ahead log; ending that log needs the only one. */
+/** Every process has a lock on a database with a write-ahead log. Only a process without others can end that log. */
 function requireUnused(client: Client.Database, file: string): void {
   try {
     client.pragma("busy_timeout = 0");
@@ -139,7 +139,7 @@ function hasOrganizations(client: Client.Database): boolean {
   return table !== undefined && client.prepare("SELECT 1 FROM organizations LIMIT 1").get() !== undefined;
 }
 
-/** The library takes a target that is locked for a finished copy, or tries for ever. */
+/** The library would report a locked target as copied, or retry for ever. */
 async function copy(source: Client.Database, target: string, onProgress: OnProgress): Promise<void> {
   let last = Number.POSITIVE_INFINITY;
   let lastAt = performance.now();

@@ -8,7 +8,7 @@ export interface Checkpoint {
 
 let client: Client.Database | undefined;
 
-// The thread behind `checkpoints.ts`. Waits for nobody, and nobody waits for it.
+// The thread of `checkpoints.ts`. A passive checkpoint waits for no reader or writer, and none waits for it.
 handleRequests(({ file }: Checkpoint) => {
   try {
     client ??= new Client(file, { fileMustExist: true, timeout: 0 });

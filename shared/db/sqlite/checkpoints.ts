@@ -2,11 +2,11 @@ import type Client from "better-sqlite3";
 import { openThread } from "../../runtime/thread.ts";
 import type { Checkpoint } from "./checkpoint-thread.ts";
 
-/** 16 MB. Pages that commits write again and again, as those of indexes, are copied once for all of them. */
+/** 16 MB. Commits write some pages again and again, such as those of indexes: one copy serves many commits. */
 const minPages = 4000;
-/** Otherwise a log that is written all the time would grow: COMMIT then writes what the thread has left. */
+/** Bounds a log that is written without a pause: COMMIT then copies the pages that the thread has left. */
 const maxPages = 16_384;
-/** Commits follow each other at milliseconds. */
+/** Commits may be milliseconds apart. */
 const msBetweenCounts = 20;
 
 export interface Checkpoints {
@@ -26,7 +26,7 @@ export function openCheckpoints(writer: Client.Database, file: string): Checkpoi
   let isRunning = false;
   let countedAt = Number.NEGATIVE_INFINITY;
 
-  /** Those of the log that are not in the database yet. */
+  /** Counts pages of the log that are not in the database yet. */
   const countPages = () => {
     try {
       const [, inLog, copied] = state.get() as [isBusy: number, inLog: number, copied: number];

@@ -22,7 +22,8 @@ const maxGroup = 50;
 
 /**
  * Runs one transaction at a time. Waiting ones share a commit: each is a savepoint that fails alone, and none resolves
- * before all are on disk. Retries another process's lock at random intervals until `timeoutMs`.
+ * before all are on disk. While another process has the lock, it retries at random
+ * intervals until `timeoutMs`.
  */
 export function sqliteTransactions(
   writer: Client.Database,

@@ -1,9 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 
-export const queueLabels = ["organization", "cluster", "queue"] as const;
+const queueLabels = ["organization", "cluster", "queue"] as const;
 export type QueueLabels = Record<(typeof queueLabels)[number], string>;
-
-export type InstallationMetrics = ReturnType<typeof createInstallationMetrics>;
 
 /** Gauges that one worker measures for the whole installation. Other processes show none of them. */
 export function createInstallationMetrics(registry: Registry) {

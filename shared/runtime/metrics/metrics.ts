@@ -13,7 +13,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export interface MetricsOptions {
   /** A label of every metric. */
   process: string;
-  /** Both wait for nothing. */
+  /** Neither asks Redis: both have the state as last seen. */
   isRedisAway: () => boolean;
   redisState: () => string;
 }
