@@ -11,7 +11,7 @@ const maxNamed = 5;
 export async function checkProcesses({ processes }: Services): Promise<Finding[]> {
   const check = "processes";
   const running = await processes.list();
-  if (!running) return []; // said of Redis
+  if (!running) return []; // the check of Redis reports it
   const names = running.map(({ name }) => name);
   const isServed = (queue: string) =>
     names.some((name) => /^worker:(.*)/.exec(name)?.[1]?.split("+").includes(queue));
@@ -40,7 +40,7 @@ export async function checkFailedJobs({ jobs }: Services): Promise<Finding[]> {
     workQueues.map(async (queue) => ({ queue, states: await jobs.countStates(queue) })),
   );
   const failed = counts.filter(({ states }) => (states?.failed ?? 0) > 0);
-  if (counts.some(({ states }) => states === undefined)) return []; // said of Redis
+  if (counts.some(({ states }) => states === undefined)) return []; // the check of Redis reports it
   if (failed.length === 0) return [ok(check, "None has failed in the last 7 days")];
   const found = failed.map(({ queue, states }) => `${states?.failed} of ${queue}`).join(", ");
   return [
