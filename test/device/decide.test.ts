@@ -189,7 +189,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
     const { code } = await enterCode(world, acme.user.id, userCode);
     const again = {
       ...code,
-      id: newId(world.clock.now()),
+      id: newId(new Date(world.clock.now().getTime() + 1)),
       deviceCodeHash: hashToken(issueToken("deviceCode")),
     };
     const insert = () => world.services.db.transaction((tx) => insertPending(tx, [again]));

@@ -30,6 +30,7 @@ describe("web processes behind a load balancer", () => {
       const oldest = processes.shift();
       processes.push(await start());
       await oldest?.kill("SIGTERM");
+      if (oldest) balancer.remove(oldest.url);
     }
     await eventually("requests to the last processes", async () => load.accepted.length > restarts * 10);
     await load.stop();

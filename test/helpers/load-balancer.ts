@@ -7,6 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function openLoadBalancer(): Promise<{
   url: string;
   add(server: string): void;
+  /** Call it for a server that has ended: programs of other tests may get its port. */
+  remove(server: string): void;
   isReady(server: string): boolean;
   close(): Promise<void>;
 }> {
@@ -17,14 +19,13 @@ export async function openLoadBalancer(): Promise<{
 
   const check = async () => {
     while (!isClosed) {
-      for (const server of servers.keys())
-        servers.set(
-          server,
-          await fetch(`${server}/readyz`).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
+      for (const server of servers.keys()) {
+        const isReady = await fetch(`${server}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
         );
+        if (servers.has(server)) servers.set(server, isReady);
+      }
       await sleep(50);
     }
   };
@@ -46,6 +47,7 @@ export async function openLoadBalancer(): Promise<{
   return {
     url: `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`,
     add: (server) => void servers.set(server, false),
+    remove: (server) => void servers.delete(server),
     isReady: (server) => servers.get(server) === true,
     async close() {
       isClosed = true;
