@@ -12,6 +12,8 @@ const sharedSettings = ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "REDIS_PREFIX
 
 /** The commands, with the secrets of the demo. Only its owner reads it. */
 export const demoTextFile = "data/demo.txt";
+/** The variables of the README's commands. Only its owner reads it. */
+export const demoEnvFile = "data/demo.env";
 
 /** @param commands of a new demo; else they are in the file. Terminals and their logs are kept for long. */
 export function banner(config: Config, demo: Demo | undefined, commands: string): string {
@@ -71,6 +73,16 @@ export function demoCommands(config: Config, demo: Demo, given: Set<string>): st
     "",
   ];
   return lines.join("\n");
+}
+
+/** For shells: `. data/demo.env`. */
+export function demoVariables(config: Config, demo: Demo): string {
+  return [
+    `SIGNALBOX=${config.baseUrl}`,
+    `WEBHOOK=${endpointUrl(config, demo.triggerToken)}`,
+    `TOKEN=${demo.apiToken}`,
+    "",
+  ].join("\n");
 }
 
 /** Adds options for terminals without our settings. */

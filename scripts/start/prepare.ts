@@ -7,7 +7,7 @@ import { createLog } from "../../shared/runtime/log.ts";
 import { openServices } from "../../shared/runtime/services.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { claimPort } from "./address.ts";
-import { banner, demoCommands, demoTextFile } from "./banner.ts";
+import { banner, demoCommands, demoEnvFile, demoTextFile, demoVariables } from "./banner.ts";
 import { CannotStart, describe } from "./cannot-start.ts";
 import { type Addresses, writeAddresses } from "./running.ts";
 
@@ -49,7 +49,10 @@ async function prepare({ listens, given }: Order): Promise<Prepared> {
   await updateDatabase(config);
   const demo = await prepareDemo(config);
   const commands = demo ? demoCommands(config, demo, new Set(given)) : "";
-  if (demo) keepForOwner(demoTextFile, commands);
+  if (demo) {
+    keepForOwner(demoTextFile, commands);
+    keepForOwner(demoEnvFile, demoVariables(config, demo));
+  }
   if (listens) writeAddresses(addressesOf(config), process.ppid);
   return {
     host,

@@ -90,6 +90,24 @@ describe("npm start", { skip }, () => {
     assert.equal(printed.trimEnd(), "Hello, world");
   });
 
+  it("lets the commands of README.md be pasted as they stand, up to the log of the passed build", async () => {
+    const [, tour = ""] = readFileSync("README.md", "utf8").split("## The tour");
+    const [upToTheLog = ""] = tour.split("Sign a device in");
+    const commands = (upToTheLog.match(/(?<=^\$ ).*$/gm) ?? []).map((line) =>
+      line.startsWith("curl ") ? `${line.replace("curl", "curl -sS")}; echo` : line,
+    );
+
+    const printed = (await shell(commands.join("\n"))).trim().split("\n");
+
+    assert.equal(commands.length, 7);
+    assert.equal(printed.length, 4);
+    const [posted = "", builds = "", payload = "", log] = printed;
+    assert.match(JSON.parse(posted).id, /^[0-9a-f-]{36}$/);
+    assert.equal(JSON.parse(builds).length, 1);
+    assert.equal(JSON.parse(payload).key, "service:webhook");
+    assert.match(String(log), /^Hello, /);
+  });
+
   it("tells the operator's command its addresses, as long as it runs", async () => {
     const [, origin] = /^ {2}Web page {3}(http:\/\/localhost:\d+)\/$/m.exec(output) ?? [];
     const admin = async (label: string, more = {}) => {
@@ -131,7 +149,7 @@ describe("npm start", { skip }, () => {
     const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8);
 
     assert.equal(modeOf("data"), "700");
-    for (const name of ["secret-key", "demo.json", "demo.txt", "signalbox.db"])
+    for (const name of ["secret-key", "demo.json", "demo.txt", "demo.env", "signalbox.db"])
       assert.equal(modeOf(`data/${name}`), "600");
   });
 
