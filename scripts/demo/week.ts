@@ -75,7 +75,7 @@ export async function makeDemoWeek(
       if (deliveries % everyByHand === 0) made.push(await buildByHand(week, chosen, deliveries));
       for (const each of made) await finish(week, each, builds++);
     }
-    clock.at = new Date(startsAt);
+    clock.at = new Date(startsAt + hourMs - minuteMs); // after the deliveries of the hour
     countRefusals(refusals, world, hours - hour);
     await pauseAndResume(week, hours - hour);
     onProgress(hour / hours);
