@@ -11,6 +11,8 @@ import * as field from "./fields.ts";
 import { only } from "./only.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
+const statuses = ["build_created", "not_run", "failed"] as const;
+
 export const bulkRebuildSchema = z
   .object({
     id: field.id,
@@ -18,7 +20,7 @@ export const bulkRebuildSchema = z
     state: z.enum(["running", "finished", "canceled"]),
     filter: z
       .object({
-        status: z.enum(["build_created", "not_run", "failed"]).nullable(),
+        status: z.enum(statuses).nullable(),
         event: z.string().nullable(),
         external_id: z.string().nullable(),
         received_from: field.timestamp.nullable(),
@@ -42,7 +44,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
 const { event, external_id, received_from, received_to } = deliveryFilters;
 
 export const bulkRebuildBody = only("Bulk rebuild", {
-  status: optional(choiceFilter("status", ["build_created", "not_run", "failed"])),
+  status: optional(choiceFilter("status", statuses)),
   event: optional(event),
   external_id: optional(external_id),
   received_from: optional(received_from),

@@ -7,8 +7,8 @@ import type { Bulk } from "./bulk.ts";
 
 const ofTriggers = ["deliveries_built", "deliveries_filtered", "deliveries_failed"] as const;
 const ofOrganizations = ["builds_created"] as const;
-const ofQueues = ["jobs_waiting", "jobs_running", "agents_connected", "waited_1", "waited_60"] as const;
 const sampled = ["jobs_waiting", "jobs_running", "agents_connected"] as const;
+const ofQueues = [...sampled, "waited_1", "waited_60"] as const;
 const sampledHours = 24;
 
 /** Inserts what the pictures of pages show: each hour that is kept has all figures, however many rows there are. */

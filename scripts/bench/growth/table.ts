@@ -32,7 +32,6 @@ const pageAims = { p95: 100, stallMs: 20, kilobytes: 300 };
 /** Renders each page of the installation with the most rows. `!` marks a missed aim. */
 export function formatPages(name: string, { cases }: GroupResult): string {
   const { p95, stallMs, kilobytes } = pageAims;
-  const mark = (value: number, aim: number) => `${formatNumber(value)}${value > aim ? " !" : "  "}`;
   const rows = cases.map(({ title, rounds }) => {
     const turns = rounds.flatMap((round) => round[name] ?? []);
     const ms = turns.flatMap((turn) => turn.ms).sort((a, b) => a - b);
@@ -57,13 +56,18 @@ export function formatPages(name: string, { cases }: GroupResult): string {
 
 function rowOf({ title, rounds }: CaseResult, names: string[], maxRatio: number): string[] {
   const [first, ...others] = names.map((name) => figuresOf(rounds.flatMap((round) => round[name] ?? [])));
-  const mark = (ratio: number) => `${formatNumber(ratio)}${ratio > maxRatio ? " !" : "  "}`;
   const figures = first ? [first, ...others] : [];
   return [
     `  ${title}`,
     ...figures.flatMap(({ p50, p99, cpu }) => [p50, p99, cpu].map(formatNumber)),
-    ...others.flatMap(({ p50, cpu }) => [p50 / (first?.p50 ?? 0), cpu / (first?.cpu ?? 0)].map(mark)),
+    ...others.flatMap(({ p50, cpu }) =>
+      [p50 / (first?.p50 ?? 0), cpu / (first?.cpu ?? 0)].map((ratio) => mark(ratio, maxRatio)),
+    ),
   ];
+}
+
+function mark(value: number, aim: number): string {
+  return `${formatNumber(value)}${value > aim ? " !" : "  "}`;
 }
 
 function figuresOf(turns: Turn[]): Figures {
