@@ -86,7 +86,7 @@ describe("Postgres that drops its connections", { skip }, () => {
     const world = await startWorld(postgres);
     const { path } = await (await setUpOrganization(world)).trigger();
     await world.startWorkers();
-    const load = startLoad([world.url + path], { most: 100_000 });
+    const load = startLoad([world.url + path], { most: Number.POSITIVE_INFINITY, pauseMs: 5 });
     await eventually("some deliveries", async () => load.accepted.length > 100);
 
     const admin = new Client({ connectionString: process.env.TEST_DATABASE_URL });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { post } from "./http.ts";
 
 /** Counts answers; `accepted` lists the ids of 201s. */
@@ -9,9 +10,17 @@ export interface Load {
   stop(): Promise<void>;
 }
 
+interface LoadOptions {
+  senders?: number;
+  /** Requests of all senders. */
+  most?: number;
+  /** From an answer to the sender's next request. */
+  pauseMs?: number;
+}
+
 /** Sends from several clients until stopped. */
-export function startLoad(urls: string[], options: { senders?: number; most?: number } = {}): Load {
-  const { senders = 10, most = 5000 } = options;
+export function startLoad(urls: string[], options: LoadOptions = {}): Load {
+  const { senders = 10, most = 5000, pauseMs = 0 } = options;
   let isStopped = false;
   let sent = 0;
   const load: Load = { accepted: [], others: [], broken: 0, stop };
@@ -25,8 +34,9 @@ export function startLoad(urls: string[], options: { senders?: number; most?: nu
         else load.others.push(answer.status);
       } catch {
         load.broken++;
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await sleep(20);
       }
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   };
   const running = Array.from({ length: senders }, (_, index) => sender(urls[index % urls.length] as string));
