@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, it } from "node:test";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { leaseJob, newJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { assertLooks } from "../looks/assert-looks.ts";
 
 const mark = (second: number) => `\x1b_bk;t=${Date.UTC(2026, 10, 21, 16, 12, second)}\x07`;
 const log = [
@@ -50,33 +47,10 @@ describeInBrowser("the log of a job", () => {
 
   it("looks right in light, in dark and on a phone", async () => {
     const { page: path } = await newLog(log);
-    const folder = process.env.TEST_SCREENSHOTS || mkdtempSync(join(tmpdir(), "signalbox-screenshots-"));
-    mkdirSync(folder, { recursive: true });
-    const faults = async (options: axe.RunOptions) => {
-      if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
-      const { violations } = await page.evaluate(
-        (given) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, given),
-        options,
-      );
-      const isGrave = ({ impact }: axe.Result) => impact === "serious" || impact === "critical";
-      return violations.filter(isGrave).flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-    };
-
     await page.goto(`${path}#L5`);
     await page.getByLabel("Show times").check();
-    for (const [look, media, width] of [
-      ["light", "light", 1100],
-      ["dark", "dark", 1100],
-      ["phone", "light", 375],
-    ] as const) {
-      await page.emulateMedia({ colorScheme: media });
-      await page.setViewportSize({ width, height: 800 });
-      await page.screenshot({ path: join(folder, `log-of-a-job-${look}.png`), fullPage: true });
-      assert.deepEqual(await faults({}), [], look);
-    }
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(width <= 375, `scrolls sideways: ${width} pixels wide`);
-    await page.setViewportSize({ width: 1100, height: 800 });
+
+    await assertLooks(page, "log of a job");
   });
 
   it("folds groups, hides times and runs nothing of the job", async () => {
