@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import Client from "better-sqlite3";
 import { getTableName } from "drizzle-orm";
-import { drizzle as drizzleSqlite } from "drizzle-orm/better-sqlite3";
-import { drizzle as drizzlePostgres } from "drizzle-orm/node-postgres";
 import { Client as PostgresClient } from "pg";
-import type { Tx } from "../../../shared/db/database.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
 import { postgresTables } from "../../../shared/db/postgres.ts";
 import { sqliteTables } from "../../../shared/db/sqlite/open.ts";
 import type { TestDatabase } from "../../helpers/databases.ts";
-import { fill } from "./fill.ts";
+import { fill, type Insert } from "./fill.ts";
 import { openRecorder, type Recorder } from "./recorder.ts";
 import { statements } from "./statements.ts";
 
@@ -81,10 +78,10 @@ async function fillTables(
   amount: number,
   isAnalysed: boolean,
 ): Promise<void> {
-  const { db, execute, close } = dialect === "sqlite" ? openSqlite(url) : await openPostgres(url);
+  const { insert, execute, close } = dialect === "sqlite" ? openSqlite(url) : await openPostgres(url);
   for (const [key, table] of Object.entries(dialect === "sqlite" ? sqliteTables : postgresTables)) {
     if (!(key in growing)) continue;
-    await fill(db, table as typeof sqliteTables.builds, slow.has(key) ? amount / 10 : amount);
+    await fill(insert, table as typeof sqliteTables.builds, slow.has(key) ? amount / 10 : amount);
   }
   if (isAnalysed) await execute("ANALYZE");
   await close();
@@ -94,8 +91,15 @@ function openSqlite(url: string) {
   const client = new Client(sqliteFile(url));
   client.pragma("foreign_keys = OFF");
   client.pragma("synchronous = OFF");
+  const insert: Insert = async (table, columns, rows) => {
+    const names = columns.map(({ name }) => `"${name}"`);
+    const statement = client.prepare(`INSERT INTO "${table}" (${names}) VALUES (${names.map(() => "?")})`);
+    const encode = (row: unknown[]) =>
+      row.map((value, index) => (value === null ? null : columns[index]?.mapToDriverValue(value)));
+    client.transaction(() => rows.forEach((row) => void statement.run(encode(row))))();
+  };
   return {
-    db: drizzleSqlite({ client }) as unknown as Tx,
+    insert,
     execute: async (statement: string) => void client.exec(statement),
     close: async () => void client.close(),
   };
@@ -105,8 +109,16 @@ async function openPostgres(url: string) {
   const client = new PostgresClient({ connectionString: url });
   await client.connect();
   await client.query("SET session_replication_role = replica"); // no foreign keys
+  const encode = (value: unknown) => (value instanceof Buffer ? `\\x${value.toString("hex")}` : value);
+  const insert: Insert = async (table, columns, rows) => {
+    const records = rows.map((row) =>
+      Object.fromEntries(columns.map(({ name }, index) => [name, encode(row[index])])),
+    );
+    const statement = `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1)`;
+    await client.query(statement, [JSON.stringify(records)]);
+  };
   return {
-    db: drizzlePostgres({ client }) as unknown as Tx,
+    insert,
     execute: async (statement: string) => void (await client.query(statement)),
     close: () => client.end(),
   };

@@ -1,6 +1,5 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Tx } from "../../../shared/db/database.ts";
 import { newId } from "../../../shared/ids.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
@@ -18,24 +17,25 @@ const figureNames = ["deliveries_built", "deliveries_filtered", "deliveries_fail
 
 const rowsAtOnce = 1000;
 
+/** Inserts rows, each of them with a value a column. */
+export type Insert = (table: string, columns: Column[], rows: unknown[][]) => Promise<void>;
+
 /** Inserts rows with made-up values. Foreign keys must be off. */
-export async function fill(db: Pick<Tx, "insert">, table: SQLiteTable, amount: number): Promise<void> {
-  const columns = Object.entries(getTableColumns(table));
-  const isUnique = ({ name }: Column) => name === "user_id" && getTableName(table) === "members";
+export async function fill(insert: Insert, table: SQLiteTable, amount: number): Promise<void> {
+  const columns = Object.values(getTableColumns(table));
+  const name = getTableName(table);
+  const isUnique = (column: Column) => column.name === "user_id" && name === "members";
   for (let from = 0; from < amount; from += rowsAtOnce) {
     const rows = Array.from({ length: rowsAtOnce }, (_, index) =>
-      Object.fromEntries(
-        columns.map(([key, column]) => [
-          key,
-          isUnique(column) ? newId(new Date(startMs + index)) : makeValue(column, from + index),
-        ]),
+      columns.map((column) =>
+        isUnique(column) ? newId(new Date(startMs + index)) : makeValue(column, from + index),
       ),
     );
-    await db.insert(table).values(rows);
+    await insert(name, columns, rows);
   }
 }
 
-type Column = ReturnType<typeof getTableColumns<SQLiteTable>>[string];
+export type Column = ReturnType<typeof getTableColumns<SQLiteTable>>[string];
 
 function makeValue({ name, dataType, notNull }: Column, index: number): unknown {
   if (!notNull && (name === "deleted_at" || index % 100 < (rarelyNull.has(name) ? 1 : 95))) return null;
