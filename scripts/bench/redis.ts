@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { freePort, untilListening } from "./ports.ts";
+import { freePort } from "../../test/servers/ports.ts";
+import { untilListening } from "./ports.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** `everysec` loses a second in a crash; `always` syncs before each answer. */

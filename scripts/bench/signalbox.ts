@@ -4,7 +4,7 @@ import { migrate } from "../../shared/db/migrate.ts";
 import { readConfig } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
 import { openServices, type Services } from "../../shared/runtime/services.ts";
-import { freePort } from "./ports.ts";
+import { freePort } from "../../test/servers/ports.ts";
 import type { ScratchRedis } from "./redis.ts";
 import type { Scratch } from "./scratch.ts";
 

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { eventually } from "../helpers/http.ts";
-import { freePort, redisServer, startRedis } from "../helpers/processes.ts";
+import { redisServer, startRedis } from "../helpers/processes.ts";
+import { freePort } from "../servers/ports.ts";
 
 type Server = Awaited<ReturnType<typeof startRedis>>;
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { migrate } from "../../shared/db/migrate.ts";
 import { eventually, request } from "../helpers/http.ts";
-import { freePort, run } from "../helpers/processes.ts";
+import { run } from "../helpers/processes.ts";
+import { freePort } from "../servers/ports.ts";
 
 describe("a SQLite database that cannot be opened", () => {
   it("is opened by the running process once it can be", async () => {

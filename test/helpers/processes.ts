@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { freePort } from "../servers/ports.ts";
 import { eventually } from "./http.ts";
 import { secretKey, type World } from "./world.ts";
 
@@ -12,15 +12,6 @@ export interface Running {
   process: ChildProcess;
   output: () => string;
   kill(signal?: NodeJS.Signals): Promise<void>;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** `limit` is an argument of ulimit, such as `-f 2000`. */

@@ -1,23 +1,36 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 
+/** Below the ports that systems give to connections and to servers on port 0. */
+const ports = { from: 10_000, below: 32_000 };
 const tries = 3;
 
-/** Another program may take the port meanwhile. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+/** A port of 127.0.0.1 for a server that may be stopped and started again: hardly anything else takes it. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(ports.from, ports.below);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, "close");
-  return port;
+  return true;
 }
 
 /** Retries when another program takes the port. */
 export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
-      return await start(await findFreePort());
+      return await start(await freePort());
     } catch (error) {
       if (tried === tries || !/address already in use/i.test(String(error))) throw error;
     }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
-import { freePort, untilListening } from "../ports.ts";
+import { freePort } from "../../../test/servers/ports.ts";
+import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch } from "../scratch.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";

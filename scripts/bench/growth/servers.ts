@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { freePort } from "../../../test/servers/ports.ts";
 import { createDatabase, findPostgres } from "../databases.ts";
 import type { Progress } from "../device/contestants.ts";
 import { makeCodes } from "../device/signalbox.ts";
 import type { Pids } from "../machine/cpu.ts";
-import { freePort, untilListening } from "../ports.ts";
+import { untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
 import { BenchmarkFailed, pidsOf, type Scratch } from "../scratch.ts";

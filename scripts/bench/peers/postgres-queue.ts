@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { freePort } from "../../../test/servers/ports.ts";
 import { createDatabase, onServer } from "../databases.ts";
-import { freePort } from "../ports.ts";
 import type { Scratch } from "../scratch.ts";
 import type { Parts, Peer } from "./peer.ts";
 import { readRows } from "./rows.ts";

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../ports.ts";
+import { freePort } from "../../../test/servers/ports.ts";
 import type { Scratch } from "../scratch.ts";
 import type { Parts, Peer } from "./peer.ts";
 

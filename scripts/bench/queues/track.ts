@@ -1,9 +1,10 @@
 import { readConfig } from "../../../shared/runtime/config.ts";
 import { api } from "../../../shared/urls.ts";
+import { freePort } from "../../../test/servers/ports.ts";
 import { createDatabase, findPostgres } from "../databases.ts";
 import { type Generator, startGenerator } from "../load/load.ts";
 import type { Pids } from "../machine/cpu.ts";
-import { freePort, untilListening } from "../ports.ts";
+import { untilListening } from "../ports.ts";
 import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch, withScratch } from "../scratch.ts";

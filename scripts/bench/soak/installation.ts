@@ -5,10 +5,11 @@ import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
+import { freePort } from "../../../test/servers/ports.ts";
 import { createDatabase, findPostgres } from "../databases.ts";
 import type { Pids } from "../machine/cpu.ts";
 import { addTrigger, createAdmin, createBenchOrganization } from "../organization.ts";
-import { freePort, untilListening } from "../ports.ts";
+import { untilListening } from "../ports.ts";
 import { ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch } from "../scratch.ts";
 import { type Installation, install, withServices } from "../signalbox.ts";

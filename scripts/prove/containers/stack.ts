@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../bench/ports.ts";
+import { freePort } from "../../../test/servers/ports.ts";
 import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
 import { generousSettings } from "../installation/settings.ts";
 import { findCompose } from "./docker.ts";

@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../../../test/servers/ports.ts";
 import { findRedisServer } from "../../../test/servers/redis.ts";
 import { onServer } from "../../bench/databases.ts";
-import { freePort, untilListening } from "../../bench/ports.ts";
+import { untilListening } from "../../bench/ports.ts";
 import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
 import { type Installation as Installed, install, withServices } from "../../bench/signalbox.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";

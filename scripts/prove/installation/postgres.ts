@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../../../test/servers/ports.ts";
 import { preparePostgres } from "../../../test/servers/postgres.ts";
-import { freePort } from "../../bench/ports.ts";
 import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";
 

@@ -5,8 +5,8 @@ import { Client } from "pg";
 import { startIngress } from "../../../ingress/server.ts";
 import { describeWithDatabase, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
-import { freePort } from "../../helpers/processes.ts";
 import { startWorld } from "../../helpers/world.ts";
+import { freePort } from "../../servers/ports.ts";
 
 describeWithDatabase("GET /healthz and /readyz", (database) => {
   it("answer 200 with every part named when all is well", async () => {

@@ -15,9 +15,9 @@ import {
 } from "../../helpers/device.ts";
 import { get, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { freePort } from "../../helpers/processes.ts";
 import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
+import { freePort } from "../../servers/ports.ts";
 
 describeWithDatabase("third-party OAuth clients", (database) => {
   let world: World;

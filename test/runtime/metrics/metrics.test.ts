@@ -4,8 +4,8 @@ import { startMetricsServer } from "../../../shared/runtime/metrics/server.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
-import { freePort } from "../../helpers/processes.ts";
 import { startWorld } from "../../helpers/world.ts";
+import { freePort } from "../../servers/ports.ts";
 
 it("GET /metrics counts deliveries, refusals by cause, requests by route and times of locks, on ports of their own", async () => {
   const world = await startWorld(sqlite);

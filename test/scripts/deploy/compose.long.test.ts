@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { findCompose } from "../../../scripts/prove/containers/docker.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
-import { freePort, run as runScript } from "../../helpers/processes.ts";
+import { run as runScript } from "../../helpers/processes.ts";
+import { freePort } from "../../servers/ports.ts";
 import { findProgram } from "../../servers/programs.ts";
 
 const project = `signalbox-test-${process.pid}`;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { freePort, untilListening } from "../../ports.ts";
+import { freePort } from "../../../../test/servers/ports.ts";
+import { untilListening } from "../../ports.ts";
 import { pidsOf, type Scratch } from "../../scratch.ts";
 import type { Progress, Server } from "../contestants.ts";
 
