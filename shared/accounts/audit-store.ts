@@ -1,5 +1,11 @@
 import { and, desc, eq, gte, inArray, lt, type SQL } from "drizzle-orm";
-import { type Clauses, type CursorPage, givenOnes, selectFromSlice, selectPage } from "../db/cursor-page.ts";
+import {
+  type Clauses,
+  type CursorPage,
+  presentFilters,
+  selectFromSlice,
+  selectPage,
+} from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
@@ -48,12 +54,12 @@ async function selectEvents(db: Db, filter: AuditFilter, { condition, order, lim
     condition,
   );
   // An index has one of these, and the order.
-  const [indexed, ...rest] = givenOnes([
+  const [indexed, ...rest] = presentFilters([
     [auditEvents.actorId, actorId],
     [auditEvents.action, action],
     [auditEvents.subjectType, subjectType],
   ]);
-  rest.push(...givenOnes([[auditEvents.subject, subject]]));
+  rest.push(...presentFilters([[auditEvents.subject, subject]]));
 
   const select = (where: SQL | undefined) =>
     db

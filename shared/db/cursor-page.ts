@@ -40,8 +40,8 @@ interface SliceQuery {
 
 type Equality = [column: SQLiteColumn, value: string];
 
-/** The filters that have a value. */
-export function givenOnes(filters: [SQLiteColumn, string | undefined][]): Equality[] {
+/** Those that have a value. */
+export function presentFilters(filters: [SQLiteColumn, string | undefined][]): Equality[] {
   return filters.filter((each): each is Equality => Boolean(each[1]));
 }
 

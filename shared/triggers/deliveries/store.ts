@@ -17,8 +17,8 @@ import {
 import {
   type CursorPage,
   columnsOfSlice,
-  givenOnes,
   matchesInSlice,
+  presentFilters,
   selectFromSlice,
   selectPage,
 } from "../../db/cursor-page.ts";
@@ -83,7 +83,7 @@ function conditionsOf(
     receivedFrom && gte(deliveries.id, lowestIdAt(receivedFrom)),
     receivedTo && lt(deliveries.id, lowestIdAt(new Date(receivedTo.getTime() + 1))),
   );
-  const rest = givenOnes([
+  const rest = presentFilters([
     [deliveries.externalId, externalId],
     [deliveries.event, event],
   ]);
