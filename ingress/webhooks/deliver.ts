@@ -78,7 +78,7 @@ class Posting {
       const { services, refusals, refusedRequests, senders } = this.#door;
       const trigger = error.trigger ?? this.#trigger;
       if (trigger) {
-        refusals.count(trigger.id, error.refusalCause);
+        refusals.count(trigger, error.refusalCause);
         refusedRequests.add(trigger, error.refusalCause, () => this.#readParts());
         await senders.count(this.#event, trigger.id, error);
       }

@@ -16,6 +16,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
 import { openRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
+import type { RefusedTrigger } from "../../shared/triggers/deliveries/refusals.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { connectDemoAgents, type DemoAgents } from "./agents.ts";
 import { type DemoPipeline, type DemoWorld, makeDemoWorld } from "./world.ts";
@@ -160,13 +161,16 @@ async function buildByHand({ services, world }: Week, { pipeline }: DemoPipeline
 
 function countRefusals(
   refusals: ReturnType<typeof openRefusalCounts>,
-  { pipelines }: DemoWorld,
+  { organization, pipelines }: DemoWorld,
   hoursAgo: number,
 ): void {
-  const [first, second] = pipelines as [DemoPipeline, DemoPipeline];
+  const [first, second] = pipelines.map(({ trigger: { id } }) => ({
+    id,
+    organizationId: organization.id,
+  })) as [RefusedTrigger, RefusedTrigger];
   if (hoursAgo > 20 && hoursAgo < 35)
-    for (let times = 0; times < 9; times++) refusals.count(first.trigger.id, "invalid_signature");
-  if (hoursAgo % 40 === 3) refusals.count(second.trigger.id, "form_content_type");
+    for (let times = 0; times < 9; times++) refusals.count(first, "invalid_signature");
+  if (hoursAgo % 40 === 3) refusals.count(second, "form_content_type");
 }
 
 /** Every 29th build is canceled instead. */

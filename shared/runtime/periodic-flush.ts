@@ -10,7 +10,7 @@ export function createPeriodicFlush<Item>(options: {
   everyMs: number;
   maxItems: number;
   /** `ownerOf`: drops the newest item of the owner that has most, so that none crowds out the others. */
-  whenFull: "drop oldest" | "drop new" | { ownerOf: (item: Item) => string };
+  whenFull: "drop oldest" | { ownerOf: (item: Item) => string };
   merge: (earlier: Item, later: Item) => Item;
   /** @returns false if the items were not stored */
   store: (items: Map<string, Item>) => Promise<boolean>;
@@ -20,7 +20,6 @@ export function createPeriodicFlush<Item>(options: {
 
   const add = (key: string, item: Item) => {
     const earlier = items.get(key);
-    if (earlier === undefined && items.size >= maxItems && whenFull === "drop new") return;
     items.delete(key); // becomes the newest
     items.set(key, earlier === undefined ? item : merge(earlier, item));
     if (items.size <= maxItems) return;

@@ -62,7 +62,7 @@ export async function setUpOrganization(
         ...input,
       });
       const { trigger, token } = created;
-      return { ...trigger, token, path: `/deliver/${token}` };
+      return { ...trigger, organizationId: organization.id, token, path: `/deliver/${token}` };
     },
   };
 }

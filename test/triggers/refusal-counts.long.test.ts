@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import {
   openRefusalCounts,
   purgeRefusalCounts,
-  refusalsKeptSince,
+  refusalsSince,
 } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
@@ -18,6 +18,10 @@ import { runSecondIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const hourMs = 3_600_000;
+const causes: RefusalCause[] = [
+  ...(["invalid_signature", "invalid_json", "too_large", "too_deep", "busy"] as const),
+  ...(["rate_limited", "disabled", "too_slow", "wrong_encoding", "wrong_content_type"] as const),
+];
 
 describeWithDatabase("counts of refused deliveries", (database) => {
   let world: World;
@@ -31,7 +35,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
 
   type Trigger = Awaited<ReturnType<TestOrganization["trigger"]>>;
   const counted = async ({ id }: Trigger) => {
-    const rows = await listRefusalCounts(world.services.db, id, refusalsKeptSince(world.clock.now()));
+    const rows = await listRefusalCounts(world.services.db, id, refusalsSince(world.clock.now()));
     return Object.fromEntries(rows.map(({ cause, count }) => [cause, count]));
   };
   const total = async (trigger: Trigger) =>
@@ -39,11 +43,11 @@ describeWithDatabase("counts of refused deliveries", (database) => {
   const open = (services = world.services) => openRefusalCounts(services);
   const noteTimes = (
     counts: ReturnType<typeof open>,
-    { id }: Trigger,
+    trigger: Trigger,
     cause: RefusalCause,
     times: number,
   ) => {
-    for (let at = 0; at < times; at++) counts.count(id, cause);
+    for (let at = 0; at < times; at++) counts.count(trigger, cause);
   };
 
   it("count each trigger's refusals by cause, and no accepted delivery", async () => {
@@ -193,5 +197,25 @@ describeWithDatabase("counts of refused deliveries", (database) => {
       [0, 2],
     ]);
     await counts.close();
+  });
+
+  it("of an organization that has very many leave room for those of others", async () => {
+    const flooded = await acme.trigger();
+    const victim = await (await setUpOrganization(world, `victim-${database.dialect}`)).trigger();
+    const counts = open();
+    const flood = (hours: number) => {
+      for (let hour = 0; hour < hours; hour++) {
+        for (const cause of causes) noteTimes(counts, flooded, cause, 1);
+        world.clock.advance(hourMs);
+      }
+    };
+
+    flood(200);
+    noteTimes(counts, victim, "invalid_json", 1);
+    flood(5);
+    await counts.close();
+
+    const rows = await listRefusalCounts(world.services.db, flooded.id, new Date(0));
+    assert.deepEqual([rows.length, await counted(victim)], [1999, { invalid_json: 1 }]);
   });
 });

@@ -3,18 +3,14 @@ import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type RefusalCount = Omit<Tables["refusedDeliveries"]["$inferSelect"], "organizationId">;
+export type OwnedRefusalCount = RefusalCount & { organizationId: string };
 
-export async function addRefusalCounts(tx: Tx, counts: RefusalCount[]): Promise<void> {
-  const { refusedDeliveries, triggers, pipelines } = tx.tables;
+export async function addRefusalCounts(tx: Tx, counts: OwnedRefusalCount[]): Promise<void> {
+  const { refusedDeliveries } = tx.tables;
   for (const row of counts) {
-    const owner = tx
-      .select({ id: pipelines.organizationId })
-      .from(triggers)
-      .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
-      .where(eq(triggers.id, row.triggerId));
     await tx
       .insert(refusedDeliveries)
-      .values({ ...row, organizationId: sql`${owner}` })
+      .values(row)
       .onConflictDoUpdate({
         target: [refusedDeliveries.triggerId, refusedDeliveries.hour, refusedDeliveries.cause],
         set: { count: sql`${refusedDeliveries.count} + ${row.count}` },

@@ -3,22 +3,27 @@ import { dayMs, hourOf } from "../../durations.ts";
 import { createPeriodicFlush } from "../../runtime/periodic-flush.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
-import { addRefusalCounts, deleteRefusalCountsBefore, type RefusalCount } from "./refusal-counts-store.ts";
+import {
+  addRefusalCounts,
+  deleteRefusalCountsBefore,
+  type OwnedRefusalCount,
+} from "./refusal-counts-store.ts";
+import type { RefusedTrigger } from "./refusals.ts";
 
 const flushEveryMs = 5000;
-/** While the database is away. */
-const maxInMemory = 10_000;
+/** While the database is away. Organizations share them. */
+const maxInMemory = 2000;
 export const refusalRetentionDays = 7;
 
 /** Writes every five seconds: anybody who knows a URL can cause any number. A crash loses the rest. */
 export interface RefusalCounts {
-  count(triggerId: string, cause: RefusalCause): void;
+  count(trigger: RefusedTrigger, cause: RefusalCause): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
-  const store = async (counts: Map<string, RefusalCount>) => {
+  const store = async (counts: Map<string, OwnedRefusalCount>) => {
     // Different orders would deadlock.
     const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
     try {
@@ -29,29 +34,30 @@ export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
       return false;
     }
   };
-  const counts = createPeriodicFlush<RefusalCount>({
+  const counts = createPeriodicFlush<OwnedRefusalCount>({
     everyMs: flushEveryMs,
     maxItems: maxInMemory,
-    whenFull: "drop new",
+    whenFull: { ownerOf: ({ organizationId }) => organizationId },
     merge: (earlier, later) => ({ ...earlier, count: earlier.count + later.count }),
     store,
   });
 
   return {
-    count(triggerId, cause) {
+    count({ id: triggerId, organizationId }, cause) {
       const hour = hourOf(clock.now());
-      counts.add(`${triggerId} ${hour.getTime()} ${cause}`, { triggerId, hour, cause, count: 1 });
+      const row = { triggerId, organizationId, hour, cause, count: 1 };
+      counts.add(`${triggerId} ${hour.getTime()} ${cause}`, row);
     },
     flush: counts.flush,
     close: counts.close,
   };
 }
 
-export function refusalsKeptSince(now: Date): Date {
+export function refusalsSince(now: Date): Date {
   return hourOf(new Date(now.getTime() - refusalRetentionDays * dayMs));
 }
 
 export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
-  const since = refusalsKeptSince(clock.now());
+  const since = refusalsSince(clock.now());
   return purgeInBatches(db, (tx, limit) => deleteRefusalCountsBefore(tx, since, limit));
 }

@@ -34,9 +34,9 @@ describeWithDatabase("home", (database) => {
     await buildWebhook(pages, trigger.path);
     await pauseDispatch(services, actor, acme.queue, "Until the <disk> is replaced");
     const counts = openRefusalCounts(services);
-    counts.count(broken.id, "invalid_json");
-    counts.count(broken.id, "invalid_signature");
-    counts.count(broken.id, "invalid_signature");
+    counts.count(broken, "invalid_json");
+    counts.count(broken, "invalid_signature");
+    counts.count(broken, "invalid_signature");
     await counts.close();
 
     const html = await read();
