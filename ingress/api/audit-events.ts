@@ -10,9 +10,12 @@ import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts
 import { type Operation, operation } from "./operation.ts";
 
 const filters = {
-  actor_id: z.uuid({ error: "actor_id must be an id" }).optional().meta({ description: "Who acted" }),
+  actor_id: z
+    .uuid({ error: "actor_id must be an id" })
+    .optional()
+    .meta({ description: "The user who acted" }),
   action: textFilter("action", "As in the entries: updated"),
-  subject_type: choiceFilter("subject_type", auditSubjectTypes, "What was acted on"),
+  subject_type: choiceFilter("subject_type", auditSubjectTypes, "The kind of thing that was acted on"),
   subject_name: textFilter("subject_name", "A label, key, slug or email address, as it was"),
   from: timeFilter("from"),
   to: timeFilter("to"),
@@ -27,7 +30,7 @@ export function auditOperations({ db, config }: Services): Operation[] {
       methods: ["GET"],
       path: patterns.auditEvents,
       id: "listAuditEvents",
-      summary: "Who did what in an organization, newest first",
+      summary: "The audit log of an organization, newest first",
       query: { ...cursorQuery, ...filters },
       refusals: ["Validation failed: …"],
       success: { status: 200, schema: cursorPageSchema(auditEventSchema), description: "A page of entries" },

@@ -54,7 +54,7 @@ export function deliveryOperations(services: Services): Operation[] {
       methods: ["GET"],
       path: patterns.deliveries,
       id: "listDeliveries",
-      summary: "What a trigger accepted, newest first",
+      summary: "The deliveries of a trigger, newest first",
       query: { ...cursorQuery, ...deliveryFilters },
       refusals: ["Validation failed: …"],
       success: { status: 200, schema: cursorPageSchema(deliverySchema), description: "A page of deliveries" },

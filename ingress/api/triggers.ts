@@ -136,10 +136,13 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
       success: {
         status: 200,
         schema: z.object({
-          result: z.boolean().nullable().meta({ description: "Whether it would build; null: an error" }),
+          result: z
+            .boolean()
+            .nullable()
+            .meta({ description: "True: the delivery would build; null: an error" }),
           error: z.string().optional(),
         }),
-        description: "What the filter says of the delivery",
+        description: "The filter's answer for the delivery",
       },
       tooMany: "one test of the organization runs and two wait",
       refusals: ["Validation failed: …", "The payload of this delivery is no longer kept"],

@@ -93,7 +93,7 @@ function declareMetaData({ serviceName }: Config): Declaration[] {
       },
     },
     exists: {
-      summary: "Whether a key has a value",
+      summary: "Look whether a key has a value",
       body: keyBody,
       success: { description: "The answer", schema: z.object({ exists: z.boolean() }), headers: [] },
     },

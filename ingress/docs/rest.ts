@@ -79,7 +79,7 @@ export const root: Declaration = {
   path: "/v2",
   id: "getRoot",
   tag: "Root",
-  summary: "Whether the API is there",
+  summary: "A greeting, which needs no token",
   security: [],
   server: "baseUrl",
   answers: { "200": { description: "A greeting", schema: rootSchema, headers: [] } },

@@ -81,7 +81,7 @@ const members = z.object(
     soft_fail: softFail,
     retry,
     parallelism: nullable(wholeNumber("Step parallelism", 1, maxParallelism)).meta({
-      description: "How many jobs the step becomes",
+      description: "The number of jobs that the step becomes",
     }),
     plugins: pluginList.meta({ description: "Agents get it as it is" }),
     wait: z.unknown().optional().meta({ description: "With any value: the step is a wait" }),

@@ -44,7 +44,7 @@ export const deliveryRequestSchema = z.object({
     z.object({
       name: z.string(),
       value: z.string().nullable(),
-      redacted: z.boolean().meta({ description: "Whether there is a value that is not shown" }),
+      redacted: z.boolean().meta({ description: "True: there is a value, which is not shown" }),
     }),
   ),
   payload: z.unknown().meta({ description: "The JSON as it came; null once it is no longer kept" }),

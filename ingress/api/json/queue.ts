@@ -107,7 +107,12 @@ const shapeDocument = { type: "string", enum: shapes.map(({ name }) => name) } a
 
 const newHosted = z
   .object(
-    { instanceShape: newShape.meta({ ...shapeDocument, description: "What the queue's agents run on" }) },
+    {
+      instanceShape: newShape.meta({
+        ...shapeDocument,
+        description: "The machine that the queue's agents run on",
+      }),
+    },
     { error: notAnObject },
   )
   .nullish();

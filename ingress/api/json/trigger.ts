@@ -31,7 +31,7 @@ const signature = {
     .optional()
     .meta({ description: `Default: ${hmacDefaults.algorithm}` }),
   encoding: signatureSettings.encoding.optional().meta({ description: `Default: ${hmacDefaults.encoding}` }),
-  prefix: signatureSettings.prefix.optional().meta({ description: "What comes before the encoded HMAC" }),
+  prefix: signatureSettings.prefix.optional().meta({ description: "The text before the encoded HMAC" }),
 };
 
 export const triggerSchema = z
@@ -207,7 +207,7 @@ export const updateTriggerBody = only("Trigger", {
   type: z
     .string({ error: "Type must be text" })
     .optional()
-    .meta({ description: "What it is: it cannot be changed" }),
+    .meta({ description: "The present type: it cannot be changed" }),
   label: triggerLabel.optional(),
   enabled: enabled.optional(),
   build: build.optional(),

@@ -19,7 +19,7 @@ interface Options {
 const quick: Partial<Options> = { rows: [1000, 2000], requests: 8 };
 
 const description = [
-  "What the same request costs with few rows and with many: installations of which each has so many deliveries, " +
+  "The cost of the same request with few rows and with many: installations of which each has so many deliveries, " +
     "builds, jobs and grants, with the payloads of a week, tokens and audit entries.",
   "The requests come one after the other, in turns. CPU time is of all processes of Signalbox and Postgres.",
 ].join("\n\n");

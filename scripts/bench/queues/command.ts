@@ -26,7 +26,7 @@ const besideSeconds = 5;
 const maxFanOutRounds = 2;
 
 const description = [
-  "What the number of queues and waiting jobs costs: the same requests to a cluster with 100 queues and 100 jobs " +
+  "The cost of many queues and waiting jobs: the same requests to a cluster with 100 queues and 100 jobs " +
     "waiting on one of them, and to one with 10,000 queues and 100,000 jobs.",
   "Then how a worker tells those jobs that their queue is paused, batch by batch, and what webhooks that arrive " +
     "meanwhile notice of it; and the same of an eviction of as many payloads.",
