@@ -101,7 +101,7 @@ async function post(
   const headers = new Headers();
   for (const [name, value] of stored) if (value !== null && !omitted.test(name)) headers.append(name, value);
   const type = typeOfTrigger(config.issueTracker, trigger);
-  const arrived = new Set(stored.map(([name]) => name.toLowerCase()));
+  const arrived = new Map(stored.map(([name, value]) => [name.toLowerCase(), value]));
   const signed = signatureHeaders(type, secret, { body, now: clock.now() }, arrived);
   for (const [name, value] of Object.entries(signed)) headers.set(name, value);
 

@@ -49,10 +49,14 @@ export function isSigned(signature: Signature, headers: Headers, { secret, body,
   }
 }
 
+/** By lower-case name. Null is a value that was not stored. */
+export type ArrivedHeaders = ReadonlyMap<string, string | null>;
+
 /** The headers that the sender would send. Undefined if the scheme cannot use the secret. */
 export function signedHeaders(
   signature: Signature,
   { secret, body, now }: Signed,
+  arrived: ArrivedHeaders,
 ): Record<string, string> | undefined {
   switch (signature.scheme) {
     case "hmac":
@@ -62,7 +66,8 @@ export function signedHeaders(
     case "standard": {
       const key = standardKey(secret);
       if (!key) return undefined;
-      const [id, time] = [randomUUID(), String(Math.floor(now.getTime() / secondMs))];
+      const id = arrived.get(standard.id) || randomUUID(); // receivers know by it that they have a message already
+      const time = String(Math.floor(now.getTime() / secondMs));
       const value = standardValue(key, { id, time, body });
       return { [standard.id]: id, [standard.time]: time, [signature.header]: value };
     }

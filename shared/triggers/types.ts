@@ -1,6 +1,6 @@
 import type { HmacSignature } from "../vocabulary.ts";
 import { DeliveryRefusal } from "./deliveries/refusals.ts";
-import { isSigned, type Signature, signedHeaders } from "./signatures.ts";
+import { type ArrivedHeaders, isSigned, type Signature, signedHeaders } from "./signatures.ts";
 
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
@@ -176,18 +176,18 @@ export function requireSignature(
 
 /**
  * The headers that the sender would sign this body with.
- * @param arrived lower-case names of headers: all signatures among them are made. Default: the first that can use the
- * secret
+ * @param arrived headers of a request with this body, by lower-case name: all signatures among them are made, of the
+ * same id. Default: the first that can use the secret
  */
 export function signatureHeaders(
   { signatures }: TriggerType,
   secret: string | undefined,
   { body, now }: { body: Buffer; now: Date },
-  arrived: ReadonlySet<string> = new Set(),
+  arrived: ArrivedHeaders = new Map(),
 ): Record<string, string> {
   if (secret === undefined) return {};
   const usable = signatures.flatMap((signature) => {
-    const headers = signedHeaders(signature, { secret, body, now });
+    const headers = signedHeaders(signature, { secret, body, now }, arrived);
     return headers ? [{ name: signature.header.toLowerCase(), headers }] : [];
   });
   const asArrived = usable.filter(({ name }) => arrived.has(name));

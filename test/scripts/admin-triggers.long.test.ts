@@ -253,13 +253,8 @@ describeWithDatabase("the operator's command for triggers", (database) => {
       const headers = received[0] ?? {};
       const expected: Record<string, unknown> = { ...sent };
       if (sent["webhook-signature"]) {
-        const [newId, time] = [String(headers["webhook-id"]), String(headers["webhook-timestamp"])];
-        const signature = standard(newId, time);
-        Object.assign(expected, {
-          "webhook-id": newId,
-          "webhook-timestamp": time,
-          "webhook-signature": signature,
-        });
+        const time = String(headers["webhook-timestamp"]);
+        Object.assign(expected, { "webhook-timestamp": time, "webhook-signature": standard("1", time) });
         assert.ok(Number(time) * 1000 > begun - 1000 && Number(time) * 1000 <= Date.now(), time);
       }
       const signed = Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));
