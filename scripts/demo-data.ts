@@ -5,24 +5,23 @@ import { ConfigError } from "../shared/runtime/config.ts";
 import { createLog } from "../shared/runtime/log.ts";
 import { openServices } from "../shared/runtime/services.ts";
 import { readSettings } from "./admin/command.ts";
-import { makeDemoWeek } from "./demo/week.ts";
+import { makeDemoData } from "./demo/make.ts";
 import { readAddresses } from "./start/running.ts";
 
 // `npm run demo:data`: an organization with a week of work, to try the pages and to take pictures of them.
 
 const started = Date.now();
-/** The domain's functions ask it for the time, so that they make the week as it went by. */
-const clock = { at: new Date(), now: () => clock.at };
 const show = (text: string) => process.stderr.write(text);
 
 try {
   const config = await withSecretKey(readSettings({ env: process.env, addresses: readAddresses() }));
   const log = createLog({ level: "silent", process: "demo-data" }, { write: () => {} });
-  const services = openServices({ config, log, clock });
+  const services = openServices({ config, log });
   try {
-    const made = await makeDemoWeek(services, clock, (done) => {
+    const onProgress = (done: number) => {
       if (process.stderr.isTTY) show(`\r${Math.floor(done * 100)} % of the week`);
-    });
+    };
+    const made = await makeDemoData(services, { onProgress });
     show(`\rMade in ${Math.round((Date.now() - started) / 1000)} seconds.\n`);
     process.stdout.write(`${JSON.stringify({ url: config.appUrl, ...made }, null, 2)}\n`);
   } finally {

@@ -5,6 +5,7 @@ import { registerAgent } from "../../shared/agents/register.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import { type Build, type Job, listJobs } from "../../shared/builds/store.ts";
+import { sampleQueues } from "../../shared/dispatch/figures.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -80,8 +81,10 @@ export async function connectDemoAgents(
     async run(build, clock, exitStatus) {
       for (const [at, job] of (await waiting(build)).entries()) {
         clock.at = new Date(clock.at.getTime() + startsAfterMs);
+        await sampleQueues(services);
         const end = await begin(build, job);
         if (!end) waitingBuilds.push(build);
+        await sampleQueues(services);
         clock.at = new Date(clock.at.getTime() + runsForMs * (0.6 + ((build.number * 7 + at * 3) % 10) / 12));
         await end?.(at === 0 ? exitStatus : 0);
       }

@@ -6,10 +6,12 @@ import { buildFigures } from "../../shared/builds/figures/figures.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
+import { sampleQueues } from "../../shared/dispatch/figures.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { waitFigures } from "../../shared/dispatch/wait-figures.ts";
 import { hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
 import { rollUp } from "../../shared/figures/roll-up.ts";
+import { sampleMinutes } from "../../shared/figures/samples.ts";
 import { requireQueue } from "../../shared/queues/queues.ts";
 import type { Queue } from "../../shared/queues/store.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -38,15 +40,13 @@ interface Week {
  * Makes an organization with a week of deliveries, refusals and builds, which agents have run. The last hour has builds
  * that wait, run, fail and are being canceled.
  * @param clock is moved through the week, and is that of the services
- * @param onProgress between 0 and 1
- * @param days fewer than a week's, for tests
- * @throws Refusal 422 if it was made before
+ * @param options.onProgress gets numbers between 0 and 1
+ * @param options.days fewer than a week's, for tests
  */
 export async function makeDemoWeek(
   services: Services,
   clock: { at: Date },
-  onProgress: (done: number) => void,
-  days = 7,
+  { onProgress, days = 7 }: { onProgress: (done: number) => void; days?: number },
 ): Promise<{ organization: string; email: string; password: string; deliveries: number; builds: number }> {
   const hours = days * 24;
   const end = hourOf(new Date()).getTime();
@@ -76,6 +76,7 @@ export async function makeDemoWeek(
       if (deliveries % everyByHand === 0) made.push(await buildByHand(week, chosen, deliveries));
       for (const each of made) await finish(week, each, builds++);
     }
+    await sampleHour(week, startsAt);
     clock.at = new Date(startsAt + hourMs - minuteMs); // after the deliveries of the hour
     countRefusals(refusals, world, hours - hour);
     await pauseAndResume(week, hours - hour);
@@ -87,6 +88,7 @@ export async function makeDemoWeek(
   await refusals.close();
   await builder.close();
   await services.db.transaction((tx) => markSeen(tx, agents.ids, clock.at));
+  await sampleQueues(services);
   for (const source of [deliveryFigures, buildFigures, waitFigures])
     await rollUp(services, source, { maxMinutes: hours * 60 });
   onProgress(1);
@@ -98,6 +100,14 @@ export async function makeDemoWeek(
     deliveries,
     builds,
   };
+}
+
+/** As a worker does. */
+async function sampleHour({ services, clock }: Week, startsAt: number): Promise<void> {
+  for (let minute = 0; minute < 60; minute += sampleMinutes) {
+    clock.at = new Date(startsAt + minute * minuteMs);
+    await sampleQueues(services);
+  }
 }
 
 /** Quiet at night and on Sundays. */

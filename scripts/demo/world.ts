@@ -10,7 +10,7 @@ import { createTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 
-const slug = "harbour";
+export const slug = "harbour";
 const deliveriesPerHour = 10_000;
 
 /** Keys of queues by name of cluster; the first is the default. */
@@ -37,7 +37,7 @@ export interface DemoPipeline {
 
 export type DemoWorld = Awaited<ReturnType<typeof makeDemoWorld>>;
 
-/** Three clusters with twelve queues, and five pipelines with a trigger each. @throws Refusal 422 if they exist */
+/** Three clusters with twelve queues, and five pipelines with a trigger each. */
 export async function makeDemoWorld(services: Services) {
   await createOrganization(services, { slug, name: "Harbour", deliveriesPerHour });
   const organization = await updateOrganization(services, slug, { features: { webhook_filtering: true } });

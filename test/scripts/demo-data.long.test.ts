@@ -1,30 +1,27 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { makeDemoWeek } from "../../scripts/demo/week.ts";
+import { after, before, it } from "node:test";
+import { makeDemoData } from "../../scripts/demo/make.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { hourMs } from "../../shared/durations.ts";
-import { openServices, type Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/runtime/services.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describe("npm run demo:data", () => {
+describeWithDatabase("npm run demo:data", (database) => {
   let world: World;
   let services: Services;
-  const clock = { at: new Date(), now: () => clock.at };
 
   before(async () => {
-    world = await startWorld(sqlite);
-    services = openServices({ config: world.config, log: world.services.log, clock });
+    world = await startWorld(database);
+    services = world.services;
+    await world.startWorkers();
   });
-  after(async () => {
-    await services?.close();
-    await world?.close();
-  });
+  after(() => world.close());
 
   it("makes builds in all states, deliveries, refusals and pauses", async () => {
     const progress: number[] = [];
-    const made = await makeDemoWeek(services, clock, (done) => progress.push(done), 2);
+    const made = await makeDemoData(services, { onProgress: (done) => progress.push(done), days: 2 });
     const { builds, deliveries, clusters, queues, pipelines, refusedDeliveries, figures } =
       services.db.tables;
     const all = await services.db.select().from(builds);
@@ -42,6 +39,7 @@ describe("npm run demo:data", () => {
     assert.ok((await services.db.select().from(refusedDeliveries)).length > 10);
     const counted = (await services.db.select().from(figures)).reduce((sum, { value }) => sum + value, 0);
     assert.ok(counted >= received.length, "pictures have their figures");
+    assert.ok(all.every(({ finishedAt }) => !finishedAt || finishedAt < world.clock.now()));
     assert.deepEqual(
       progress,
       progress.toSorted((a, b) => a - b),
@@ -51,8 +49,8 @@ describe("npm run demo:data", () => {
 
   it("says so if it was made before, and changes nothing", async () => {
     await assert.rejects(
-      makeDemoWeek(services, clock, () => {}),
-      /Slug has already been taken/,
+      makeDemoData(services, { onProgress: () => {} }),
+      /There is an organization harbour already/,
     );
     assert.ok(await findOrganization(services.db, "harbour"));
   });
