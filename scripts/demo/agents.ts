@@ -81,7 +81,6 @@ export async function connectDemoAgents(
     async run(build, clock, exitStatus) {
       for (const [at, job] of (await waiting(build)).entries()) {
         clock.at = new Date(clock.at.getTime() + startsAfterMs);
-        await sampleQueues(services);
         const end = await begin(build, job);
         if (!end) waitingBuilds.push(build);
         await sampleQueues(services);

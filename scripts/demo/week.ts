@@ -28,6 +28,7 @@ const deliveriesPerHour = 18;
 const arrivalsPerHour = 4;
 const everyBuilt = 10;
 const everyByHand = 30;
+const dividedHours = 26;
 
 interface Week {
   services: Services;
@@ -76,7 +77,7 @@ export async function makeDemoWeek(
       if (deliveries % everyByHand === 0) made.push(await buildByHand(week, chosen, deliveries));
       for (const each of made) await finish(week, each, builds++);
     }
-    await sampleHour(week, startsAt);
+    await sampleHour(week, startsAt, hours - hour);
     clock.at = new Date(startsAt + hourMs - minuteMs); // after the deliveries of the hour
     countRefusals(refusals, world, hours - hour);
     await pauseAndResume(week, hours - hour);
@@ -102,9 +103,10 @@ export async function makeDemoWeek(
   };
 }
 
-/** As a worker does. */
-async function sampleHour({ services, clock }: Week, startsAt: number): Promise<void> {
-  for (let minute = 0; minute < 60; minute += sampleMinutes) {
+/** As a worker does. Of hours that pictures no longer divide, once. */
+async function sampleHour({ services, clock }: Week, startsAt: number, hoursAgo: number): Promise<void> {
+  const everyMinutes = hoursAgo > dividedHours ? 60 : sampleMinutes;
+  for (let minute = 0; minute < 60; minute += everyMinutes) {
     clock.at = new Date(startsAt + minute * minuteMs);
     await sampleQueues(services);
   }
