@@ -41,7 +41,7 @@ export function sentinelOptions(url: string): RedisOptions | undefined {
     ...(username && { username }),
     ...(password && { password }),
     ...credentialsOf(parameters),
-    ...(secure && { tls: {}, enableTLSForSentinelMode: true }),
+    ...(secure && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
   };
 }
 

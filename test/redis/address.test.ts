@@ -50,6 +50,7 @@ describe("REDIS_URL", () => {
       sentinelUsername: "u",
       sentinelPassword: "s",
       tls: {},
+      sentinelTLS: {},
       enableTLSForSentinelMode: true,
     });
     assert.equal(sentinelOptions("redis://localhost"), undefined);
