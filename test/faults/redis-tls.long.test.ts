@@ -10,8 +10,12 @@ import { eventually, request } from "../helpers/http.ts";
 import { redisServer, redisServerMissing, runIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 import { freePort } from "../servers/ports.ts";
+import { findProgram } from "../servers/programs.ts";
 
-describe("a Redis with TLS", { skip: redisServerMissing }, () => {
+const openssl = findProgram(["openssl"]);
+const missing = redisServerMissing || (openssl ? false : "there is no openssl on the PATH");
+
+describe("a Redis with TLS", { skip: missing }, () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-tls-"));
   const [certificate, key] = [join(folder, "certificate.pem"), join(folder, "key.pem")];
   const servers: ChildProcess[] = [];
@@ -21,7 +25,7 @@ describe("a Redis with TLS", { skip: redisServerMissing }, () => {
   before(async () => {
     const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"];
     const files = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate];
-    execFileSync("openssl", [...made, ...files], { stdio: "ignore" });
+    execFileSync(openssl ?? "", [...made, ...files], { stdio: "ignore" });
     ports = { redis: await freePort(), sentinel: await freePort() };
     start(ports.redis, ["maxmemory-policy noeviction", 'save ""']);
     start(ports.sentinel, [`sentinel monitor main 127.0.0.1 ${ports.redis} 1`], "--sentinel");
