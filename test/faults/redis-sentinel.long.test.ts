@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { connectFast, waitUntilReady } from "../../shared/redis/connect.ts";
+import { checkRedis, type RedisState } from "../../shared/redis/health.ts";
+import { redisKeys } from "../../shared/redis/keys.ts";
 import { countBuilds } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { redisServerMissing } from "../helpers/processes.ts";
+import { redisServerMissing, startRedis } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 import { startSentinels } from "./sentinels.ts";
+
+async function stateAt(url: string): Promise<RedisState> {
+  const redis = connectFast(url);
+  await waitUntilReady(redis, 10_000);
+  const state = await checkRedis(redis, redisKeys("test"));
+  redis.disconnect();
+  return state;
+}
 
 describe("a Redis with sentinels", { skip: redisServerMissing }, () => {
   let redis: Awaited<ReturnType<typeof startSentinels>>;
@@ -42,5 +53,14 @@ describe("a Redis with sentinels", { skip: redisServerMissing }, () => {
 
     assert.deepEqual([without.status, afterwards.status], [201, 201]);
     await eventually("all builds", async () => (await countBuilds(world)) === 3);
+  });
+
+  it("is not used by the address of a sentinel, nor is a node of a cluster", async () => {
+    const node = await startRedis("--cluster-enabled", "yes");
+
+    const states = [await stateAt(`redis://${redis.sentinel}`), await stateAt(node.url)];
+
+    await node.close();
+    assert.deepEqual(states, ["wrong-mode", "wrong-mode"]);
   });
 });

@@ -29,6 +29,8 @@ export async function startSentinels() {
   });
 
   return {
+    /** The address of one of them. */
+    sentinel: `127.0.0.1:${ports[0]}`,
     url: `redis+sentinel://${ports.map((port) => `127.0.0.1:${port}`).join(",")}/${masterName}`,
     /** Ask the servers: sentinels may have changed the roles. */
     async findMaster(): Promise<Server | undefined> {

@@ -87,7 +87,8 @@ export const redisServerMissing = redisServer
   ? false
   : "no redis-server to stop and freeze: TEST_REDIS_SERVER is not set";
 
-export async function startRedis() {
+/** `options` are those of redis-server. */
+export async function startRedis(...options: string[]) {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-redis-"));
   const url = `redis://127.0.0.1:${port}`;
@@ -96,10 +97,8 @@ export async function startRedis() {
   const start = async () => {
     child = spawn(
       redisServer ?? "",
-      ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
-      {
-        stdio: "ignore",
-      },
+      ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder, ...options],
+      { stdio: "ignore" },
     );
     await eventually("Redis", () => command("ping").then(Boolean, () => false));
   };
