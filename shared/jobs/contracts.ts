@@ -61,7 +61,7 @@ export const recordUsage = defineJob({
   everyMs: 5 * secondMs,
 });
 
-/** Counts by the minute what pages draw. */
+/** Counts by the minute what charts show. */
 export const rollUpFigures = defineJob({
   name: "roll-up-figures",
   queue: "maintenance",

@@ -38,7 +38,7 @@ describeWithDatabase("npm run demo:data", (database) => {
     assert.ok(all.every(({ startedAt, finishedAt }) => !finishedAt || !startedAt || startedAt < finishedAt));
     assert.ok((await services.db.select().from(refusedDeliveries)).length > 10);
     const counted = (await services.db.select().from(figures)).reduce((sum, { value }) => sum + value, 0);
-    assert.ok(counted >= received.length, "pictures have their figures");
+    assert.ok(counted >= received.length, "charts have their figures");
     assert.ok(all.every(({ finishedAt }) => !finishedAt || finishedAt < world.clock.now()));
     assert.deepEqual(
       progress,

@@ -15,7 +15,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "
 type Scale = ScaleLinear<number, number>;
 
 /**
- * A picture with a grid and times.
+ * A chart with a grid and times.
  * @param props.background is drawn behind the grid
  * @param props.children paths: one unit wide for each time, and `plotHeight` high
  */

@@ -2,7 +2,7 @@ import { Table } from "../ui/tables.tsx";
 import { type Series, sumAt } from "./bars.ts";
 import { timeInWords } from "./times.ts";
 
-/** The values of a picture, as a table that unfolds: times with a value above 0, the latest first. */
+/** The values of a chart, as a table that unfolds: times with a value above 0, the latest first. */
 export function SeriesTable({
   id,
   caption,

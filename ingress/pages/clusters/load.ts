@@ -12,7 +12,7 @@ import { loadAgents } from "../agents/load.ts";
 import { maxCountedJobs } from "../queues/words.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { loadClusterPicture } from "./picture.ts";
+import { loadClusterChart } from "./chart.ts";
 
 const perPage = 30;
 const maxPausedQueues = 200;
@@ -82,7 +82,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   return {
     ...{ cluster, queues, counts, list },
     agents: await loadAgents(services, ofCluster, { limit: perPage, offset: 0 }),
-    picture: await loadClusterPicture(services, queueIds),
+    chart: await loadClusterChart(services, queueIds),
     tokens: await listAgentTokens(db, cluster.id),
     /** For the form of a new token. */
     allQueues: await listQueues(db, cluster.id),

@@ -118,8 +118,8 @@ function ClusterAgents({
   );
 }
 
-function Use({ details: { picture, list } }: { details: ClusterDetails }) {
-  const { isEmpty, ...levels } = picture;
+function Use({ details: { chart, list } }: { details: ClusterDetails }) {
+  const { isEmpty, ...levels } = chart;
   if (isEmpty) return null;
   return (
     <section aria-labelledby="use">

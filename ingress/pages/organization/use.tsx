@@ -5,7 +5,7 @@ import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
 import { type Series, sumAt, sumOf } from "../charts/bars.ts";
 import { combineByTime, lastDays, lastHours, sum, timeInWords } from "../charts/times.ts";
-import { deliverySeries } from "../triggers/pictures.ts";
+import { deliverySeries } from "../triggers/charts.ts";
 
 const days = 7;
 

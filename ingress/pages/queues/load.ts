@@ -15,7 +15,7 @@ import { loadAgents } from "../agents/load.ts";
 import { loadCluster } from "../clusters/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { loadQueuePictures } from "./pictures.ts";
+import { loadQueueCharts } from "./charts.ts";
 import { maxCountedJobs } from "./words.ts";
 
 /** Query parameters of the queue page. */
@@ -71,7 +71,7 @@ export async function loadQueueDetails(services: Services, request: MemberReques
     waiting: await loadQueueJobs(services, request, queue, ["scheduled"], jobCursors.waiting),
     running: await loadQueueJobs(services, request, queue, leasedJobStates, jobCursors.running),
     audit: await listAuditEvents(db, audited, maxAuditEntries),
-    pictures: await loadQueuePictures(services, request.organization.id, queue),
+    charts: await loadQueueCharts(services, request.organization.id, queue),
   };
 }
 

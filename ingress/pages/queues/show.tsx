@@ -10,9 +10,9 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
+import type { QueueCharts } from "./charts.ts";
 import { QueueJobs } from "./jobs.tsx";
 import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
-import type { QueuePictures } from "./pictures.ts";
 import { Facts, Pause, PauseForm } from "./sections.tsx";
 import { WaitsOf } from "./waits.tsx";
 
@@ -84,7 +84,7 @@ function QueueView({
       )}
       <QueueJobs request={request} details={details} now={now} />
       <QueueAgents request={request} details={details} now={now} />
-      <Use pictures={details.pictures} />
+      <Use charts={details.charts} />
       <AuditList entries={audit} now={now} />
     </>
   );
@@ -112,7 +112,7 @@ function QueueAgents({
   );
 }
 
-function Use({ pictures: { isEmpty, waits, pauses, day, week } }: { pictures: QueuePictures }) {
+function Use({ charts: { isEmpty, waits, pauses, day, week } }: { charts: QueueCharts }) {
   if (isEmpty && !waits.week) return null;
   return (
     <section aria-labelledby="use">

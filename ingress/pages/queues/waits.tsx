@@ -2,10 +2,10 @@ import type { Waits } from "../../../shared/dispatch/wait-figures.ts";
 import { waitSeconds } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
-import type { QueuePictures } from "./pictures.ts";
+import type { QueueCharts } from "./charts.ts";
 
 /** Durations for which jobs waited for an agent. */
-export function WaitsOf({ waits: { day, week } }: Pick<QueuePictures, "waits">) {
+export function WaitsOf({ waits: { day, week } }: Pick<QueueCharts, "waits">) {
   if (!week) return null;
   return (
     <>

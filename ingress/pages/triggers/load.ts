@@ -26,7 +26,7 @@ import { readDeliverySearch } from "../deliveries/search.tsx";
 import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { deliverySeries, refusedSeries } from "./pictures.ts";
+import { deliverySeries, refusedSeries } from "./charts.ts";
 
 /** Query parameters of the trigger page. */
 export const deliveryCursors = { older: "after", newer: "before" };
@@ -100,14 +100,14 @@ export async function loadTriggerDetails(services: Services, request: MemberRequ
     latestRebuild: await findLatestBulkRebuild(db, trigger.id),
     limit: await deliveriesUsed(services, organization),
     filterMisses: await findFilterMisses(db, trigger),
-    ...(await loadPictures(services, trigger)),
+    ...(await loadCharts(services, trigger)),
     refusedRequests: await listLatestRefused(services, trigger.id),
     auditEntries: await listAuditEvents(db, { organizationId: organization.id, subjects }, maxAuditEntries),
   };
 }
 
 /** Deliveries and refusals of each hour. */
-async function loadPictures({ db, clock }: Services, { id }: Trigger) {
+async function loadCharts({ db, clock }: Services, { id }: Trigger) {
   const hours = lastHours(clock.now(), refusalRetentionDays);
   const [since = clock.now()] = hours;
   const refusals = await listRefusalCounts(db, id, since);

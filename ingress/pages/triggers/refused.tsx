@@ -6,7 +6,7 @@ import { Sparkline } from "../charts/sparkline.tsx";
 import { timeInWords } from "../charts/times.ts";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { refusedSeries } from "./pictures.ts";
+import { refusedSeries } from "./charts.ts";
 
 /** The reasons of refusals, and advice for the sender or the owner of the trigger. */
 export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {

@@ -11,7 +11,7 @@ const sampled = ["jobs_waiting", "jobs_running", "agents_connected"] as const;
 const ofQueues = [...sampled, "waited_1", "waited_60"] as const;
 const sampledHours = 24;
 
-/** Inserts what the pictures of pages show: each hour that is kept has all figures, however many rows there are. */
+/** Inserts what the charts of pages show: each hour that is kept has all figures, however many rows there are. */
 export async function insertFigures(bulk: Bulk, base: Base, now: number): Promise<void> {
   const thisHour = hourOf(new Date(now)).getTime();
   const insert = async (subjectId: string, figures: readonly FigureName[], minutes: number, from: number) => {

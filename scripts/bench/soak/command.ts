@@ -9,9 +9,9 @@ import { step } from "../progress.ts";
 import { BenchmarkFailed, withScratch } from "../scratch.ts";
 import { withServices } from "../signalbox.ts";
 import { formatTable } from "../table.ts";
+import { drawSamples } from "./chart.ts";
 import { startSoaked } from "./installation.ts";
 import { judge, maxGrowth, type Verdict } from "./judge.ts";
-import { drawSamples } from "./picture.ts";
 import { openSampler, type PhaseName, type Sample, type Sampler } from "./sample.ts";
 import { runAgents, sendTraffic, type Traffic } from "./traffic.ts";
 
@@ -36,7 +36,7 @@ const maxUnexpected = 0.01;
 const description = [
   "Whether what it takes stays flat: an installation under webhooks, builds, agents and device sign-ins at a steady " +
     "rate, then under a flood of webhooks that keeps an organization above its bytes of payloads. No faults.",
-  "Samples go to soak-<database>.tsv, a picture to soak-<database>.svg. Exits with 1 if something grows.",
+  "Samples go to soak-<database>.tsv, a chart to soak-<database>.svg. Exits with 1 if something grows.",
 ].join("\n\n");
 
 /** `npm run bench -- soak` */
@@ -49,7 +49,7 @@ export function soakBenchmark(): Command {
     .option("--per-second <number>", "webhooks in the steady phase", positive, 20)
     .option("--flood-per-second <number>", "webhooks in the flood", positive, 200)
     .option("--payload-megabytes <number>", "payloads that an organization may store", wholeNumber, 20)
-    .option("--out <folder>", "where the samples and the picture go", "data/soak")
+    .option("--out <folder>", "where the samples and the chart go", "data/soak")
     .option("--postgres <url>", "keep the data on this Postgres, where databases can be made")
     .option("--quick", "a few seconds: shows that it works, judges nothing")
     .action(run);

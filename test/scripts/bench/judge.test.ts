@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { megabyte } from "../../../scripts/bench/bodies.ts";
+import { drawSamples } from "../../../scripts/bench/soak/chart.ts";
 import { judge } from "../../../scripts/bench/soak/judge.ts";
-import { drawSamples } from "../../../scripts/bench/soak/picture.ts";
 import type { PhaseName, Sample } from "../../../scripts/bench/soak/sample.ts";
 
 const cap = 20 * megabyte;

@@ -2,12 +2,12 @@ import { samplingId } from "../../../shared/dispatch/figures.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import { listFigures, listSumsByTime } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/pictures.ts";
+import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/charts.ts";
 
-export type ClusterPicture = Awaited<ReturnType<typeof loadClusterPicture>>;
+export type ClusterChart = Awaited<ReturnType<typeof loadClusterChart>>;
 
 /** Sums of waiting jobs, running jobs and connected agents of these queues, in the last day. */
-export async function loadClusterPicture({ db, clock }: Services, queueIds: string[]) {
+export async function loadClusterChart({ db, clock }: Services, queueIds: string[]) {
   const times = lastSamples(sampledUntil(clock.now()));
   const [since = clock.now()] = times;
   const summed = { subjectIds: queueIds, names: levelNames, minutes: sampleMinutes, since };

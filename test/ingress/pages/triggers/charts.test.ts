@@ -12,7 +12,7 @@ const allCauses = [
   ...["too_deep", "too_many_large", "busy"],
 ] as RefusalCause[];
 
-describeWithDatabase("the pictures of a trigger", (database) => {
+describeWithDatabase("the charts of a trigger", (database) => {
   let pages: TriggerPages;
   let triggerId: string;
 

@@ -6,7 +6,7 @@ import type { FigureName } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the picture of a cluster", (database) => {
+describeWithDatabase("the chart of a cluster", (database) => {
   let pages: QueuePages;
 
   before(async () => {

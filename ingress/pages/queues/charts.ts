@@ -20,10 +20,10 @@ const kinds: [figure: FigureName, name: string, kind: string][] = [
 ];
 export const levelNames = kinds.map(([figure]) => figure);
 
-export type QueuePictures = Awaited<ReturnType<typeof loadQueuePictures>>;
+export type QueueCharts = Awaited<ReturnType<typeof loadQueueCharts>>;
 
 /** Counts of waiting jobs, running jobs and connected agents, in the last day and week. */
-export async function loadQueuePictures({ db, clock }: Services, organizationId: string, queue: Queue) {
+export async function loadQueueCharts({ db, clock }: Services, organizationId: string, queue: Queue) {
   const now = sampledUntil(clock.now());
   const since = hourOf(new Date(now.getTime() - days * dayMs));
   const figures = await listFigures(db, [queue.id], since, levelNames);

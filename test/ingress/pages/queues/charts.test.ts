@@ -9,7 +9,7 @@ import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 import { exhibitQueue } from "../looks/figures.ts";
 
-describeWithDatabase("the pictures of a queue", (database) => {
+describeWithDatabase("the charts of a queue", (database) => {
   let pages: QueuePages;
 
   before(async () => {
