@@ -9,7 +9,13 @@ import { CannotStart, describe } from "./start/cannot-start.ts";
 import { whileDiskIsFull } from "./start/disk.ts";
 import type { Prepared } from "./start/prepare.ts";
 import { startPrivateRedis } from "./start/private-redis.ts";
-import { giveMetricsPorts, type PlannedProcess, parseProcfile, planProcesses } from "./start/procfile.ts";
+import {
+  giveMetricsPorts,
+  type PlannedProcess,
+  parseProcfile,
+  planProcesses,
+  usage,
+} from "./start/procfile.ts";
 import { runPrepare } from "./start/run-prepare.ts";
 import { removeAddresses } from "./start/running.ts";
 import { supervise } from "./start/supervise.ts";
@@ -38,7 +44,9 @@ process.exit();
 
 /** `npm start [-- name=number …]`: starts a private Redis unless REDIS_URL is set, then runs the Procfile. */
 async function start(args: string[]): Promise<void> {
-  const processes = planProcesses(parseProcfile(readProcfile()), args);
+  const kinds = parseProcfile(readProcfile());
+  if (args.some((arg) => arg === "--help" || arg === "-h")) return say(usage(kinds));
+  const processes = planProcesses(kinds, args);
   refuseUnsharedPort(processes);
   const needsRedis = !process.env.REDIS_URL;
   const given = Object.keys(process.env).filter((name) => process.env[name]);

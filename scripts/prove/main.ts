@@ -13,32 +13,47 @@ const perSecondDefaults = { processes: 2, containers: 0.5 };
 /** `npm run prove`: starts all servers on free ports, with scratch data. */
 const program = new Command("prove")
   .description(
-    "Start an installation, call it as senders, devices and operators do, inject faults all the while, and compare " +
-      "what callers were answered with what the database says. Exits with 1 on any discrepancy.",
+    "Start an installation, call it as senders, devices and operators do, inject faults meanwhile, and compare the " +
+      "answers that callers got with the rows of the database. Exits with 1 on any discrepancy.",
   )
   .option("--minutes <number>", "how long to inject faults", positive, 5)
-  .option("--seed <number>", "repeats the faults of a run", wholeNumber, randomInt(1, 2 ** 31))
-  .addOption(new Option("--database <name>").choices(["sqlite", "postgres"]).default("sqlite"))
+  .option("--seed <number>", "repeats the faults of a run; default: a random one", wholeNumber)
+  .addOption(
+    new Option("--database <name>", "where the installation keeps its data")
+      .choices(["sqlite", "postgres"])
+      .default("sqlite"),
+  )
   .option("--compose <project>", "prove the containers of compose.yaml; the project is left running")
-  .option("--faults <kinds>", "only these, with commas between", (kinds: string) => kinds.split(","))
-  .option("--per-second <number>", "how many faults to inject; default: 2, of containers 0.5", positive)
+  .option("--faults <kinds>", "inject only these, separated by commas", (kinds: string) => kinds.split(","))
+  .option("--per-second <number>", "faults to inject a second; default: 2, or 0.5 for containers", positive)
   .option("--logs <folder>", "keep the output of the processes")
   .addHelpText(
     "after",
-    ["", "Faults:", ...allFaults.map(helpLine), "", "Of containers:", ...containerFaults.map(helpLine)].join(
-      "\n",
-    ),
+    [
+      "",
+      "Faults:",
+      ...allFaults.map(helpLine),
+      "",
+      "Faults of containers:",
+      ...containerFaults.map(helpLine),
+    ].join("\n"),
   )
   .showHelpAfterError()
   .parse();
 
 try {
-  const given = program.opts<Omit<ProveOptions, "perSecond"> & { perSecond?: number }>();
+  const given = program.opts<
+    Omit<ProveOptions, "perSecond" | "seed"> & { perSecond?: number; seed?: number }
+  >();
   const known: { kind: string }[] = given.compose ? containerFaults : allFaults;
   const unknown = given.faults?.find((name) => known.every(({ kind }) => kind !== name));
   if (unknown) program.error(`There is no fault ${unknown}.`);
   const { processes, containers } = perSecondDefaults;
-  const options = { ...given, perSecond: given.perSecond ?? (given.compose ? containers : processes) };
+  const options = {
+    ...given,
+    seed: given.seed ?? randomInt(1, 2 ** 31),
+    perSecond: given.perSecond ?? (given.compose ? containers : processes),
+  };
   const proved = await withScratch((scratch) => prove(scratch, options));
   process.stdout.write(formatReport(proved, options));
   process.exit(proved.discrepancies.length > 0 ? 1 : 0);

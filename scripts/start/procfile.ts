@@ -31,9 +31,21 @@ export function parseProcfile(text: string): Kind[] {
   return kinds;
 }
 
+/** The help of `npm start`. */
+export function usage(kinds: Kind[]): string {
+  return [
+    "Usage: npm start -- [name=number …]",
+    "",
+    "Start the processes of the Procfile, and a private Redis unless REDIS_URL is set.",
+    "",
+    "name=number says how many processes of a kind to start: ingress=2, or agent=0 for none.",
+    `Names: ${kinds.map(({ name }) => name).join(", ")}.`,
+  ].join("\n");
+}
+
 /**
- * Plans one process of each kind by default. A command that extends another kind's runs only if named: the other does
- * its work.
+ * Plans one process of each kind by default. A kind whose command is another kind's with arguments, such as
+ * `deliveries` beside `worker`, starts only if named: the other does its work.
  * @throws CannotStart for an unknown name or a bad number
  */
 export function planProcesses(kinds: Kind[], args: string[]): PlannedProcess[] {

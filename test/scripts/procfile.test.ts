@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { CannotStart } from "../../scripts/start/cannot-start.ts";
-import { giveMetricsPorts, parseProcfile, planProcesses } from "../../scripts/start/procfile.ts";
+import { giveMetricsPorts, parseProcfile, planProcesses, usage } from "../../scripts/start/procfile.ts";
 
 describe("the Procfile", () => {
   it("names a command on each line", () => {
@@ -14,6 +14,15 @@ describe("the Procfile", () => {
       { name: "web", command: 'exec env A="b:c" node web.ts' },
       { name: "work-er_2", command: "node worker.ts" },
     ]);
+  });
+
+  it("has its names in the help of npm start", () => {
+    const kinds = parseProcfile("web: node web.ts\nworker: node worker.ts");
+
+    const help = usage(kinds);
+
+    assert.match(help, /^Usage: npm start -- /);
+    assert.match(help, /Names: web, worker\.$/);
   });
 
   for (const [title, text, problem] of [
