@@ -30,7 +30,7 @@ const maxItems = 1000;
 export const batchBody = z.object({
   items: z
     .array(entryBody, { error: "items must be a list of objects with key and value" })
-    .max(maxItems, `items can be ${maxItems.toLocaleString("en")} at most`),
+    .max(maxItems, `items can have ${maxItems.toLocaleString("en")} entries at most`),
 });
 
 export interface MetaDataParts {

@@ -74,7 +74,7 @@ export function bulkRebuildOperations(services: Services): Operation[] {
       refusals: [
         "Validation failed: …",
         "No delivery matches",
-        "At least 10,000 deliveries match. At most 10,000 can be built again at once: add an earliest and a latest time",
+        "More than 10,000 deliveries match. At most 10,000 can be built again at once: add an earliest and a latest time",
         "There are too many deliveries to look through: add an earliest and a latest time",
         "Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it",
         "Deliveries of 3 triggers of the organization are being built again. Wait until one has finished",

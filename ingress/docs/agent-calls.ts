@@ -183,7 +183,7 @@ const jobCalls: Call[] = [
     body: { schema: text, mediaType: "text/plain", isOptional: true },
     success: nothing,
     refusals: {
-      "400": refusal("A number is missing or wrong, or the body is no gzip"),
+      "400": refusal("A number is missing or wrong, or the body is not gzip"),
       "413": refusal("The piece is too large"),
       "415": refusal("Another encoding than gzip or identity"),
       "422": refusal("The piece cannot be kept"),

@@ -61,7 +61,7 @@ export async function namedCluster(
 ): Promise<{ operator: Actor; cluster: Cluster }> {
   const within = org === undefined ? undefined : await namedOrganization(db, org);
   if (!within && !isId(name.toLowerCase()))
-    throw new Refusal(422, `"${name}" is no id: add --org <slug>, or give the cluster's id`);
+    throw new Refusal(422, `"${name}" is not an id: add --org <slug>, or give the cluster's id`);
 
   const byName = within && (await findClusterByName(db, within.id, name));
   const cluster =

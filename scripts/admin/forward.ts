@@ -71,7 +71,7 @@ async function* pagesNewerThan({ db }: Services, { id }: Trigger, after: string)
 
 function requireHttp(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Refusal(422, `"${url}" is no address: give one that starts with http:// or https://`);
+    throw new Refusal(422, `"${url}" is not an address: give one that starts with http:// or https://`);
 }
 
 /** @returns true if it was answered with success */

@@ -141,7 +141,7 @@ export async function revokeAccessTokenAsOperator(services: Services, id: string
 
 async function revoke(tx: Tx, id: string, ownerId?: string): Promise<AccessToken> {
   const revoked = await revokeAccessTokenIfActive(tx, id, tx.now, ownerId);
-  if (!revoked) throw new Refusal(404, "No access token found that is still in force");
+  if (!revoked) throw new Refusal(404, "No active access token found");
   return revoked;
 }
 

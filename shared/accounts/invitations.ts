@@ -59,7 +59,7 @@ export async function invite(
     if (open.length >= maxOpenInvitations)
       throw unprocessable({
         field: "",
-        message: `Organization has ${maxOpenInvitations} open invitations, which is the most that it can have: revoke one first`,
+        message: `Organization has ${maxOpenInvitations} open invitations, which is the maximum: revoke one first`,
       });
     const tokenHash = hashToken(token);
     const invitation = { id, organizationId, tokenHash, role, recipient, createdAt: now, expiresAt };

@@ -92,7 +92,7 @@ export async function approve(
     if (!role) throw refuseApproval("You are not a member of that organization");
     const grantedScopes = grantableScopes(code.scopes, role);
     if (grantedScopes.length === 0)
-      throw refuseApproval("Your role in that organization allows nothing of what is asked for");
+      throw refuseApproval("Your role in that organization allows none of the requested scopes");
     const decision = { id: code.id, userId, now };
     return approveIfPending(tx, decision, {
       organizationId,

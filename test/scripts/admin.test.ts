@@ -362,7 +362,7 @@ describeWithDatabase("the operator's command", (database) => {
         "nope",
       ],
       [/No access token/, "token", "revoke", "00000000-0000-7000-8000-000000000000"],
-      [/"nope" is no id: add --org/, "queue", "create", "--cluster", "nope", "--key", "x"],
+      [/"nope" is not an id: add --org/, "queue", "create", "--cluster", "nope", "--key", "x"],
       [/No cluster "nope" found in acme/, "queue", "list", "--org", "acme", "--cluster", "nope"],
       [
         /No cluster ".*" found/,

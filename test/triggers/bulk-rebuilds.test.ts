@@ -266,7 +266,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     for (let from = 0; from < rows.length; from += 1000)
       await db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(from, from + 1000)));
 
-    await refused("", /At least 10,000 deliveries match\. .*: add an earliest and a latest time/);
+    await refused("", /More than 10,000 deliveries match\. .*: add an earliest and a latest time/);
     await refused("?event=push&status=built", /too many deliveries to look through: add an earliest/);
     await refused("?event=ping&status=built", /too many deliveries to look through: add an earliest/);
     await refused("?to=2000-01-01", /No delivery matches/);

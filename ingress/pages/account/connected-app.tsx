@@ -24,7 +24,7 @@ export function revokeConnectedAppPage(services: Services) {
     const { application, organization, grant } = await loadConnectedApp(services, request);
     return confirmation(request.visitor, {
       title: `Revoke ${application.name}?`,
-      text: `It is signed out and can no longer act as you in ${organization.name}. Other sign-ins of it stay.`,
+      text: `It is signed out and can no longer act as you in ${organization.name}. Its other sign-ins stay.`,
       button: "Revoke",
       path: pathTo(patterns.revokeConnectedApp, { id: grant.id }),
       back: patterns.connectedApps,

@@ -126,8 +126,8 @@ function Use({ details: { chart, list } }: { details: ClusterDetails }) {
       <h2 id="use">Use</h2>
       <LevelChart id="day" subject="The last 24 hours" {...levels} />
       <p class="quiet">
-        The sum of {list.next || list.page.number > 1 ? "the queues on this page" : "all queues"}, of each the
-        most in ten minutes.
+        The sum of {list.next || list.page.number > 1 ? "the queues on this page" : "all queues"}: the highest
+        value of each in ten minutes.
       </p>
     </section>
   );

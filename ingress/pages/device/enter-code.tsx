@@ -60,7 +60,7 @@ function codePage(visitor: Visitor, props: CodeProps): PageContent {
         </p>
         <CodeForm visitor={visitor} {...props} />
         <p class={cameByLink && !isWrong ? "warning" : "quiet"}>
-          Never enter a code that somebody sent you: whoever asked for it would get to act in your name.
+          Never enter a code that somebody sent you: that person could then act in your name.
         </p>
       </div>
     ),

@@ -43,9 +43,7 @@ export function reviewForm(visitor: Visitor, review: Review, now: Date, refused?
               ))}
             </fieldset>
           ) : (
-            <p class="warning">
-              You belong to no organization, so there is nothing that you could authorize.
-            </p>
+            <p class="warning">You belong to no organization, so you cannot authorize anything.</p>
           )}
           {code.cameByLink && canAuthorize && (
             <label class="check warning">
@@ -108,10 +106,10 @@ function Choice({ choice, chosen }: { choice: OrganizationChoice; chosen: string
         <label for={id}>{organization.name}</label>
         <div class="quiet" id={`${id}-note`}>
           {granted.length === 0 &&
-            "Nothing of this can be granted here: all of it needs an admin, and you are a member."}
+            "None of this can be granted here: all of it needs an admin, and you are a member."}
           {granted.length > 0 && dropped.length > 0 && (
             <>
-              Here it would not get, because it needs an admin and you are a member:
+              Not granted here, because these need an admin and you are a member:
               <ScopeList scopes={dropped} />
             </>
           )}

@@ -39,9 +39,11 @@ export function alreadyHandled(request: DeviceRequest): PageContent {
   const sentence = {
     approved: `It was authorized for ${application.name}.`,
     used: `It was authorized for ${application.name}.`,
-    denied: isWithdrawn(request) ? "It was authorized, but access was withdrawn since." : "It was denied.",
+    denied: isWithdrawn(request)
+      ? "It was authorized, but access has been withdrawn since."
+      : "It was denied.",
     expired: "It has expired: start on your device again for a new code.",
-    pending: "It can be decided no more.",
+    pending: "It can no longer be decided.",
   }[state];
   return {
     ...outcome("This request was already handled", "wait", [sentence, "You can close this page."]),

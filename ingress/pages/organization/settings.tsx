@@ -18,7 +18,7 @@ interface SettingsDraft {
 const featureWords: Record<Feature, { label: string; hint: string }> = {
   webhook_filtering: {
     label: "Filters of triggers",
-    hint: "A trigger may have an expression, and only deliveries that match it make a build. When switched off, present filters still apply, and can only be removed.",
+    hint: "A trigger may have an expression, and only deliveries that match it make a build. While this is off, existing filters still apply, but can only be removed.",
   },
   custom_agent_images: {
     label: "Images of hosted agents",
@@ -77,7 +77,7 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
       <div class="narrow">
         <h1>Settings of {organization.name}</h1>
         <p class="quiet">
-          Its name in addresses is <code>{organization.slug}</code>, which stays.
+          Its name in addresses is <code>{organization.slug}</code> and cannot change.
         </p>
         <form method="post" action={settingsPath(request)}>
           <CsrfField visitor={visitor} />

@@ -127,7 +127,7 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         <Field
           label="Slug"
           maxLength={100}
-          hint="Its name in addresses, which stays. Made of the name when empty."
+          hint="Its name in addresses; it cannot change. Made from the name when empty."
           {...field("slug")}
         />
       )}

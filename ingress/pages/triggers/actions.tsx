@@ -50,7 +50,7 @@ export function replaceTriggerPage(services: Services) {
     return confirmation(request.visitor, {
       title: `Replace the trigger ${trigger.label}?`,
       within: { organization: request.organization, section: "pipelines" },
-      text: "The URL of a trigger cannot be changed. So this makes a copy of the trigger that has a new URL, which is shown once, and deletes this one: its URL answers 404 at once, and its deliveries are no longer listed. The settings, the environment variables and the secret stay as they are. Give the new URL to the sender right away.",
+      text: "The URL of a trigger cannot be changed. This makes a copy of the trigger with a new URL, which is shown once, and deletes this one: its URL answers 404 at once, and its deliveries are no longer listed. The settings, the environment variables and the secret stay as they are. Give the new URL to the sender right away.",
       button: "Replace",
       path: triggerPath(request, trigger, patterns.replaceTriggerPage),
       id: newId(services.clock.now()),
@@ -85,7 +85,7 @@ export function deleteTriggerPage(services: Services) {
     return confirmation(request.visitor, {
       title: `Delete the trigger ${trigger.label}?`,
       within: { organization: request.organization, section: "pipelines" },
-      text: "Its URL answers 404 at once, in the middle of whatever its sender does, and its deliveries are no longer listed. What it accepted before is still built, and builds stay. This cannot be undone.",
+      text: "Its URL answers 404 at once, and its deliveries are no longer listed. Deliveries that it accepted before are still built, and builds stay. This cannot be undone.",
       button: "Delete",
       path: triggerPath(request, trigger, patterns.deleteTriggerPage),
       back: triggerPath(request, trigger),

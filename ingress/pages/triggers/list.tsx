@@ -44,8 +44,8 @@ export function triggersPage(services: Services) {
           </div>
           {isFull && (
             <p class="warning">
-              These are {maxTriggersPerPipeline}, the most that a pipeline can have. For another one, delete
-              one first.
+              A pipeline can have at most {maxTriggersPerPipeline} triggers. Delete one before you create
+              another.
             </p>
           )}
           {triggers.length === 0 ? (

@@ -126,8 +126,7 @@ function limitReachedPage(request: MemberRequest, pipeline: Pipeline): PageConte
       <div class="narrow">
         <h1>New trigger of {pipeline.name}</h1>
         <p>
-          The pipeline has {maxTriggersPerPipeline} triggers already, which is the most that it can have.
-          Delete one first.
+          The pipeline has {maxTriggersPerPipeline} triggers already, which is the maximum. Delete one first.
         </p>
         <p>
           <a class="button" href={pipelinePath(request, patterns.triggersPage)}>

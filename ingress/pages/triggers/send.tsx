@@ -64,7 +64,7 @@ function show(
       <div class="narrow">
         <h1>Send a test delivery</h1>
         <p>
-          It goes through all that a delivery of the sender goes through
+          It is checked like a delivery of the sender
           {trigger.secretSealed === null ? "" : ", is signed with the trigger’s secret"}, counts towards the
           hourly limit, and makes a real build.
         </p>

@@ -282,6 +282,6 @@ function answers({
       "429",
       `More than ${deliveriesPerHour} deliveries in an hour: try again after the seconds in Retry-After.`,
     ],
-    ["503", "We are not available: try again after the seconds in Retry-After."],
+    ["503", "The server is not available: try again after the seconds in Retry-After."],
   ];
 }

@@ -16,7 +16,7 @@ const titles: Record<number, string> = {
 const texts: Record<string, string> = {
   "Not Found": "There is nothing at this address. Check it for typing errors.",
   "Method not allowed": "This address cannot be opened in this way.",
-  "The address is malformed": "This is no complete address. Check it for typing errors.",
+  "The address is malformed": "This address is not complete. Check it for typing errors.",
   "No organization found": "This organization does not exist, or you are not a member of it.",
   "No cluster queue found": "This queue does not exist, or was deleted.",
   "No pipeline trigger found": "This trigger does not exist, or was deleted.",

@@ -1,7 +1,7 @@
 /** Results of forms. The address of the next page carries the key. */
 const notices = {
   signed_out: "You have signed out.",
-  password_changed: "Your password is changed. Wherever else you were signed in, you no longer are.",
+  password_changed: "Your password is changed. You are signed out everywhere else.",
   joined: "You have joined. Welcome!",
   settings_saved: "The settings are saved.",
   role_changed: "The role is changed.",

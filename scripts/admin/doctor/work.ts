@@ -75,7 +75,7 @@ async function checkTotals(
   const setting = check === "payloads" ? "PAYLOAD_BYTES_PER_ORGANIZATION" : "LOG_BYTES_PER_ORGANIZATION";
   return warning(
     check,
-    `${ids.length === 1 ? "One organization is" : `${ids.length} organizations are`} near or over ${showBytes(cap)}, and lose their oldest: ${slugs}`,
+    `${ids.length === 1 ? "One organization is" : `${ids.length} organizations are`} near or over ${showBytes(cap)}: ${slugs}. Over it, the oldest ${check} are evicted`,
     `Raise ${setting} if there is room, or lower the retention`,
   );
 }

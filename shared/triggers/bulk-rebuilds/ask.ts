@@ -68,7 +68,7 @@ export async function countForRebuild(services: Services, trigger: Trigger, sear
   if (isCut) {
     const reason =
       total > maxDeliveries
-        ? "At least 10,000 deliveries match. At most 10,000 can be built again at once"
+        ? "More than 10,000 deliveries match. At most 10,000 can be built again at once"
         : "There are too many deliveries to look through";
     throw new Refusal(422, `${reason}: add an earliest and a latest time`);
   }

@@ -243,7 +243,7 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
         ],
         [[{ key: "new", value: 1 }], "value must be text"],
         [{ key: "new" }, "items must be a list of objects with key and value"],
-        [Array(1001).fill({ key: "new", value: "x" }), "items can be 1,000 at most"],
+        [Array(1001).fill({ key: "new", value: "x" }), "items can have 1,000 entries at most"],
       ] as const) {
         const answer = await batch(wrong);
         assert.deepEqual([answer.status, answer.body], [422, { message }]);

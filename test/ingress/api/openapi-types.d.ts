@@ -3760,7 +3760,7 @@ export interface operations {
           "application/json": components["schemas"]["Problem"];
         };
       };
-      /** @description Validation failed: …; No delivery matches; At least 10,000 deliveries match. At most 10,000 can be built again at once: add an earliest and a latest time; There are too many deliveries to look through: add an earliest and a latest time; Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it; Deliveries of 3 triggers of the organization are being built again. Wait until one has finished */
+      /** @description Validation failed: …; No delivery matches; More than 10,000 deliveries match. At most 10,000 can be built again at once: add an earliest and a latest time; There are too many deliveries to look through: add an earliest and a latest time; Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it; Deliveries of 3 triggers of the organization are being built again. Wait until one has finished */
       422: {
         headers: {
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

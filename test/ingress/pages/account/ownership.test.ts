@@ -125,7 +125,7 @@ describeWithDatabase("another user's property", (database) => {
       });
     const refused = await decide();
     assert.equal(refused.status, 422);
-    assert.match(refused.text, /Your role in that organization allows nothing of what is asked for/);
+    assert.match(refused.text, /Your role in that organization allows none of the requested scopes/);
 
     await updateMember(pages.services, { ...member, role: "admin" });
     await removeMember(pages.services, member);

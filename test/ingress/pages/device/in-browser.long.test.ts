@@ -193,7 +193,7 @@ describeInBrowser("connecting a device", () => {
     const codes = await pages.authorize({ scope: "read_user write_clusters", organization: "acme" });
     await enter(ada, codes.user_code);
     const noteOf = (name: string) => ada.locator(".choices .check", { hasText: name }).innerText();
-    assert.match(await noteOf("acme"), /Here it would not get.*write_clusters/s);
+    assert.match(await noteOf("acme"), /Not granted here.*write_clusters/s);
     assert.doesNotMatch(await noteOf("Globex"), /would not get/);
 
     await press(ada, "Authorize");
@@ -205,7 +205,7 @@ describeInBrowser("connecting a device", () => {
     const codes = await pages.authorize({ scope: "write_clusters", organization: "acme" });
     const bob = await windowOf(pages.bob);
     await enter(bob, codes.user_code);
-    assert.match(await mainText(bob), /Nothing of this can be granted here/);
+    assert.match(await mainText(bob), /None of this can be granted here/);
     assert.equal(await bob.getByRole("button", { name: "Authorize" }).count(), 0);
 
     await press(bob, "Deny");

@@ -58,7 +58,7 @@ describeWithDatabase("the pages of triggers", (database) => {
       for (let made = 0; made < 10; made++) await pages.acme.trigger({}, "full");
 
       const { text } = await pages.member.get(path);
-      assert.match(text, /These are 10, the most/);
+      assert.match(text, /A pipeline can have at most 10 triggers/);
       assert.doesNotMatch(text, /New trigger/);
       assert.match((await pages.member.get(`${path}/new`)).text, /has 10 triggers already/);
       assertRefused(
