@@ -9,7 +9,7 @@ import { countUnfinished, countWaiting } from "./ledger/read.ts";
 
 /** Milliseconds after the last fault. Undefined: not within the patience. */
 export interface Convergence {
-  /** All web processes answer that they, the database and Redis are fine. */
+  /** All ingress processes answer that they, the database and Redis are fine. */
   readyMs: number | undefined;
   /** Every delivery is decided. */
   decidedMs: number | undefined;

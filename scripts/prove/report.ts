@@ -81,7 +81,7 @@ function convergenceLines({ convergence: { readyMs, decidedMs, fannedOutMs, ende
   const after = (ms: number | undefined) => (ms === undefined ? "not" : `after ${seconds(ms)}`);
   return [
     "After the last fault",
-    `  web processes, database and Redis are ready   ${after(readyMs)}`,
+    `  ingress processes, database and Redis are ready   ${after(readyMs)}`,
     `  every delivery is decided                     ${after(decidedMs)}`,
     `  jobs match the pauses of their queues         ${after(fannedOutMs)}`,
     `  every job has ended                           ${after(endedMs)}`,

@@ -28,7 +28,7 @@ const batchAgents = 200;
 /** Times beyond it are of a clock that was ahead. */
 const aheadMs = minuteMs;
 
-/** Web processes say so often that agents can reach the database. */
+/** Ingress processes say so often that agents can reach the database. */
 export const listeningEveryMs = 10 * secondMs;
 const maxSilenceMs = 3 * listeningEveryMs;
 const listening = "agents.listening";
@@ -39,7 +39,7 @@ interface Listening {
   last: number;
 }
 
-/** Stores that a web process can hear agents. After an outage the count of missed heartbeats begins anew. */
+/** Stores that an ingress process can hear agents. After an outage the count of missed heartbeats begins anew. */
 export async function markListening({ db, clock }: Services): Promise<void> {
   const now = clock.now().getTime();
   await db.transaction(async (tx) => {
@@ -124,7 +124,7 @@ export async function disconnectAgent(services: Services, agent: Agent): Promise
   services.log.info({ agentId: agent.id, name: agent.name }, "an agent disconnected");
 }
 
-/** A web process with a clock ahead would keep agents for as long as it was ahead. */
+/** An ingress process with a clock ahead would keep agents for as long as it was ahead. */
 async function seeNowIfAhead(db: Services["db"], now: Date): Promise<void> {
   const seenAfter = new Date(now.getTime() + aheadMs);
   const ids = await listAgentsSeenAfter(db, seenAfter, batchAgents);

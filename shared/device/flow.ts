@@ -12,7 +12,7 @@ import { findPolledCodes, type PolledCode, wasApproved } from "./store.ts";
 /** A group keeps the write lock from other processes for a few milliseconds. */
 const maxGroupItems = 100;
 
-/** Issues codes to devices and answers their polls, in groups. Each web process has one. */
+/** Issues codes to devices and answers their polls, in groups. Each ingress process has one. */
 export class DeviceFlow {
   readonly #services: Services;
   readonly #reads: Batcher<string, PolledCode | undefined>;

@@ -63,7 +63,7 @@ describeOnBothDatabases("a session that ends while its agent gets a job", (datab
     assert.equal(await jobState(), "scheduled");
   });
 
-  it("ends, though a web process with a clock an hour ahead heard its agent", async () => {
+  it("ends, though an ingress process with a clock an hour ahead heard its agent", async () => {
     const { services, clock } = api.world;
     const { agent, row } = await setUp();
     const ahead = new Date(clock.now().getTime() + hourMs);

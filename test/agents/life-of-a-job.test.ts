@@ -38,7 +38,7 @@ describeOnBothDatabases("the life of a job", (database) => {
         "type" in part ? part : { command: "make", agents: { queue: key }, ...part },
       ) as Step[];
 
-  /** Lets time pass for a web process that listens all the while. */
+  /** Lets time pass for an ingress process that listens all the while. */
   const pass = async (ms: number) => {
     const { clock, services } = api.world;
     for (let passed = 0; passed < ms; passed += 10 * secondMs) {

@@ -10,7 +10,7 @@ import { startWorld } from "../helpers/world.ts";
 
 const restarts = Number(process.env.TEST_RESTARTS ?? 6);
 
-describe("web processes behind a load balancer", () => {
+describe("ingress processes behind a load balancer", () => {
   it(`lose no request while they are restarted one by one, ${restarts} times`, async () => {
     const world = await startWorld(sqlite);
     const { path } = await (await setUpOrganization(world)).trigger();

@@ -37,7 +37,7 @@ export const clientId = "soak-device";
 /** Limits of rates are out of reach. */
 const perMinute = "1000000000";
 
-/** Starts a web process and a worker of a new installation, with default settings but for the cap. */
+/** Starts an ingress process and a worker of a new installation, with default settings but for the cap. */
 export async function startSoaked(
   scratch: Scratch,
   { postgres, maxPayloadBytes }: { postgres: string | undefined; maxPayloadBytes: number },

@@ -5,7 +5,7 @@ import type { PlannedProcess } from "../../start/procfile.ts";
 /** Of each process. */
 const spawn = 3;
 
-/** An agent's queue: two processes serve the first, each at a web process of its own. */
+/** An agent's queue: two processes serve the first, each at an ingress process of its own. */
 const queues = ["linux", "linux", "mac"];
 
 /** Plans a process of agents. @param index of the process among those of its kind */

@@ -26,7 +26,7 @@ export interface Reachable {
   /** Leads past the faults of the network. */
   installed: Pick<Installed, "env">;
   organization: ProveOrganization;
-  /** Of the web processes, or of the proxy before them. */
+  /** Of the ingress processes, or of the proxy before them. */
   urls: string[];
 }
 
@@ -54,7 +54,7 @@ export interface InstallationOptions {
 
 const maxTries = 50;
 const retryMs = 200;
-/** Installs as an operator does, and starts three web processes, two workers and three processes of agents. */
+/** Installs as an operator does, and starts three ingress processes, two workers and three processes of agents. */
 export async function startInstallation(
   scratch: Scratch,
   { database, timeline, logs }: InstallationOptions,

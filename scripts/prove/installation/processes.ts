@@ -30,7 +30,7 @@ const keptLines = 8;
 const stopWithinMs = 8000;
 const lasting: NodeJS.Signals[] = ["SIGSTOP", "SIGCONT"];
 
-/** The processes of the Procfile: three web processes, two workers, and agents for each web process. */
+/** The processes of the Procfile: three ingress processes, two workers, and agents for each ingress process. */
 export function planOwnProcesses(): PlannedProcess[] {
   return planProcesses(parseProcfile(readFileSync("Procfile", "utf8")), ["ingress=3", "worker=2", "agent=3"]);
 }

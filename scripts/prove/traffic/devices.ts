@@ -40,7 +40,7 @@ async function authorize(lane: Lane): Promise<SignIn | undefined> {
   };
 }
 
-/** Enters the code at the pages, as a person does. Each try is at some web process. */
+/** Enters the code at the pages, as a person does. Each try is at some ingress process. */
 async function approve(lane: Lane, signIn: SignIn): Promise<void> {
   for (let attempt = 0; attempt < maxTries && !lane.signal.aborted; attempt++) {
     await lane.pause(300);

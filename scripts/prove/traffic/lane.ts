@@ -10,7 +10,7 @@ export interface Lane {
   timeline: Timeline;
   random: Random;
   signal: AbortSignal;
-  /** The address of some web process. */
+  /** The address of some ingress process. */
   url(): string;
   /** Ends early when the run stops. */
   pause(ms: number): Promise<void>;

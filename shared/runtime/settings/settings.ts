@@ -205,7 +205,7 @@ const requests = {
   drainMs: setting(
     "DRAIN_SECONDS",
     wholeNumber(0, 600).default(0),
-    "Seconds after SIGTERM in which the web process still takes requests, while a 503 of `/readyz` tells load balancers to send no more",
+    "Seconds after SIGTERM in which the ingress process still takes requests, while a 503 of `/readyz` tells load balancers to send no more",
     inMs,
   ),
   shutdownMs: setting(

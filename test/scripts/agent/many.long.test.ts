@@ -10,7 +10,7 @@ import { startAgent } from "./agent.ts";
 
 const amount = 300;
 
-describeOnBothDatabases("20 agents at two web processes", (database) => {
+describeOnBothDatabases("20 agents at two ingress processes", (database) => {
   it("run 300 jobs of a queue, each once", async () => {
     const api = await openApi(database, { AGENT_PING_SECONDS: "1" });
     const { db } = api.world.services;

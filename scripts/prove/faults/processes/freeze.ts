@@ -4,7 +4,7 @@ import { drawProcess } from "./target.ts";
 
 export const freeze: Fault = {
   kind: "freeze",
-  summary: "SIGSTOP of a web process, worker or agent, SIGCONT after 0.3 to 10 s",
+  summary: "SIGSTOP of an ingress process, worker or agent, SIGCONT after 0.3 to 10 s",
   weight: 4,
   async inject(installation, random) {
     const { processes } = installation;

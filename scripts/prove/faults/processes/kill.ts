@@ -3,7 +3,7 @@ import { drawProcess } from "./target.ts";
 
 export const kill: Fault = {
   kind: "kill",
-  summary: "kill -9 of a web process, worker or agent",
+  summary: "kill -9 of an ingress process, worker or agent",
   weight: 4,
   async inject(installation, random) {
     const target = drawProcess(installation, random);

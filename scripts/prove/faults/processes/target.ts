@@ -4,7 +4,7 @@ import { pick, type Random } from "../../random.ts";
 /** One fault in so many may hit a process that still starts; with more, a slow machine would never be up. */
 const whileStarting = 4;
 
-/** Draws a web process, worker or agent. Returns undefined if that one is down. */
+/** Draws an ingress process, worker or agent. Returns undefined if that one is down. */
 export function drawProcess({ processes }: Installation, random: Random): string | undefined {
   const name = pick(random, processes.names);
   const mayBeStarting = random(whileStarting) === 0;

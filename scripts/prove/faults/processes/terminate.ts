@@ -3,7 +3,7 @@ import { drawProcess } from "./target.ts";
 
 export const terminate: Fault = {
   kind: "terminate",
-  summary: "SIGTERM to a web process, worker or agent, as a restart sends it",
+  summary: "SIGTERM to an ingress process, worker or agent, as a restart sends it",
   weight: 2,
   async inject(installation, random) {
     const target = drawProcess(installation, random);
