@@ -11,7 +11,7 @@ export function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
 
-/** Makes a text storable, for callers that could not mend a refusal. */
+/** Makes a text storable, for callers that could not react to a refusal. */
 export function toStorable(value: string): string {
   return value.replaceAll("\0", "").toWellFormed();
 }

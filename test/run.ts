@@ -84,7 +84,7 @@ async function tryAgain(options: string[], env: NodeJS.ProcessEnv): Promise<numb
   say(`Tests failed in:\n${names}These files run once more, one by one, with the seed ${env.TEST_SEED}.`);
   const exitCode = await runTests([...testOptions, ...options, "--test-concurrency=1"], failed, env);
   if (exitCode === 0)
-    say(`These failed first and then passed. They depend on chance or speed: mend them.\n${names}`);
+    say(`These failed first and then passed. They depend on chance or speed: fix them.\n${names}`);
   return exitCode;
 }
 
