@@ -7,7 +7,7 @@ import { addMember, updateMember } from "../../../../shared/accounts/members.ts"
 import { findUser } from "../../../../shared/accounts/user-store.ts";
 import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { hashToken } from "../../../../shared/crypto/tokens.ts";
-import { dayMs } from "../../../../shared/durations.ts";
+import { dayMs, minuteMs } from "../../../../shared/durations.ts";
 import { newId } from "../../../../shared/ids.ts";
 import type { Role } from "../../../../shared/vocabulary.ts";
 import { describeOnBothDatabases } from "../../../helpers/databases.ts";
@@ -273,13 +273,13 @@ describeOnBothDatabases("members", (database) => {
 
     it("expires after 7 days, and is purged", async () => {
       const { path } = await invite();
-      pages.clock.advance(7 * dayMs - 1000);
+      pages.clock.advance(7 * dayMs - minuteMs);
       ada = await pages.visitor(pages.ada);
       bob = await pages.visitor(pages.bob);
       assert.equal((await bob.get(path)).status, 200);
       assert.equal(await purgeInvitations(pages.services), 0);
 
-      pages.clock.advance(1000);
+      pages.clock.advance(minuteMs);
 
       assert.equal((await bob.get(path)).status, 404);
       assert.deepEqual(await openIds(), []);
