@@ -78,10 +78,10 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
     assert.deepEqual(await statuses(ids), ["not_run", "not_run", "not_run", null, null, null, null, null]);
 
     for (const [seconds, total] of [
-      [9, 3],
-      [2, 4],
-      [18, 4],
-      [3, 5],
+      [5, 3],
+      [6, 4],
+      [10, 4],
+      [11, 5],
     ] as const) {
       world.clock.advance(seconds * second);
       await work(builder, ids);

@@ -72,7 +72,7 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
 
   it("are not requeued while a worker has them, nor taken by another one", async () => {
     const ids = await deliver(await filtered(0), 3);
-    world.clock.advance(9_000);
+    world.clock.advance(5_000);
     const { builder, running, endNext } = openWorker(1);
     await Promise.all(ids.map((id) => builder.add(id)));
     await eventually("the lease", async () => {
@@ -95,7 +95,7 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
 
   it("are requeued at once after their worker closed, and soon after it was killed", async () => {
     const [closed, killed] = [await deliver(await filtered(0), 2), await deliver(await filtered(1), 2)];
-    world.clock.advance(9_000);
+    world.clock.advance(5_000);
     const [first, second] = [openWorker(1), openWorker(1)];
     await Promise.all(closed.map((id) => first.builder.add(id)));
     await eventually("an evaluation", async () => first.running.length > 0);
@@ -103,7 +103,7 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
     await first.builder.close();
     assert.deepEqual(await requeuedOf(world, closed), closed);
 
-    world.clock.advance(2_000);
+    world.clock.advance(6_000);
     assert.deepEqual(await requeuedOf(world, killed), killed);
     for (const id of [...closed, ...killed]) void second.builder.add(id);
     for (let ended = 0; ended < 4; ended++) await second.endNext();
