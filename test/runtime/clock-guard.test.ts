@@ -19,6 +19,7 @@ describeOnBothDatabases("a worker that deletes by age", (database) => {
 
   before(async () => {
     world = await startWorld(database);
+    world.clock.freeze();
   });
   after(() => world.close());
 
