@@ -34,6 +34,8 @@ let shortLived: SignInWorld;
 before(async () => {
   world = await startSignInWorld({ DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000", POLL_INTERVAL_SECONDS: "1" });
   shortLived = await startSignInWorld({ DEVICE_CODE_SECONDS: "12" });
+  world.clock.freeze();
+  shortLived.clock.freeze();
 });
 after(async () => {
   await world.close();
