@@ -1,8 +1,26 @@
-import { and, asc, eq, gt, inArray, lte } from "drizzle-orm";
+import { and, asc, eq, exists, gt, inArray, isNull, lte, type SQL } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Invitation = Tables["invitations"]["$inferSelect"];
+
+/** A link must not outlast the rights of its maker, who may still have it. */
+function isOpen(db: Db | Tx, now: Date): SQL | undefined {
+  const { invitations, members, users } = db.tables;
+  const maker = db
+    .select({ id: users.id })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(
+      and(
+        eq(members.organizationId, invitations.organizationId),
+        eq(members.userId, invitations.createdById),
+        eq(members.role, "admin"),
+        isNull(users.deactivatedAt),
+      ),
+    );
+  return and(gt(invitations.expiresAt, now), exists(maker));
+}
 
 /** Open ones, oldest first. */
 export async function listOpenInvitations(
@@ -14,7 +32,7 @@ export async function listOpenInvitations(
   return db
     .select()
     .from(invitations)
-    .where(and(eq(invitations.organizationId, organizationId), gt(invitations.expiresAt, now)))
+    .where(and(eq(invitations.organizationId, organizationId), isOpen(db, now)))
     .orderBy(asc(invitations.createdAt), asc(invitations.id))
     .limit(limit);
 }
@@ -33,7 +51,7 @@ export async function findOpenInvitation(db: Db, tokenHash: string, now: Date) {
     .from(invitations)
     .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
     .innerJoin(users, eq(users.id, invitations.createdById))
-    .where(and(eq(invitations.tokenHash, tokenHash), gt(invitations.expiresAt, now)));
+    .where(and(eq(invitations.tokenHash, tokenHash), isOpen(db, now)));
   return found;
 }
 
@@ -46,7 +64,7 @@ export async function takeIfOpen(tx: Tx, tokenHash: string, now: Date): Promise<
   const { invitations } = tx.tables;
   const [taken] = await tx
     .delete(invitations)
-    .where(and(eq(invitations.tokenHash, tokenHash), gt(invitations.expiresAt, now)))
+    .where(and(eq(invitations.tokenHash, tokenHash), isOpen(tx, now)))
     .returning();
   return taken;
 }

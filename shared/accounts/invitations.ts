@@ -24,7 +24,7 @@ import { lockOrganization } from "./organization-store.ts";
 import { findUser, insertUser, type User } from "./user-store.ts";
 import { type NewUser, prepareUser } from "./users.ts";
 
-// open → used, revoked or expired. The row exists while it is open.
+// open → used, revoked or expired: then its row is deleted. It is open only while its maker is an admin.
 
 const invitationDays = 7;
 export const maxOpenInvitations = 100;
@@ -78,7 +78,7 @@ export async function revokeInvitation({ db }: Services, actor: Actor, id: strin
   });
 }
 
-/** @throws Refusal 404 if it is unknown, used, revoked or expired */
+/** @throws Refusal 404 if it is not open */
 export async function requireOpenInvitation({ db, clock }: Services, token: string) {
   const isPossible = isWellFormedToken("invitation", token);
   const found = isPossible ? await findOpenInvitation(db, hashToken(token), clock.now()) : undefined;
@@ -130,7 +130,10 @@ export async function purgeInvitations({ db, clock }: Services): Promise<number>
 }
 
 function invitationGone(): Refusal {
-  return new Refusal(404, "This invitation is not open: it was used or revoked, or its 7 days are over.");
+  return new Refusal(
+    404,
+    "This invitation is not open: it was used or revoked, its 7 days are over, or its maker is no longer an admin.",
+  );
 }
 
 function subjectOf({ id, recipient }: Pick<Invitation, "id" | "recipient">) {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { purgeInvitations } from "../../../../shared/accounts/invitations.ts";
 import { findRole } from "../../../../shared/accounts/member-store.ts";
-import { addMember, updateMember } from "../../../../shared/accounts/members.ts";
+import { addMember, removeMember, updateMember } from "../../../../shared/accounts/members.ts";
 import { findUser } from "../../../../shared/accounts/user-store.ts";
 import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { hashToken } from "../../../../shared/crypto/tokens.ts";
@@ -40,8 +40,8 @@ describeOnBothDatabases("members", (database) => {
   };
   const onlyAda = () =>
     updateMember(pages.services, { organization: "acme", email: pages.bob.email, role: "member" });
-  const invite = async (fields: Record<string, string> = {}) => {
-    const answer = await ada.post(`${at}/invitations`, { recipient: "Carol", role: "member", ...fields });
+  const invite = async (fields: Record<string, string> = {}, maker = ada) => {
+    const answer = await maker.post(`${at}/invitations`, { recipient: "Carol", role: "member", ...fields });
     const [, path = "", token = ""] = /(\/invitations\/(sbin_\w+))/.exec(answer.text) ?? [];
     return { answer, path, token };
   };
@@ -284,6 +284,28 @@ describeOnBothDatabases("members", (database) => {
       assert.equal((await bob.get(path)).status, 404);
       assert.deepEqual(await openIds(), []);
       assert.equal(await purgeInvitations(pages.services), 1);
+    });
+
+    it("ends with the rights of the admin who made it", async () => {
+      const losses: Record<string, (email: string) => Promise<unknown>> = {
+        demoted: (email) => updateMember(pages.services, { organization: "acme", email, role: "member" }),
+        removed: (email) => removeMember(pages.services, { organization: "acme", email }),
+        deactivated: (email) => deactivateUser(pages.services, email),
+      };
+      for (const [loss, lose] of Object.entries(losses)) {
+        const maker = await join("admin");
+        const { path } = await invite({ role: "admin" }, await pages.visitor(maker));
+        const fay = await addPerson(pages, { slug: "globex" });
+        const visitor = await pages.visitor(fay);
+        assert.equal((await visitor.get(path)).status, 200);
+
+        await lose(maker.email);
+
+        assert.equal((await visitor.get(path)).status, 404, loss);
+        assert.equal((await visitor.post(path)).status, 404, loss);
+        assert.equal(await roleOf(fay), undefined, loss);
+        assert.deepEqual(await openIds(), [], loss);
+      }
     });
 
     it("is refused beyond 100 open ones", async () => {
