@@ -1,9 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../../shared/runtime/config.ts";
+import { plain } from "../plain.ts";
 import { readDefaults } from "./defaults.ts";
 import { explain, LoginError, RequestFailed } from "./failure.ts";
 import { showStatus, signOut } from "./session.ts";
-import { plain } from "./show.ts";
 import { type SignIn, signIn, type Terminal } from "./sign-in.ts";
 
 const afterCtrlC = 130;

@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from "node:util";
 import { renderUnicodeCompact } from "uqr";
+import { plain } from "../plain.ts";
 import type { Account } from "./account.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Codes } from "./server.ts";
@@ -78,11 +78,6 @@ export function showUnencrypted(server: string): string {
 /** A phone cannot reach such an address. */
 function isThisMachine(url: string): boolean {
   return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
-}
-
-/** Strips control characters from a server's text. */
-export function plain(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, "");
 }
 
 function timeOf(time: Date): string {

@@ -50,7 +50,12 @@ describeWithDatabase("what operators see of an installation", (database) => {
     const { path, id } = await acme.trigger({ label: "Hook" });
     await buildWebhook(world, path);
     const undecided = await post(world.url + path, "{}");
-    await pauseDispatch(world.services, acme.operator, acme.queue, "No power\nat all");
+    await pauseDispatch(
+      world.services,
+      acme.operator,
+      acme.queue,
+      "No \u001b[31mpower\u001b]0;x\u0007\u009b2J\nat all",
+    );
     const later = world.clock.now().getTime();
     await world.services.db.transaction((tx) =>
       tx.insertMany(tx.tables.refusedDeliveries, [
@@ -79,7 +84,7 @@ describeWithDatabase("what operators see of an installation", (database) => {
     assert.deepEqual(status.queues, [{ ...place, waiting: 1, running: 0 }]);
     assert.deepEqual(
       [status.paused_queues[0].queue, status.paused_queues[0].note],
-      ["default", "No power\nat all"],
+      ["default", "No \u001b[31mpower\u001b]0;x\u0007\u009b2J\nat all"],
     );
     assert.deepEqual(status.refused.causes, { invalid_signature: 3 });
     assert.deepEqual(status.agents, { connected: 0 });

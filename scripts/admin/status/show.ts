@@ -1,9 +1,10 @@
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { secondMs } from "../../../shared/durations.ts";
+import { plain } from "../../plain.ts";
 import { showBytes } from "../doctor/bytes.ts";
 import type { Status } from "./read.ts";
 
-/** One screen for people. */
+/** One screen for people. Members of organizations wrote its names and notes. */
 export function showStatus(status: Status): string {
   const { at, deliveries, agents, queues, refused, disk } = status;
   const { undecided, oldest_received_at: oldest } = deliveries;
@@ -41,7 +42,7 @@ export function showStatus(status: Status): string {
 }
 
 function section(title: string, lines: string[]): string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
+  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${plain(line)}`)];
 }
 
 function showProcesses({ processes }: Status): string[] {
