@@ -8,6 +8,7 @@ import { changesOf } from "./audit-changes.ts";
 import {
   findOrganization,
   insertOrganization,
+  lockOrganization,
   type Organization,
   setOrganization,
 } from "./organization-store.ts";
@@ -87,7 +88,7 @@ export async function updateOrganization(
   change: OrganizationChange,
 ): Promise<Organization> {
   return services.db.transaction(async (tx) => {
-    const present = await requireOrganization(tx, slug);
+    const present = await lockPresent(tx, slug);
     const updated = await applyChange(tx, present, change);
     await auditOrganization(tx, updated, "updated", changesBetween(present, updated));
     return updated;
@@ -104,7 +105,7 @@ export async function changeOrganization(
   change: OrganizationChange,
 ): Promise<Organization> {
   return db.transaction(async (tx) => {
-    const present = await requireOrganization(tx, actor.organization.slug);
+    const present = await lockPresent(tx, actor.organization.slug);
     const { name = present.name, deliveriesPerHour = present.deliveriesPerHour } = change;
     const max = Math.max(present.deliveriesPerHour, config.deliveriesPerHour);
     const problems = [...nameProblems(name), ...limitProblems(deliveriesPerHour, max)];
@@ -125,6 +126,14 @@ function limitProblems(deliveriesPerHour: number, max: number): Problem[] {
 
 function changesBetween(before: Organization, after: Organization) {
   return changesOf({ before, after, shown: ["name", "deliveriesPerHour", "features"] });
+}
+
+/** Locked: a change writes the columns that stay, too. @throws Refusal 404 */
+async function lockPresent(tx: Tx, slug: string): Promise<Organization> {
+  const { id } = await requireOrganization(tx, slug);
+  const locked = await lockOrganization(tx, id);
+  if (!locked) throw notFound("organization");
+  return locked;
 }
 
 async function applyChange(

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
-import { requireOrganization } from "../../../../shared/accounts/organizations.ts";
+import {
+  changeOrganization,
+  requireOrganization,
+  updateOrganization,
+} from "../../../../shared/accounts/organizations.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import type { Visitor } from "../../../helpers/visitor.ts";
@@ -44,6 +48,22 @@ describeWithDatabase("the settings of an organization", (database) => {
     );
     await ada.post(path, { name: "Acme", deliveries_per_hour: "450" });
     assert.deepEqual((await read()).features, []);
+  });
+
+  it("keep the limit that the operator sets at the same moment", async () => {
+    const { services, actor } = pages;
+    for (let round = 0; round < 10; round++) {
+      await updateOrganization(services, "acme", { deliveriesPerHour: 450, features: {} });
+
+      await Promise.all([
+        changeOrganization(services, actor, { name: `Acme ${round}`, features: {} }),
+        updateOrganization(services, "acme", { deliveriesPerHour: 7, features: {} }),
+      ]);
+
+      const { name, deliveriesPerHour } = await read();
+      assert.deepEqual([name, deliveriesPerHour], [`Acme ${round}`, 7]);
+    }
+    await updateOrganization(services, "acme", { name: "Acme", deliveriesPerHour: 450, features: {} });
   });
 
   it("limit deliveries from the next one on", async () => {
