@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray } from "drizzle-orm";
+import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
 import { rebuildDeliveries } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -17,7 +18,7 @@ import { openWorkerJobs } from "../../workers/jobs.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
-import { setUpOrganization } from "../helpers/organization.ts";
+import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 import { csrfTokenIn, type Visitor } from "../helpers/visitor.ts";
 
@@ -52,18 +53,18 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     return ids;
   }
 
-  async function formOf({ at }: Pick<Made, "at">, query = "") {
+  async function formOf({ at }: Pick<Made, "at">, query = "", member = bob) {
     const path = `${at}/rebuilds/new${query}`;
-    const { status, text } = await bob.get(path);
+    const { status, text } = await member.get(path);
     assert.equal(status, 200, text);
     const id = /name="id" value="([^"]*)"/.exec(text)?.[1] ?? "";
     return { path, text, fields: { id, csrf_token: csrfTokenIn(text) ?? "" } };
   }
 
   /** Returns the path of its page. */
-  async function ask(trigger: Pick<Made, "at">, query = ""): Promise<string> {
-    const { path, fields } = await formOf(trigger, query);
-    const answer = await bob.post(path, fields);
+  async function ask(trigger: Pick<Made, "at">, query = "", member = bob): Promise<string> {
+    const { path, fields } = await formOf(trigger, query, member);
+    const answer = await member.post(path, fields);
     assert.equal(answer.status, 303, answer.text);
     return answer.headers.get("location") ?? "";
   }
@@ -205,6 +206,18 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     assert.ok((await rowOf(path)).canceledAt);
     assert.deepEqual(await rebuildsOf(trigger), [[0]]);
     assert.equal((await bob.get(path)).status, 404);
+  });
+
+  it("stops when who asked is deactivated", async () => {
+    const trigger = await triggerWith(1);
+    const carol = await addPerson(pages, pages.acme);
+    const path = await ask(trigger, "", await pages.visitor(carol));
+    await deactivateUser(pages.services, carol.email);
+
+    await run(path);
+
+    assert.deepEqual(await rebuildsOf(trigger), each(trigger, [0]));
+    assert.ok((await rowOf(path)).canceledAt);
   });
 
   it("is asked for once when its form is sent twice", async () => {

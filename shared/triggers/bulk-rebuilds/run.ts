@@ -1,4 +1,4 @@
-import { findRole } from "../../accounts/member-store.ts";
+import { lockActiveRoles } from "../../accounts/member-store.ts";
 import { TooManyJobs } from "../../builds/bounds/too-many-jobs.ts";
 import { createBuilds } from "../../builds/create.ts";
 import { nextRebuild } from "../../builds/rebuild.ts";
@@ -107,7 +107,10 @@ async function lockBuildable(tx: Tx, ids: string[]): Promise<string[]> {
 /** Locks the pipeline: rebuilds are numbered one at a time. */
 async function mayGoOn(tx: Tx, bulk: BulkRebuild, trigger: Trigger): Promise<boolean> {
   if (trigger.deletedAt || !(await lockPipeline(tx, trigger.pipelineId))) return false;
-  return (await findRole(tx, bulk.organizationId, bulk.createdById)) !== undefined;
+  const [role] = await lockActiveRoles(tx, [
+    { organizationId: bulk.organizationId, userId: bulk.createdById },
+  ]);
+  return role !== undefined;
 }
 
 /** Like `rebuildDelivery`, for several. */
