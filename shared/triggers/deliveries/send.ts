@@ -10,11 +10,13 @@ import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
 const contentType = "application/json";
+/** As `readIndexed` stores it. */
+const eventPattern = /^[ -~]{1,255}$/;
 
 /**
  * Sends a test delivery; a webhook's checks and limit apply.
  * @returns the delivery's id
- * @throws DeliveryRefusal 403, 413, 429, 400
+ * @throws DeliveryRefusal 403, 413, 429, 400; Refusal 422 for the event
  */
 export async function sendDelivery(
   services: Services,
@@ -23,6 +25,8 @@ export async function sendDelivery(
 ): Promise<string> {
   const { config, cipher, clock, rateLimiter } = services;
   const type = typeOfTrigger(config.issueTracker, trigger);
+  if (event !== undefined && !eventPattern.test(event))
+    throw new Refusal(422, "Event must be 1 to 255 characters that a header can hold");
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);

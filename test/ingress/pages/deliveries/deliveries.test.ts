@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { insertUser } from "../../../../shared/accounts/user-store.ts";
@@ -150,6 +151,11 @@ describeWithDatabase("the pages of deliveries", (database) => {
     const broken = await bob.post(`${at}/send`, { payload: "{" });
     assert.equal(broken.status, 400);
     assert.match(broken.text, /Payload is not valid JSON\./);
+    for (const event of [randomBytes(9000).toString("base64"), "pu\nsh", "プッシュ"]) {
+      const refused = await bob.post(`${at}/send`, { event, payload: "{}" });
+      assert.equal(refused.status, 422, refused.text);
+      assert.match(refused.text, /Event must be 1 to 255 characters that a header can hold\./);
+    }
     const { db } = pages.services;
     const { deliveries } = db.tables;
     const kept = (await db.select().from(deliveries)).filter(({ triggerId }) => triggerId === id);
