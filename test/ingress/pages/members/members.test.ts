@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { purgeInvitations } from "../../../../shared/accounts/invitations.ts";
@@ -202,6 +203,8 @@ describeOnBothDatabases("members", (database) => {
       for (const [field, value] of [
         ["name", " "],
         ["email", "not an address"],
+        ["email", `${randomBytes(6000).toString("hex")}@example.com`],
+        ["email", "operator@initech.invalid"],
         ["password", "short"],
       ] as const) {
         const answer = await eve.post(path, { ...given, [field]: value });
