@@ -14,7 +14,7 @@ const hasBrowser =
   !process.env.SSH_CONNECTION &&
   (process.platform !== "linux" || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY));
 
-/** The page is also shown, so a browser that does not open is no fault. */
+/** The page is also shown, so a browser that does not open is not a fault. */
 const openBrowser = (url: string) => void open(url).catch(() => {});
 
 process.exitCode = await runLogin(process.argv.slice(2), {

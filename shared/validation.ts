@@ -50,7 +50,7 @@ export const repository = text("Repository", 2000)
   .nullish()
   .transform((given) => (given === undefined ? undefined : (blankToNull(given)?.trim() ?? null)));
 
-/** Of a cluster, queue or pipeline. */
+/** The description of a cluster, queue or pipeline. */
 export const description = text("Description", 2000).nullable();
 export const maxNoteLength = 2000;
 /** Why a queue or an agent is paused. */

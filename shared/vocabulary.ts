@@ -52,7 +52,7 @@ export interface BulkRebuildFilter {
   receivedFrom?: string;
   receivedTo?: string;
 }
-/** Jobs are counted by how long they waited: up to so many seconds. */
+/** Jobs are counted by how long they waited: the upper bounds, in seconds. */
 export const waitSeconds = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 14_400, 86_400] as const;
 export type WaitFigure = `waited_${(typeof waitSeconds)[number]}` | "waited_longer";
 /** A count of a minute or an hour, or the highest number in it. Deliveries count in the minute in which they came. */
@@ -68,7 +68,7 @@ export type FigureName =
   | "jobs_waiting"
   | "jobs_running"
   | "agents_connected"
-  /** Of no queue. 1: a worker looked at all of them. */
+  /** Belongs to no queue. 1: a worker looked at all queues. */
   | "queues_sampled";
 /** Encoding of stored payload bytes. */
 export type PayloadCodec = "identity" | "deflate";

@@ -9,7 +9,7 @@ import type { Services } from "../shared/runtime/services.ts";
 import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
 import { startMeasuring } from "./measure/measure.ts";
 
-/** Of one process. Each of "deliveries" carries up to 500 deliveries, and all share transactions. */
+/** Jobs at once in one process. Each of "deliveries" carries up to 500 deliveries, and all share transactions. */
 const concurrency: Record<WorkQueue, number> = { deliveries: 10, maintenance: 3, dispatch: 4 };
 /** FLUSHALL deletes the schedules without notice. */
 const rescheduleEveryMs = 10 * secondMs;

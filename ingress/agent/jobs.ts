@@ -26,7 +26,7 @@ import { keepOutOfLog } from "../http/request-context.ts";
 import { pathParameter } from "../http/routing.ts";
 
 const chunkSeconds = 1;
-/** Of an organization. Each may wait for a lock, with a connection to the database. */
+/** Acquiring calls of an organization at once. Each may wait for a lock, with a connection to the database. */
 const maxAcquiring = 3;
 /** Agents from this version on know `timing_out`. */
 const timingOutSince = [3, 137] as const;

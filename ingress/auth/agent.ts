@@ -11,7 +11,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 import { leasedJobStates } from "../../shared/vocabulary.ts";
 import { pathParameter } from "../http/routing.ts";
 
-// Agents authenticate with three kinds of tokens: of registration, of a session, of a job's attempt. Agents of before
+// Agents authenticate with three kinds of tokens: of registration, of a session, of a job's attempt. Agents older than
 // 2021 use their session's token for jobs too.
 
 /** A call about a job by the agent that has, or had, it. */
@@ -24,7 +24,7 @@ export interface JobCall {
   agent: Agent | undefined;
 }
 
-/** In the lease of a job that went back to its queue. */
+/** The agent in the lease of a job that went back to its queue. */
 const noAgent = "";
 
 /** @throws Refusal 401 */

@@ -73,7 +73,7 @@ function mayAnswer({ path, body, query, scope, needsAdmin }: Operation, status: 
   return status !== "404" || path.includes(":");
 }
 
-/** `GET /v2` is no operation of the table, because it needs no token. */
+/** `GET /v2` is not in the table of operations, because it needs no token. */
 export const root: Declaration = {
   methods: ["GET"],
   path: "/v2",

@@ -70,7 +70,7 @@ function missingBody(schema: z.ZodType): string {
   return `Body is missing: it must be a JSON object with ${members}`;
 }
 
-/** Without members that the schema does not name: nothing has checked their types. */
+/** Leaves out members that the schema does not name: nothing has checked their types. */
 function soundMembers(schema: z.ZodType, given: object, { issues }: z.ZodError): Record<string, unknown> {
   const unsound = new Set(issues.map(({ path }) => path[0]));
   const { properties = {} } = inputOf(schema);

@@ -61,7 +61,7 @@ class Posting {
   readonly #token: string;
   /** Perhaps a hint, which may let a request pass; only the row may refuse it. */
   #trigger: EnabledTrigger | undefined;
-  /** As received. Empty once it is encoded, so that it is in memory only once. */
+  /** The body as received. Empty once it is encoded, so that it is in memory only once. */
   #body = noBytes;
 
   constructor(door: Door, event: H3Event) {

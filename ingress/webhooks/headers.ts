@@ -43,7 +43,7 @@ export function readIndexed(headers: Headers, name: string | undefined): string 
   return (name && headers.get(name)?.slice(0, maxIndexedLength)) || null;
 }
 
-/** Of a refused request, without secrets. Signatures are none: whoever sees them may see the payloads that they sign. */
+/** The parts of a refused request without its secrets. Signatures stay: their readers may see the payload too. */
 export function requestParts(event: H3Event, body: Buffer | undefined): RequestParts {
   const query = new URLSearchParams(event.url.searchParams);
   for (const name of new Set(query.keys())) if (secretName.test(name)) query.set(name, "redacted");

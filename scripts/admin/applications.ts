@@ -81,7 +81,7 @@ export function applicationCommands(act: Act): Command[] {
   return [app];
 }
 
-/** In minutes, from either of two options. */
+/** Returns the lifetime in minutes, from either of two options. */
 function lifetime(options: {
   refresh: boolean;
   tokenHours?: number;

@@ -65,7 +65,7 @@ function writeKey(file: string, key = readSecretKey()): void {
   writeFileSync(file, `${key}\n`, { flag: "wx", mode: 0o600 });
 }
 
-/** Without a password: it would be seen in the list of processes. */
+/** Leaves out the password: the list of processes would show it. */
 function postgresCommand(databaseUrl: string, program: string, rest: string): string {
   const url = new URL(databaseUrl);
   const asksPassword = url.password !== "" || url.searchParams.has("password");
@@ -74,7 +74,7 @@ function postgresCommand(databaseUrl: string, program: string, rest: string): st
   return `${asksPassword ? "PGPASSWORD=… " : ""}${program} --dbname=${quote(url.toString())} ${rest}`;
 }
 
-/** For a shell. */
+/** Quotes text for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -6,7 +6,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** Of the running `npm start`, by the names of settings. Those of the environment come first. */
+  /** Addresses of the running `npm start`, by the names of settings. Those of the environment come first. */
   addresses?: Record<string, string>;
   stdin: Readable;
   write: (text: string) => void;
@@ -57,5 +57,5 @@ export function roleOption(): Option {
   return new Option("--role <role>", "what the user may do").choices(["admin", "member"]).default("member");
 }
 
-/** Of commands that print for people on a terminal. */
+/** The option of commands that print for people on a terminal. */
 export const jsonOption = ["--json", "print JSON on a terminal too", false] as const;

@@ -12,7 +12,7 @@ export interface Forwarding {
   trigger: Trigger;
   /** Where to, http or https. */
   url: string;
-  /** Starts with so many of those that came before. */
+  /** Starts with this many of the deliveries that came before. */
   last: number;
   /** Goes on with what arrives until the signal. */
   follows: boolean;
@@ -26,7 +26,7 @@ const timeoutMs = 30 * secondMs;
 const pageSize = 100;
 /** A delivery's id is made before its commit, so one may follow another that has a later id. */
 const lateCommitMs = 10 * secondMs;
-/** Of the connection that the webhook came by. */
+/** Headers of the connection that the webhook came by. */
 const omitted =
   /^(connection|content-length|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
 

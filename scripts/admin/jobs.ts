@@ -99,7 +99,7 @@ async function summary(services: Services, queue: WorkQueue, job: WorkJob) {
   };
 }
 
-/** For every organization that the job is of. Schedules are of none. */
+/** Writes an entry for each organization of the job. Schedules belong to none. */
 async function auditJob(services: Services, action: string, job: WorkJob): Promise<void> {
   const subjects = await readSubjects(services, job, Number.POSITIVE_INFINITY);
   const acts = await Promise.all(

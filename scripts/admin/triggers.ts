@@ -120,7 +120,7 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
     )
     .argument("<id>", "the trigger's id", parseId)
     .argument("<url>", "where to, such as http://localhost:8080/hook")
-    .option("--last <number>", "start with so many of the deliveries that came before", parsePositive, 0)
+    .option("--last <number>", "start with this many of the deliveries that came before", parsePositive, 0)
     .option("--no-follow", "end after those")
     .action((id, url, { last, follow: follows }) =>
       act(async (services) => {

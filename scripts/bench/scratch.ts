@@ -82,7 +82,7 @@ export class Scratch {
     return child;
   }
 
-  /** Ends a process as `kill -9` does. That is no failure. */
+  /** Ends a process as `kill -9` does. That is not a failure. */
   async kill(child: ChildProcess): Promise<void> {
     if (!this.#children.delete(child)) return;
     const ended = once(child, "exit");

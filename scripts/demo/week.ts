@@ -103,7 +103,7 @@ export async function makeDemoWeek(
   };
 }
 
-/** As a worker does. Of hours that charts no longer divide, once. */
+/** Samples the queues as a worker does, but only once an hour where charts show whole hours. */
 async function sampleHour({ services, clock }: Week, startsAt: number, hoursAgo: number): Promise<void> {
   const everyMinutes = hoursAgo > dividedHours ? 60 : sampleMinutes;
   for (let minute = 0; minute < 60; minute += everyMinutes) {

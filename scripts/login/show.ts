@@ -8,7 +8,7 @@ const indent = "    ";
 /** Not every camera reads an inverted code. */
 const whiteOnBlack = (line: string) => `\u001b[97;40m${line}\u001b[0m`;
 
-/** RFC 8628 §3.3. @param options.columns undefined: the output is no terminal */
+/** RFC 8628 §3.3. @param options.columns undefined: the output is not a terminal */
 export function showInvitation(
   codes: Codes,
   options: { qr: boolean | undefined; columns: number | undefined; opensBrowser: boolean },

@@ -8,7 +8,7 @@ import { showInvitation, showSignedIn, showUnencrypted } from "./show.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** Undefined: the output is no terminal. */
+  /** Undefined: the output is not a terminal. */
   columns: number | undefined;
   write: (text: string) => void;
   writeError: (text: string) => void;

@@ -73,7 +73,7 @@ async function areReady(urls: string[]): Promise<boolean> {
   return (await Promise.all(urls.map(isReady))).every(Boolean);
 }
 
-/** A doubted clock is no matter of seconds: it is trusted again after an hour. */
+/** A doubted clock is not waited for: it is trusted again after an hour. */
 async function isReady(url: string): Promise<boolean> {
   const { status, body } = await request(`${url}/readyz`, { signal: AbortSignal.timeout(answerWithinMs) });
   return status === 200 && body.parts.redis === "ok";

@@ -49,7 +49,7 @@ function isRunning(pid: number): boolean {
   return /\) [^Z]/.test(readIfPresent(`/proc/${pid}/stat`) ?? "");
 }
 
-/** Sessions of all processes that are no zombies. */
+/** Sessions of all processes but zombies. */
 function listSessions(): Set<number> {
   const stats = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -4,7 +4,7 @@ import type { Proved, ProveOptions } from "./run.ts";
 import { seconds, type Timeline } from "./timeline.ts";
 import type { Post } from "./traffic/observed.ts";
 
-/** Of each check. */
+/** The discrepancies of each check that are shown. */
 const maxStories = 5;
 const maxAttempts = 15;
 /** Faults this long before a request are part of its story. */

@@ -46,7 +46,7 @@ export async function findTotal(tx: Tx, totals: ByteTotals, organizationId: stri
   return row?.bytes ?? 0;
 }
 
-/** Of all organizations, and of the one that has most. Reads every total, off the loop. */
+/** Sums of all organizations, and of the one that has most. Reads every total, off the event loop. */
 export async function findSumOfTotals(
   db: Db,
   totals: ByteTotals,

@@ -32,7 +32,7 @@ export const maxOpenInvitations = 100;
 export interface NewInvitation {
   /** The form's: sent again, it creates no second one. */
   id: string;
-  /** For whom, in the words of the admin. */
+  /** The invited person, in the words of the admin. */
   recipient: string;
   role: Role;
 }

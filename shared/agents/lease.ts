@@ -50,7 +50,7 @@ export interface Result {
 export interface Accepted {
   job: Job;
   build: Build;
-  /** Of this attempt. */
+  /** The token of this attempt. */
   token: string;
 }
 
@@ -270,7 +270,7 @@ export function leaseOf({ id, agentId, attempt }: Job): Lease {
 }
 
 /**
- * Takes a job from an agent that is gone. It returns to its queue as often as `maxRestarts`; then it fails. A job that
+ * Takes a job from an agent that is gone. It returns to its queue at most `maxRestarts` times; then it fails. A job that
  * its agent had not accepted returns always.
  * @returns the jobs that changed
  */

@@ -21,7 +21,7 @@ import {
 } from "./store.ts";
 
 const missedHeartbeats = 3;
-/** A lost agent may come back for so long. */
+/** A lost agent may come back within this time. */
 const comeBackMs = dayMs;
 const batchAgents = 200;
 
@@ -39,7 +39,7 @@ interface Listening {
   last: number;
 }
 
-/** Stores that an ingress process can hear agents. After an outage the count of missed heartbeats begins anew. */
+/** Stores that an ingress process can hear agents. After an outage the count of missed heartbeats starts again. */
 export async function markListening({ db, clock }: Services): Promise<void> {
   const now = clock.now().getTime();
   await db.transaction(async (tx) => {
@@ -137,7 +137,7 @@ type LockBuild = (tx: Tx, id: string) => Promise<Build | undefined>;
 
 const lockBuild: LockBuild = async (tx, id) => (await lockBuilds(tx, [id]))[0];
 
-/** Skips an agent that somebody has locked, so that it does not delay the others. The next sweep finds it again. */
+/** Skips an agent that somebody has locked, so that it does not delay the others. The next run finds it again. */
 function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
   const endIfAgentIsFree: EndSession = async (tx, present) => {
     const [free] = await lockAgentsIfFree(tx, [present.id]);

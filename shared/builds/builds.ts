@@ -22,7 +22,7 @@ import {
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
-/** Of a page of builds. One build may have as much, with retries. */
+/** The limit of a page of builds. One build may have as much, with retries. */
 const maxDetailBytes = 2 * maxJobBytes;
 
 export interface BuildDetails {

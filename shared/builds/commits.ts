@@ -2,7 +2,7 @@ import type { Db } from "../db/database.ts";
 import { listCommitsFrom } from "./commit-store.ts";
 import type { BuildFilter } from "./list-store.ts";
 
-/** With all states, as many commits as one list merges. */
+/** One list merges this many commits, each in all states. */
 export const maxCommitsOfPrefix = 5;
 /** Part of a hash. A whole one has 40 or 64 characters, and other texts are names such as HEAD. */
 const partOfHash = /^[0-9a-f]{7,63}$/;

@@ -20,11 +20,11 @@ import type { Job } from "./store.ts";
 const maxCommandCharacters = 400;
 /** Builds that may have waiting jobs. */
 const waitingStates: BuildState[] = ["scheduled", "running", "failing"];
-/** Of each state. */
+/** The builds of each state that are looked at. */
 const maxWaitingBuilds = 50;
 
 export interface ListedJob {
-  /** With the beginning of its command. */
+  /** A job with only the beginning of its command. */
   job: Job;
   queue: { id: string; key: string } | null;
 }

@@ -18,7 +18,7 @@ import { type Build, type Job, resolveCommitIfStill } from "./store.ts";
 
 const maxKeyLength = 1024;
 const maxValueBytes = 100 * 1024;
-/** Of a build. Its pages and answers have all of it. */
+/** The limit of a build, whose pages and answers have all of its meta-data. */
 const maxTotal = { keys: 1000, bytes: 2 * 1024 * 1024 };
 /** SHA-1 or SHA-256. */
 const fullCommit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -7,7 +7,7 @@ import type { Build, Job } from "./store.ts";
 /** Jobs of the build so far, and the cluster whose queues run new ones. */
 export interface JobsPlace {
   clusterId: string;
-  /** Of the first new job. */
+  /** The position of the first new job. */
   position: number;
   /** True behind a `wait` that was not reached. */
   isWaiting: boolean;

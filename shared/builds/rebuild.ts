@@ -45,7 +45,7 @@ export async function rebuild(
   return requireBuild(db, pipeline, build.number);
 }
 
-/** Copies the sealed text. Builds of before have variables in clear. */
+/** Copies the sealed text. Older builds have their variables in clear. */
 function sealedEnvironment({ cipher }: Services, { environment, environmentSealed }: Build): string | null {
   if (Object.keys(environment).length === 0) return environmentSealed;
   const sealed = openEnvironmentIfPossible(cipher, environmentSealed);

@@ -22,7 +22,7 @@ import {
 } from "./progress-store.ts";
 import { type Build, type Job, measureJobs } from "./store.ts";
 
-/** With retries. Answers about a build have all of its jobs. */
+/** The most in a build with its retries: answers about a build have all of its jobs. */
 const maxWithRetries = { jobs: 2 * maxJobsOfBuild, bytes: 2 * maxJobBytes };
 
 const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
@@ -130,7 +130,7 @@ async function findRefusal(tx: Tx, build: Build, job: Job) {
   return !queue || queue.deletedAt ? "its queue was deleted" : undefined;
 }
 
-/** Of jobs of one build. */
+/** Returns true if the build of these jobs has room for their retries. */
 async function hasRoomForRetries(tx: Tx, retried: Job[]): Promise<boolean> {
   const present = await measureJobs(tx, [...new Set(retried.map(({ buildId }) => buildId))]);
   const bytes = retried.reduce(

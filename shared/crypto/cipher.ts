@@ -21,9 +21,9 @@ export interface Cipher {
    * included.
    */
   macs(text: string): string[];
-  /** Of both keys: they recognise a database of another key. */
+  /** The fingerprints of both keys, by which a database of another key is recognised. */
   fingerprints: string[];
-  /** Of both keys, the current one first: `:<id>`, the end of the texts that they seal. */
+  /** The names of both keys, the current one first: `:<id>`, the end of the texts that they seal. */
   keyNames: [current: string, ...previous: string[]];
 }
 

@@ -11,7 +11,7 @@ export interface CursorPage {
   isOldestFirst?: boolean;
 }
 
-/** Of the statement that reads a page. */
+/** The clauses of the statement that reads a page. */
 export interface Clauses {
   condition: SQL | undefined;
   order: SQL;

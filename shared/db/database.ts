@@ -55,9 +55,9 @@ export interface Db extends Reader {
 
 export interface DatabaseSize {
   bytes: number;
-  /** Of the write-ahead log. Undefined on Postgres if our user may not read it. */
+  /** The size of the write-ahead log. Undefined on Postgres if our user may not read it. */
   logBytes: number | undefined;
-  /** Of the disk. Undefined on Postgres. */
+  /** The free bytes of the disk. Undefined on Postgres. */
   freeBytes: number | undefined;
 }
 

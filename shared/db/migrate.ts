@@ -82,7 +82,7 @@ function latestMigration(dialect: Dialect): number {
   return Math.max(...knownMigrations(dialect));
 }
 
-/** By the times of their making, as the table of migrations names them. */
+/** Returns the migrations by the times at which they were made, as their table in the database names them. */
 export function knownMigrations(dialect: Dialect): number[] {
   const journal = JSON.parse(readFileSync(join(folder(dialect), "meta/_journal.json"), "utf8"));
   return journal.entries.map((entry: { when: number }) => entry.when);

@@ -13,7 +13,7 @@ import { denyRedeemed, type RedeemedCode, redeemIfApproved } from "./store.ts";
 /** A poll of an approved code. */
 export interface Redemption {
   application: Application;
-  /** Of the device code. */
+  /** The id of the device code. */
   id: string;
 }
 

@@ -2,7 +2,7 @@ import { and, asc, count, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import type { Reader } from "../db/database.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
-/** Of a queue. Higher counts end here. */
+/** The counts of a queue end here. */
 const maxCounted = 1000;
 
 /** Counts waiting jobs, running jobs and connected agents of each queue. @param afterId empty: from the first queue */

@@ -26,7 +26,7 @@ export const waitFigures: FigureSource = {
 
 export interface Waits {
   jobs: number;
-  /** Half of the jobs waited at most so long. Infinity: longer than the longest of `waitSeconds`. */
+  /** Half of the jobs waited at most this long. Infinity: longer than the longest of `waitSeconds`. */
   medianMs: number;
   p95Ms: number;
 }

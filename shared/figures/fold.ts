@@ -12,7 +12,7 @@ const maxFoldsPerRun = 200;
 
 interface Folding {
   figures: readonly FigureName[];
-  /** Of the rows that are folded. */
+  /** The minutes of each folded row. */
   minutes: number;
   /** The value of the hour. */
   combine: "sum" | "max";

@@ -5,7 +5,7 @@ import type { FigureName } from "../vocabulary.ts";
 import { foldBefore } from "./fold.ts";
 import { type Figure, putIfHigher } from "./store.ts";
 
-/** A sample is the highest value of a figure in so many minutes. */
+/** A sample is the highest value of a figure in this many minutes. */
 export const sampleMinutes = 10;
 /** Older samples are folded into the highest of each hour. */
 const foldAfterMs = 26 * hourMs;

@@ -5,10 +5,10 @@ import { findSetting, putSetting } from "../db/settings-store.ts";
 import type { FigureName } from "../vocabulary.ts";
 
 type Row = Tables["figures"]["$inferSelect"];
-/** Of a minute or an hour. */
+/** A figure of a minute or an hour. */
 export type Figure = Omit<Row, "minutes">;
 
-/** Of minutes and hours, in the order of time. @param names default: all */
+/** Figures of minutes and hours, in the order of time. @param names default: all */
 export async function listFigures(
   db: Db,
   subjectIds: string[],

@@ -3,7 +3,7 @@ import type { Breaker } from "../redis/breaker.ts";
 import { Refusal } from "../refusal.ts";
 import type { WorkQueue } from "./define.ts";
 
-/** Of a background job that is not over. `delayed`: it failed and is tried again, or is a schedule's next run. */
+/** States of a background job that is not over. `delayed`: it failed and is tried again, or is a schedule's next run. */
 export const workStates = ["waiting", "active", "delayed", "failed"] as const;
 export type WorkState = (typeof workStates)[number];
 
@@ -60,7 +60,7 @@ export function inspectWorkQueues(queues: Record<WorkQueue, Queue>, breaker: Bre
   };
 }
 
-/** A refusal is no fault of Redis: it must not open the breaker. */
+/** A refusal is not a fault of Redis: it must not open the breaker. */
 async function refusing<T>(work: (refuse: (refusal: Refusal) => undefined) => Promise<T>): Promise<T> {
   let refusal: Refusal | undefined;
   const result = await work((given) => {

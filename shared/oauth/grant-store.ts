@@ -6,7 +6,7 @@ import type { Application } from "./application-store.ts";
 export type Grant = Tables["grants"]["$inferSelect"];
 export type RefreshToken = Tables["refreshTokens"]["$inferSelect"];
 
-/** In a statement. */
+/** The most that one statement deletes. */
 const maxDeleted = 200;
 
 export async function insertGrants(tx: Tx, grants: Grant[]): Promise<void> {

@@ -150,7 +150,7 @@ export async function requireConnectedApp(
   return found;
 }
 
-/** Revokes one grant of a user, or all of an application. A missing grant is no error. */
+/** Revokes one grant of a user, or all of an application. A missing grant is not an error. */
 export async function revokeGrants(
   services: Services,
   userId: string,

@@ -9,7 +9,7 @@ export type Environment = Record<string, string>;
 
 const maxVariables = 100;
 const maxNameLength = 255;
-/** Of all values together, without their names. */
+/** The limit of all values together, without their names. */
 const maxEnvironmentBytes = 64 * 1024;
 const maxValueProblems = 5;
 

@@ -130,7 +130,7 @@ export async function listPausedQueues(db: Db, organizationId: string, limit: nu
     .limit(limit);
 }
 
-/** Of all organizations, by any order. */
+/** Paused queues of all organizations, in no particular order. */
 export async function listAllPausedQueues(db: Db, limit: number): Promise<Queue[]> {
   const { queues } = db.tables;
   return db

@@ -3,7 +3,7 @@ import { secondMs } from "../durations.ts";
 import { sentinelOptions } from "./address.ts";
 import { isReadOnly } from "./health.ts";
 
-/** A frozen Redis would block callers for ever. */
+/** A frozen Redis would block callers forever. */
 const commandTimeoutMs = 500;
 /**
  * A firewall or a lost host leaves a connection silent. It is replaced when an answer takes longer. Workers wait up to

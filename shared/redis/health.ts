@@ -61,7 +61,7 @@ export interface RedisFacts {
   appendsToFile: boolean;
   /** Undefined: managed servers forbid to ask. */
   savesSnapshots: boolean | undefined;
-  /** Of the append-only file or of the last snapshot. */
+  /** True after a failed write of the append-only file or of the last snapshot. */
   failsToWrite: boolean;
 }
 

@@ -42,7 +42,7 @@ export function openLog(options: { level: string; process: string }): { log: Log
   return { log: createLog(options, { write }), close };
 }
 
-/** Pino's own flush retries for ever and blocks the process when the reader of stdout has gone or the disk is full. */
+/** Pino's own flush retries forever and blocks the process when the reader of stdout has gone or the disk is full. */
 function bufferStdout(format?: (line: string) => string) {
   let buffered = "";
 

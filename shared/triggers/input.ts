@@ -16,7 +16,7 @@ export const environment = environmentSchema("Environment");
 
 export const signingSecret = requiredText("Secret", 1000);
 
-/** Of an `HmacSignature`, each with a default. */
+/** The members of an `HmacSignature`, each with a default. */
 export const signatureSettings = {
   header: requiredText("Verification header", 100).regex(
     /^[\w!#$%&'*+.^`|~-]*$/,

@@ -132,7 +132,7 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-/** Of triggers, deleted or not. */
+/** The pipelines of triggers, deleted or not. */
 export async function listPipelinesOfTriggers(db: Db, ids: string[]) {
   const { triggers, pipelines } = db.tables;
   if (ids.length === 0) return new Map();
@@ -146,7 +146,7 @@ export async function listPipelinesOfTriggers(db: Db, ids: string[]) {
 
 const triggersAtOnce = 500;
 
-/** By the ids of triggers, deleted or not. */
+/** The organizations of triggers, deleted or not, by the triggers' ids. */
 export async function listOrganizationsOfTriggers(db: Reader, ids: string[]): Promise<Map<string, string>> {
   const { triggers, pipelines } = db.tables;
   const organizations = new Map<string, string>();

@@ -17,7 +17,7 @@ export interface TriggerType {
   deliveryIdHeader?: string;
   eventHeader?: string;
   sampleEvent?: string;
-  /** Of a test delivery. */
+  /** The payload of a test delivery. */
   sample: object;
   /** Any of them will do; the first that can use the secret signs test deliveries. Empty: none are signed. */
   signatures: Signature[];
@@ -34,7 +34,7 @@ export const hmacDefaults: HmacSignature = {
 
 const hmacHex = { scheme: "hmac", algorithm: "sha256", encoding: "hex" } as const;
 const samplePlain = { message: "A test delivery", sent_at: "2026-01-31T12:00:00Z" };
-/** Of senders whose headers and payloads follow GitHub's. */
+/** The sample of senders whose headers and payloads follow GitHub's. */
 const samplePush = {
   ref: "refs/heads/main",
   repository: { full_name: "octo-org/octo-repo", default_branch: "main" },

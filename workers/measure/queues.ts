@@ -12,7 +12,7 @@ import type { Services } from "../../shared/runtime/services.ts";
 export const maxNamed = 20;
 /** Queues that are looked at. */
 const maxQueues = 200;
-/** Of each queue. */
+/** The jobs of each queue that are counted. */
 const maxJobs = 1000;
 const maxAgents = 5000;
 
@@ -24,7 +24,7 @@ interface Measured {
   waiting: number;
   running: number;
   agents: number;
-  /** In seconds. */
+  /** The age of the oldest waiting job, in seconds. */
   oldest: number;
 }
 

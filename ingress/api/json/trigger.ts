@@ -24,7 +24,7 @@ import * as field from "./fields.ts";
 import { only } from "./only.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
-/** Of the verification of hmac triggers. */
+/** The members that verification has for hmac triggers only. */
 const signature = {
   header: signatureSettings.header.optional().meta({ description: `Default: ${hmacDefaults.header}` }),
   algorithm: signatureSettings.algorithm

@@ -21,7 +21,7 @@ const measureEveryMs = secondMs;
 export class TransferBudget {
   readonly #options: BudgetOptions;
   readonly #transfers = new Set<Transfer>();
-  /** Of owners with transfers. */
+  /** Has only owners with transfers. */
   readonly #accounts = new Map<string, Account>();
   #used = 0;
   #timer: NodeJS.Timeout | undefined;

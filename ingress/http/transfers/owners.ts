@@ -18,7 +18,7 @@ export interface Account {
 
 export interface Tenant {
   organizationId?: string;
-  /** Of the trigger that a delivery is for. */
+  /** The id of the trigger that a delivery is for. */
   id?: string;
 }
 

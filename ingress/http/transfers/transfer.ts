@@ -15,7 +15,7 @@ export class Transfer {
   /** Each owner may always have one transfer of this size. */
   readonly maxBytes: number;
   readonly #cuttable: Cuttable;
-  /** In memory. */
+  /** Its bytes in memory. */
   bytes = 0;
   /** Those of its owners, while it is in a budget. */
   accounts: readonly Account[] = [];

@@ -79,7 +79,7 @@ export class Upload implements RequestBody, Cuttable {
   #smallChunks = 0;
   #size = 0;
   #sizeAtPause = 0;
-  /** As declared. NaN if it is not. */
+  /** The declared length; NaN without one. */
   #length = Number.NaN;
   /** Bytes of a body that came whole, in one chunk. */
   #whole = 0;

@@ -120,7 +120,7 @@ function listen() {
   source.addEventListener("changed", refreshSoon);
   source.addEventListener("open", refreshSoon); // catches up with changes before the connection
   source.addEventListener("error", () => {
-    // The browser reconnects, except after an answer that is no stream.
+    // The browser reconnects, except after an answer that is not a stream.
     if (source === events && source.readyState === EventSource.CLOSED) setTimeout(listen, reconnectMs);
   });
 }

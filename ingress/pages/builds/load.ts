@@ -26,7 +26,7 @@ import type { ListedBuild } from "./list.tsx";
 import { maxShownBytes } from "./payload.tsx";
 
 const jobsPerPage = 100;
-/** Of all jobs of a page. Their job's page leads to the others. */
+/** The most for all jobs of a page. A job's own page leads to the others. */
 const maxEarlierAttempts = 100;
 
 /** @throws Refusal 404 */

@@ -1,7 +1,7 @@
 import { HTTPResponse } from "h3";
 import type { PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 
-/** Of a payload, and of its indented text. */
+/** The limit for a payload, and for its indented text. */
 export const maxShownBytes = 256 * 1024;
 /** Deeper lines would be mostly spaces. */
 const maxIndent = 24;

@@ -9,10 +9,10 @@ export interface Series {
   values: number[];
 }
 
-/** Of the axis. A lower bar would be invisible. */
+/** The lowest bar, as a part of the axis. A lower one would be invisible. */
 const minShare = 0.02;
 
-/** From 0 to a round number above the highest value. */
+/** Scales values, from 0 to a round number above the highest, to heights. */
 export function heightScale(highest: number, height: number): ScaleLinear<number, number> {
   return scaleLinear([0, Math.max(1, highest)], [height, 0]).nice(3);
 }

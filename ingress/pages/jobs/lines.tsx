@@ -81,7 +81,7 @@ function Line({ line }: { line: LogLine }) {
   );
 }
 
-/** Of the day, in UTC. */
+/** The time of day, in UTC. */
 function LineTime({ line: { time } }: { line: LogLine }) {
   const date = time === undefined ? undefined : new Date(time);
   if (!date || Number.isNaN(date.getTime())) return null;

@@ -27,7 +27,7 @@ export interface InvitationDraft {
 /** A refused form of the page. */
 interface RefusedMembers {
   problems: FormProblems;
-  /** Of the form that invites. */
+  /** The fields of the invitation form. */
   draft?: InvitationDraft;
 }
 

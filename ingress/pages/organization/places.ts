@@ -15,7 +15,7 @@ export interface Place {
 
 type Entries = Awaited<ReturnType<typeof listAuditEvents>>;
 
-/** By the ids of the subjects. */
+/** Returns places by the ids of the subjects. */
 export async function loadPlaces(
   { db }: Services,
   org: string,

@@ -108,7 +108,7 @@ async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironme
 interface PipelineFieldsProps {
   draft: PipelineDraft;
   clusters: Cluster[];
-  /** Of the chosen cluster. */
+  /** Keys of the queues of the chosen cluster. */
   queues: string[];
   problems: FormProblems | undefined;
   /** Names of the variables of a saved pipeline. */

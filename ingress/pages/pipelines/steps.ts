@@ -28,7 +28,7 @@ export const stepTexts = ["label", "command", "queue", "environment", "more"] as
 const maxRows = 100;
 /** Steps and the fields of 100 rows must be within the 300 KB of a page. */
 const maxShownLength = 40_000;
-/** As REST: parsers make a call for each level. */
+/** The same as in REST: parsers make a call for each level. */
 const maxDepth = 100;
 
 export const newRow: StepRow = {

@@ -66,7 +66,7 @@ export function levelsOf(times: Date[], figures: Level[], samples: Level[]) {
   return { times, series, sampled: counted.map((value) => value > 0) };
 }
 
-/** From the audit log: the last pauses of the queue. */
+/** Reads the last pauses of the queue from the audit log. */
 async function listPauses(
   { db, clock }: Pick<Services, "db" | "clock">,
   organizationId: string,

@@ -58,7 +58,7 @@ function JobTable({
   cursors: CursorNames;
   since: (placed: PlacedJob) => Date;
   org: string;
-  /** Of the queue. */
+  /** The path of the queue. */
   path: string;
   now: Date;
 }) {

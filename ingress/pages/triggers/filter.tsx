@@ -202,7 +202,7 @@ const untriedWords = {
   no_time: "Not tried: no time was left. Choose it above",
 } as const;
 
-/** A problem of the expression is no delivery's: then only the outcome above says it. */
+/** A problem of the expression itself is shown above, not beside each delivery. */
 function Latest({
   latest,
   chosen,

@@ -140,7 +140,7 @@ const hosts: Partial<Record<TriggerType["stored"], Host>> = {
   },
 };
 
-/** Undefined: the type is no host's. */
+/** Undefined for a type that is not a host's. */
 export function findHost({ stored }: TriggerType): Host | undefined {
   return hosts[stored];
 }

@@ -96,7 +96,7 @@ function beat(streams: Set<Stream>, isClosing: () => boolean): void {
 
 interface Reader {
   services: Services;
-  /** Of the session. */
+  /** The session's token. */
   token: string;
   userId: string;
   /** Gives the place back. */

@@ -10,7 +10,7 @@ export interface PageContext {
   visitor?: Visitor;
   /** Set after the check of membership. */
   membership?: { organization: Organization; role: Role };
-  /** Of the visitor, for the switch. Set with `membership`. */
+  /** The visitor's memberships, for the switch of organizations. Set with `membership`. */
   memberships?: Awaited<ReturnType<typeof listMemberships>>;
   /** A sentence for people who are signed in, while a part is away. */
   outage?: string | undefined;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Of one job. */
+/** The limits of one job. */
 export interface Limits {
   cpu: number;
   memoryGb: number;

@@ -28,7 +28,7 @@ export interface HostedQueue {
 }
 
 export interface Rest {
-  /** Of the REST API, without `/v2`. */
+  /** Address of the REST API, without `/v2`. */
   api: string;
   apiToken: string;
   organization: string;

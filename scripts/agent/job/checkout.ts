@@ -11,7 +11,7 @@ const script = fileURLToPath(new URL("checkout.sh", import.meta.url));
 const maxAttempts = 3;
 
 export interface Checkout {
-  /** Of the job. */
+  /** The job's environment. */
   env: Record<string, string>;
   prefix: string;
   folder: JobFolder;
@@ -21,7 +21,7 @@ export interface Checkout {
   run: (argv: string[]) => Promise<Exit>;
 }
 
-/** Agents of before 3.116 know the phases instead of the switch. */
+/** Agents before 3.116 know the phases instead of the switch. */
 export function needsCheckout(env: Record<string, string>, prefix: string): boolean {
   const phases = env[`${prefix}_BOOTSTRAP_PHASES`]?.split(",") ?? ["checkout"];
   const isSkipped = env[`${prefix}_SKIP_CHECKOUT`] === "true" || !phases.includes("checkout");

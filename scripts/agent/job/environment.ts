@@ -18,7 +18,7 @@ export interface Place {
   prefix: string;
   endpoint: string;
   token: string;
-  /** Of the commands that jobs call. */
+  /** The folder of the commands that jobs call. */
   binFolder: string;
   buildPath: string;
   checkoutFolder: string;

@@ -8,7 +8,7 @@ import { pollState } from "./state.ts";
 import { type Result, runSteps } from "./steps.ts";
 
 export interface JobContext {
-  /** Of the session. */
+  /** The session's client. */
   client: Client;
   statusIntervalMs: number;
   buildPath: string;

@@ -2,7 +2,7 @@ const replacement = Buffer.from("[REDACTED]");
 /** Shorter values appear by chance. */
 const minLength = 6;
 const secretName = /_(?:TOKEN|SECRET|PASSWORD|KEY)$/;
-/** The server's own names that end so and are no secrets. */
+/** Names of the server that end like those of secrets, but hold none. */
 const plainName = /_(?:STEP|QUEUE|CLUSTER_QUEUE)_KEY$/;
 
 /** Returns the values that the log must not show, by the names of their variables. */

@@ -66,7 +66,7 @@ export interface Session {
 
 export interface AcceptedJob {
   id: string;
-  /** Of the attempt. */
+  /** The token of the attempt. */
   token: string;
 }
 

@@ -46,7 +46,7 @@ export function withTrack(options: Lengths, work: (track: Track) => Promise<Line
 
 interface Measured {
   rate: number;
-  /** Of one job or call. */
+  /** CPU time of one job or call. */
   cpu: CpuTimes;
 }
 

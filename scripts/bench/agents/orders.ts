@@ -4,7 +4,7 @@ import { BenchmarkFailed, type Scratch } from "../scratch.ts";
 /** For the process that plays the agents. The first agents that registered do the work. */
 export interface Orders {
   register: { request: { url: string; token: string; count: number }; report: { seconds: number } };
-  /** Takes jobs until so many have finished. */
+  /** Takes jobs until this many have finished. */
   takeJobs: { request: { agents: number; jobs: number }; report: { seconds: number } };
   /** Pings and heartbeats, without work. */
   idle: { request: { agents: number; seconds: number }; report: { calls: number; seconds: number } };

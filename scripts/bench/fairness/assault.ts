@@ -22,7 +22,7 @@ export function attackingClient({ url }: Tenant): Client {
   return openClient(url, () => `${network}1`);
 }
 
-/** Calls over so many connections, on each one after the other. */
+/** Calls over this many connections, on each one after the other. */
 export async function keepCalling(
   { attacker, begin, count, signal }: Assault,
   connections: number,
@@ -56,7 +56,7 @@ export function stalled(path: string, type: string, length: number): Buffer {
   return Buffer.from(`${head.join("\r\n")}\r\nContent-Length: ${length}\r\n\r\n${"x".repeat(length / 2)}`);
 }
 
-/** Keeps so many sockets open that send these bytes, and never read. Each is replaced once it is closed. */
+/** Keeps this many sockets open, which send these bytes and never read. Each is replaced once it is closed. */
 export async function keepSockets(
   { attacker, begin, count, signal }: Assault,
   sockets: number,

@@ -24,7 +24,7 @@ export interface Tenant {
   clusterPath: string;
   triggerPath: string;
   deliveryUrl: string;
-  /** Of a trigger with the slow filter. */
+  /** The URL of a trigger with the slow filter. */
   filteredUrl: string;
   apiToken: string;
   sessionToken: string;
@@ -42,7 +42,7 @@ export const clientId = "bench-refresh";
 /** Takes as long as an evaluation may, on 60 KB of x. */
 export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
 
-/** Limits of rates are out of reach: the bench measures how work is shared. */
+/** Rate limits are out of reach: the bench measures how work is shared. */
 const unreachable = "1000000";
 const settings = {
   API_REQUESTS_PER_MINUTE: unreachable,

@@ -15,7 +15,7 @@ export interface Base extends Seed {
   pipelines: string[];
   /** By pipeline. */
   triggerIds: Map<string, string>;
-  /** Of the first pipeline. */
+  /** The endpoint URL of the first pipeline's trigger. */
   deliveryUrl: string;
   visitorId: string;
   apiToken: string;

@@ -11,7 +11,7 @@ export interface Case {
   title: string;
   /** The status that every answer must have. */
   status: number;
-  /** Makes the requests of a turn, at most so many. */
+  /** Makes the requests of a turn, at most this many. */
   requests(server: Server, count: number): Promise<PlainRequest[]>;
 }
 

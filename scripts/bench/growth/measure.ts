@@ -17,7 +17,7 @@ export interface Turn {
   cpuMicroseconds: number;
   /** Answers with another status. */
   refused: number;
-  /** Of the longest answer, without its head. */
+  /** The size of the longest answer, without its head. */
   bytes: number;
   /** The longest time for which the ingress' event loop stood still. */
   stallMs: number;

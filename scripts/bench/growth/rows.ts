@@ -33,8 +33,8 @@ export interface Inserted {
 }
 
 /**
- * Inserts so many deliveries, builds, jobs and grants, with what belongs to them. Half of the builds are of the first
- * pipeline. Nearly all are finished.
+ * Inserts this many deliveries, builds, jobs and grants, with the rows that belong to them. Half of the builds are of
+ * the first pipeline. Nearly all are finished.
  */
 export async function insertRows(bulk: Bulk, base: Base, count: number): Promise<Inserted> {
   const { tables } = bulk;

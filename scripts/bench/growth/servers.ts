@@ -15,7 +15,7 @@ import { type Base, createBase } from "./base.ts";
 import { insertInBulk } from "./bulk.ts";
 import { type Inserted, insertRows } from "./rows.ts";
 
-/** An installation with so many rows, and its running ingress. */
+/** An installation with a number of rows, and its running ingress. */
 export interface Server {
   /** The number of rows, as a contestant's name. */
   name: string;
@@ -34,7 +34,7 @@ export interface Server {
 
 /** Too high to be reached: the bench measures work, not limits. */
 const perMinute = "1000000000";
-/** Node measures the time between two runs of a timer of so many milliseconds. */
+/** The milliseconds of the timer by whose delay Node measures the event loop. */
 const loopTimerMs = 10;
 
 export async function startServers(

@@ -8,7 +8,7 @@ declare module "autocannon" {
     connections: number;
     /** Seconds. */
     duration?: number;
-    /** Stops after so many requests instead. */
+    /** Stops after this many requests instead. */
     amount?: number;
     /** Interval of the check to stop, in milliseconds. */
     sampleInt: number;

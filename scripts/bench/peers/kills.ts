@@ -14,10 +14,10 @@ export interface Losses {
 }
 
 export interface KillOptions {
-  /** In all, of server and worker in turns. */
+  /** Kills in all, of server and worker in turns. */
   kills: number;
   postsPerSecond: number;
-  /** Waits so long for runs after the last post. */
+  /** Waits this long for runs after the last post. */
   patienceSeconds: number;
 }
 

@@ -9,7 +9,7 @@ export interface Speed {
   acceptedPerSecond: number;
   p99: number;
   runsPerSecond: number;
-  /** Of all processes together, at most, while they make runs. */
+  /** The highest memory of all processes together while they make runs. */
   megabytes: number;
   /** Posts that were answered 2xx and have no run, though nothing was killed. */
   lost: number;

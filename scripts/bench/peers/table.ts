@@ -8,7 +8,7 @@ import type { Speed } from "./speed.ts";
 export interface Measured {
   name: ContestantName;
   speed: Speed;
-  /** Of the last round. */
+  /** The losses in the last round. */
   losses?: Losses;
 }
 

@@ -16,7 +16,7 @@ import { locksBetween, maxLock, readWriteLocks } from "./write-locks.ts";
 
 const deliveries = { body: pushPayload(kilobyte), connections: 8, perSecond: 100 };
 const lookEveryMs = 10;
-/** Of half a million jobs on a busy machine. */
+/** Enough for half a million jobs on a busy machine. */
 const patienceMs = 1_800_000;
 
 /** Measures fan-outs, and webhooks beside them. A small fan-out ends at once: its webhooks are alone. */

@@ -17,7 +17,7 @@ export interface Seed {
   /** All jobs wait on it. */
   queueId: string;
   token: string;
-  /** Of the trigger that gets webhooks. */
+  /** The id of the trigger that gets webhooks. */
   triggerId: string;
   deliveryUrl: string;
 }

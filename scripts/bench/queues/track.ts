@@ -15,7 +15,7 @@ import { fill, type Seed } from "./rows.ts";
 export interface Server extends Seed {
   name: SizeName;
   installation: Installation;
-  /** Of the cluster's queues. */
+  /** The REST address of the cluster's queues. */
   queuesUrl: string;
   queueUrl: string;
   /** Their CPU time counts. */

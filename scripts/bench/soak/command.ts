@@ -30,7 +30,7 @@ const quick: Partial<Options> = { minutes: 0.3, floodMinutes: 0.1 };
 const sampleEveryMs = 5000;
 const quickSampleMs = 1000;
 const builtWithinMs = 180_000;
-/** Of all answers: a machine that others use may refuse a few. */
+/** The part of all answers that may be unexpected: a machine that others use may refuse a few. */
 const maxUnexpected = 0.01;
 
 const description = [

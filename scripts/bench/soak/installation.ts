@@ -19,7 +19,7 @@ export interface Seed {
   organizationId: string;
   deliveryPath: string;
   agentToken: string;
-  /** Of a browser that is signed in, and approves devices. */
+  /** The cookie of a browser that is signed in, and approves devices. */
   cookie: string;
 }
 
@@ -34,7 +34,7 @@ export interface Soaked extends Seed {
 
 export const organization = "soak";
 export const clientId = "soak-device";
-/** Limits of rates are out of reach. */
+/** Rate limits are out of reach. */
 const perMinute = "1000000000";
 
 /** Starts an ingress process and a worker of a new installation, with default settings but for the cap. */

@@ -39,7 +39,7 @@ const rules: Rule[] = [
 ];
 /** A payload is counted once it is ten minutes old, by a background job that runs every ten minutes. */
 const uncountedSeconds = 20 * 60;
-/** Of that job, and of the sample. */
+/** The delay of that job, and of the sample. */
 const lateSeconds = 60;
 
 export function judge(samples: Sample[], maxPayloadBytes: number): Verdict[] {

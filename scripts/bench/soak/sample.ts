@@ -106,7 +106,7 @@ function countDescriptors(pid: number): number {
 
 interface Storage {
   databaseBytes(): Promise<number>;
-  /** Of the write-ahead log. */
+  /** The size of the write-ahead log. */
   logBytes(): Promise<number>;
   close(): Promise<void>;
 }

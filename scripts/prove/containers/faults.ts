@@ -9,7 +9,7 @@ interface Act {
   /** True if the container's process ends by it. */
   ends: boolean;
   begin(id: string): Promise<unknown>;
-  /** Undoes it after so many milliseconds. */
+  /** Undoes it after this many milliseconds. */
   lasting?: { fromMs: number; toMs: number; undo(id: string): Promise<unknown> };
 }
 

@@ -16,7 +16,7 @@ export interface Fault<Place = Installation> {
 
 export interface Injected {
   target: string;
-  /** A fault that lasts: it is undone after so long, and also if another fault has hit its target since. */
+  /** A fault that lasts: it is undone after this time, and also if another fault has hit its target since. */
   lasting?: { ms: number; undo(): void | Promise<void> };
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PlannedProcess } from "../../start/procfile.ts";
 
-/** Of each process. */
+/** The agents of each process. */
 const spawn = 3;
 
 /** An agent's queue: two processes serve the first, each at an ingress process of its own. */

@@ -8,7 +8,7 @@ const libraries = "/usr/lib/{*/,}faketime/libfaketimeMT.so.1";
 export interface Clocks {
   /** Why no clock can be moved. */
   cannotMove: string | undefined;
-  /** Of a process whose clock can be moved. */
+  /** Returns the environment of a process whose clock can be moved. */
   environment(process: string): Record<string, string>;
   /** Takes effect within a second. */
   move(process: string, seconds: number): void;

@@ -26,7 +26,7 @@ export interface Reachable {
   /** Leads past the faults of the network. */
   installed: Pick<Installed, "env">;
   organization: ProveOrganization;
-  /** Of the ingress processes, or of the proxy before them. */
+  /** Addresses of the ingress processes, or of the proxy before them. */
   urls: string[];
 }
 

@@ -24,11 +24,11 @@ export interface ProveOrganization {
   queueIds: string[];
   pipelineSlugs: string[];
   triggers: ProveTrigger[];
-  /** Of a REST client that may pause queues and cancel builds. */
+  /** The token of a REST client that may pause queues and cancel builds. */
   apiToken: string;
   /** Registers agents. */
   agentToken: string;
-  /** Of a browser that is signed in, and approves devices. */
+  /** The cookie of a browser that is signed in, and approves devices. */
   cookie: string;
   clientId: string;
 }

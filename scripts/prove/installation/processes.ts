@@ -24,7 +24,7 @@ export interface ProveProcesses {
   stop(): Promise<void>;
 }
 
-/** Of servers; of agents. */
+/** What servers and agents print once they have started. */
 const startedLine = /"msg":"started"|: Connected as /;
 const keptLines = 8;
 const stopWithinMs = 8000;

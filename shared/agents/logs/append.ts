@@ -25,7 +25,7 @@ export interface LogLease extends LogKey {
 
 export interface ReceivedChunk {
   sequence: number;
-  /** Of its first byte in the log. */
+  /** The offset of its first byte in the log. */
   start: number;
   body: Buffer;
   isGzip: boolean;

@@ -8,7 +8,7 @@ export const maxChunkBytes = 102_400;
 const inflate = promisify(gunzip);
 const deflate = promisify(gzip);
 
-/** @throws Refusal 413, 400 for what no repetition mends */
+/** @throws Refusal 413, 400 for a body that the agent need not send again */
 export async function inflateReceived(body: Buffer): Promise<Buffer> {
   try {
     return await inflate(body, { maxOutputLength: maxChunkBytes });

@@ -1,6 +1,6 @@
 import type { Color } from "ansi-sequence-parser";
 
-/** Of the names that terminals give them: black, red, green, yellow, blue, magenta, cyan, white, then bright ones. */
+/** The colors that terminals name black, red, green, yellow, blue, magenta, cyan, white, then bright ones. */
 const palette: [number, number, number][] = [
   ...([
     [0, 0, 0],

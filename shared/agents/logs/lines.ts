@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import type { LogPiece } from "./read.ts";
 
 export interface RawLine {
-  /** Of its first byte in the log. */
+  /** The offset of its first byte in the log. */
   start: number;
-  /** Of the first byte after it. */
+  /** The offset of the first byte after it. */
   end: number;
-  /** Without the line feed. Of a progress line only the last part, if it is long. */
+  /** The line without its line feed. A long progress line has only its last part. */
   bytes: Buffer;
   /** It ends with a line feed. */
   isComplete: boolean;

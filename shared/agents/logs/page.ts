@@ -8,7 +8,7 @@ import { countLinesBefore, findStartOfChunkBefore } from "./store.ts";
 /** Some lines of a log. */
 export interface LogPage {
   lines: LogLine[];
-  /** Of its first line. */
+  /** The first byte of its first line. */
   start: number;
   /** Where the next page begins: the incomplete last line of an open log is in both. */
   end: number;
@@ -17,7 +17,7 @@ export interface LogPage {
 
 /** A page is at most about this long in HTML, unless a single line is longer. */
 const maxPageCost = 200 * 1024;
-/** Of a log that is read for a page. */
+/** The most of a log that is read for a page. */
 const maxPageBytes = 256 * 1024;
 /** Enough for a page of short lines. */
 const shortWindowBytes = 48 * 1024;

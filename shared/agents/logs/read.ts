@@ -13,7 +13,7 @@ export interface ReadableLog {
 }
 
 export interface LogPiece {
-  /** Of its first byte in the log. */
+  /** The offset of its first byte in the log. */
   start: number;
   bytes: Buffer;
   /** A remark of ours between two bytes of the log. */

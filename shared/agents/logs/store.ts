@@ -95,7 +95,7 @@ export async function countLogIfOpen(tx: Tx, key: LogKey): Promise<JobLog | unde
   return log;
 }
 
-/** Of an organization, oldest first, without those that are evicted. */
+/** The logs of an organization, oldest first, without evicted ones. */
 export async function listOldestLogs(tx: Tx, organizationId: string, limit: number): Promise<JobLog[]> {
   const { jobLogs } = tx.tables;
   return tx
@@ -116,7 +116,7 @@ export async function findJobOfBuild(db: Db, buildId: string, jobId: string): Pr
   return job;
 }
 
-/** Of all attempts, those that have bytes. */
+/** The logs of all attempts that have bytes. */
 export async function listLogsOfJob(tx: Tx, jobId: string): Promise<JobLog[]> {
   const { jobLogs } = tx.tables;
   return tx
@@ -167,7 +167,7 @@ export async function setEvicted(
 
 export type PlacedChunk = Pick<LogChunk, "sequence" | "start" | "size" | "body">;
 
-/** In the order of the log, of those that begin after `start` and before `below`. */
+/** The chunks that begin after `start` and before `below`, in the order of the log. */
 export async function listChunks(
   db: Db,
   key: LogKey,
@@ -182,7 +182,7 @@ export async function listChunks(
     .limit(limit);
 }
 
-/** The start of a log's chunk that is so many chunks before a byte. Undefined if there are fewer. */
+/** The start of the chunk that is a number of chunks before a byte. Undefined if there are fewer. */
 export async function findStartOfChunkBefore(
   db: Db,
   key: LogKey,

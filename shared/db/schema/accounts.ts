@@ -57,7 +57,7 @@ export function defineAccountsTables(kit: Kit) {
         .references(() => organizations.id),
       tokenHash: text("token_hash").notNull().unique(),
       role: text().$type<Role>().notNull(),
-      /** For whom, in the words of the admin. */
+      /** The invited person, in the words of the admin. */
       recipient: text().notNull(),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")

@@ -142,7 +142,7 @@ export function defineAgentsTables(
         .references(() => jobs.id, { onDelete: "cascade" }),
       attempt: integer().notNull(),
       sequence: integer().notNull(),
-      /** Of its first byte in the log. */
+      /** The offset of its first byte in the log. */
       start: bigint().notNull(),
       /** Bytes of the log. */
       size: integer().notNull(),

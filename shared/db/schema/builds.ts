@@ -11,7 +11,7 @@ import type { TriggersTables } from "./triggers.ts";
 /** Postgres refuses index keys over 2,704 bytes. */
 export const indexedCharacters = 100;
 /**
- * A literal, because a query must repeat its index's expression. drizzle-kit splits it at commas for SQLite: mend the
+ * A literal, because a query must repeat its index's expression. drizzle-kit splits it at commas for SQLite: correct the
  * generated SQL.
  */
 export function indexedText(column: SQLiteColumn): SQL {
@@ -21,7 +21,7 @@ export function indexedText(column: SQLiteColumn): SQL {
 /** Settings of a job's step, and its place among the step's parallel jobs. */
 export interface JobOptions extends StepOptions {
   parallel?: { index: number; total: number };
-  /** Of a waiter. */
+  /** For a waiter only. */
   continue_on_failure?: boolean;
 }
 
@@ -67,7 +67,7 @@ export function defineBuildsTables(
       /** As the creator of the build gave it. */
       author: json<{ name?: string; email?: string }>(),
       rebuiltFromId: uuid("rebuilt_from_id"),
-      /** Of a waiting job. Set by the fan-out. */
+      /** The paused queue of a waiting job. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
       /** All waiting jobs are on paused queues, as far as fan-out has come. */
       isPaused: boolean("is_paused").notNull().default(false),

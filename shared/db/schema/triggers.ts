@@ -72,7 +72,7 @@ export function defineTriggersTables(
       .primaryKey()
       .references(() => triggers.id, { onDelete: "cascade" }),
     filter: text().notNull(),
-    /** In a row. */
+    /** Misses in a row. */
     count: integer().notNull(),
     /** The filter is not evaluated before. */
     retryAt: time("retry_at").notNull(),
@@ -116,7 +116,7 @@ export function defineTriggersTables(
       organizationId: uuid("organization_id")
         .notNull()
         .references(() => organizations.id),
-      /** Of `body`; the delivery has the received size. */
+      /** The stored size of `body`; the delivery has the received size. */
       size: integer().notNull(),
       headers: json<StoredHeader[]>().notNull(),
       codec: text().$type<PayloadCodec>().notNull().default("identity"),

@@ -139,7 +139,7 @@ function hasOrganizations(client: Client.Database): boolean {
   return table !== undefined && client.prepare("SELECT 1 FROM organizations LIMIT 1").get() !== undefined;
 }
 
-/** The library would report a locked target as copied, or retry for ever. */
+/** The library would report a locked target as copied, or retry forever. */
 async function copy(source: Client.Database, target: string, onProgress: OnProgress): Promise<void> {
   let last = Number.POSITIVE_INFINITY;
   let lastAt = performance.now();

@@ -86,7 +86,7 @@ export async function lockIfRunning(tx: Tx, id: string): Promise<BulkRebuild | u
   return (await tx.lock(bulkRebuilds, isRunning, "if-free"))[0];
 }
 
-/** Of a locked row. */
+/** Call it with the row locked. */
 export async function setProgress(
   tx: Tx,
   id: string,

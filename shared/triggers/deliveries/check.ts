@@ -16,13 +16,13 @@ export type BodyCheck = (
 
 export interface BodyCheckOptions {
   maxDepth: number;
-  /** Of large bodies. A body that waits stays in memory. */
+  /** The large bodies that may wait: they stay in memory. */
   maxWaiting?: number;
   maxWaitingPerOrganization?: number;
   maxWaitMs?: number;
 }
 
-/** Of libuv's four threads, which also deflate small bodies. */
+/** Takes three of libuv's four threads, which also deflate small bodies. */
 const maxAtOnce = 3;
 /** A second would take another core, and slow others more than it helps: a payload takes 40 ms. */
 const maxAtOncePerOrganization = 1;

@@ -58,7 +58,7 @@ export async function listRefusalCountsOfOrganization(
     .limit(limit);
 }
 
-/** Of all organizations since an hour: the latest `limit` rows. */
+/** The latest `limit` rows of all organizations, since an hour. */
 export async function listRecentRefusalCounts(db: Db, since: Date, limit: number): Promise<RefusalCount[]> {
   const { refusedDeliveries } = db.tables;
   return db

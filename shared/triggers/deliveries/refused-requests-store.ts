@@ -4,7 +4,7 @@ import type { Tables } from "../../db/schema.ts";
 
 export type RefusedRequest = Tables["refusedRequests"]["$inferSelect"];
 
-/** Of a trigger and cause. */
+/** The most of a trigger and cause. */
 const maxStored = 10;
 
 /** Stores a request, and deletes all but the latest ten of its trigger and cause. */

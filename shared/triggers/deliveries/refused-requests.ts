@@ -20,7 +20,7 @@ const flushEveryMs = 5 * secondMs;
 const maxInMemory = 200;
 const maxTriggersAndCauses = 10_000;
 const maxBodyBytes = 4096;
-/** Of all headers together. */
+/** The limit of all headers together. */
 const maxHeaderCharacters = 4096;
 const maxQueryCharacters = 1024;
 const maxListed = 20;

@@ -148,7 +148,7 @@ export async function listDeliveryIdsAfter(
   return rows.map(({ id }) => id);
 }
 
-/** By trigger id. */
+/** Returns the last delivery of each trigger, by trigger id. */
 export async function listLastDeliveries(db: Db, triggerIds: string[]): Promise<Map<string, Delivery>> {
   const { deliveries, triggers } = db.tables;
   const last = db
@@ -193,7 +193,7 @@ export interface FilteredDelivery {
   delivery: Delivery;
   filter: string | null;
   organizationId: string;
-  /** Of this filter. */
+  /** The misses of this filter. */
   misses: Tables["filterMisses"]["$inferSelect"] | null;
 }
 
@@ -300,7 +300,7 @@ export async function findWaiting(
   return { total: row?.total ?? 0, receivedAt: row?.oldest ? timeOfId(row.oldest) : undefined };
 }
 
-/** Of waiting deliveries. */
+/** Changes waiting deliveries only. */
 export async function setEnqueuedAt(tx: Tx, ids: string[], enqueuedAt: Date): Promise<void> {
   const { deliveries } = tx.tables;
   await tx

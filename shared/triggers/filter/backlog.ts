@@ -28,7 +28,7 @@ interface Waiting extends Leased {
 const maxBackOffMs = hourMs;
 const backedOffTooLong = { error: "The filter missed its deadline again and again" };
 const maxTurnDeliveries = 500;
-/** Of payloads in memory. A larger one goes alone. */
+/** The limit of the payloads in memory. A larger one goes alone. */
 const maxTurnBytes = 4 * 1024 * 1024;
 const maxInMemory = 50_000;
 /** An organization's queue has as many as it evaluates in this time, between these counts. */

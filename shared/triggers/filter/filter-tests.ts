@@ -23,9 +23,9 @@ export type Trial = FilterOutcome | { untried: "too_large" | "no_payload" | "no_
 
 export interface FilterTestOptions {
   lanes?: FilterLanes;
-  /** Of the received payloads in one turn, without the chosen one. */
+  /** The limit of the received payloads in one turn, without the chosen one. */
   maxLatestBytes?: number;
-  /** Of one turn, from its beginning. The chosen delivery is tried first. */
+  /** The deadline of one turn, from its beginning. The chosen delivery is tried first. */
   latestDeadlineMs?: number;
 }
 

@@ -7,7 +7,7 @@ const maxShortNeedle = 256;
 
 /** Compiling blocks the event loop for up to 50 ms. */
 const maxPatternSize = 5000;
-/** Of all compiled patterns: a part takes about 200 bytes. */
+/** The limit of all compiled patterns, in parts: a part takes about 200 bytes. */
 const maxSizeInMemory = 100_000;
 const patterns = new LRUCache<string, RE2JS>({
   max: 200,

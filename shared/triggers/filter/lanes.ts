@@ -26,7 +26,7 @@ export type Evaluate = FilterEvaluator["evaluateFirst"];
 const slowMs = 50;
 /** Assumed of several evaluations, one of which missed its deadline. */
 const lateMs = 1000;
-/** Of an organization that has evaluated none. */
+/** Assumed of an organization that has not evaluated a filter yet. */
 const initialMs = 5;
 /** A missed deadline makes an organization slow at once, and thirty quick evaluations make it quick again. */
 const weights = { slower: 0.25, quicker: 0.05 };

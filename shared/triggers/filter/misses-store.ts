@@ -4,7 +4,7 @@ import type { Tables } from "../../db/schema.ts";
 
 export type FilterMisses = Tables["filterMisses"]["$inferSelect"];
 
-/** Of the trigger's present filter. */
+/** The misses of the trigger's present filter. */
 export async function findFilterMisses(
   db: Db,
   { id, filter }: { id: string; filter: string | null },

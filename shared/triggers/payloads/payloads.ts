@@ -38,7 +38,7 @@ export async function canReadWebhookPayload(
  * Spares waiting deliveries.
  * @param options.isClockTrusted false: keeps those past their retention, and counts none, whose ids may be of a time
  * to come
- * @param options.maxPayloads stops a run soon after so many old ones, or so many of an organization
+ * @param options.maxPayloads stops a run soon after this many old ones, or this many of an organization
  * @returns the number evicted
  */
 export async function evictPayloads(

@@ -1,7 +1,7 @@
 import { pick } from "../../random.ts";
 import type { Fault } from "../fault.ts";
 
-/** Both ends must do without the news for so long. */
+/** Neither end hears anything for this long. */
 const lastsMs = 30_000;
 
 export const silence: Fault = {

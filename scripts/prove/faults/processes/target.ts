@@ -1,7 +1,7 @@
 import type { Installation } from "../../installation/installation.ts";
 import { pick, type Random } from "../../random.ts";
 
-/** One fault in so many may hit a process that still starts; with more, a slow machine would never be up. */
+/** One fault in this many may hit a process that is starting; with more, a slow machine would never be up. */
 const whileStarting = 4;
 
 /** Draws an ingress process, worker or agent. Returns undefined if that one is down. */
