@@ -59,7 +59,7 @@ export async function readJson<T>(
   const isLarge = body.bytes.length > maxBytesAtOnce;
   const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());
   if (parsed.success) return parsed.data;
-  const problems = await alsoCheck?.(soundMembers(schema, given, parsed.error));
+  const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));
   throw refuse(...toProblems(parsed.error), ...(problems ?? []));
 }
 
@@ -71,7 +71,7 @@ function missingBody(schema: z.ZodType): string {
 }
 
 /** Leaves out members that the schema does not name: nothing has checked their types. */
-function soundMembers(schema: z.ZodType, given: object, { issues }: z.ZodError): Record<string, unknown> {
+function validMembers(schema: z.ZodType, given: object, { issues }: z.ZodError): Record<string, unknown> {
   const unsound = new Set(issues.map(({ path }) => path[0]));
   const { properties = {} } = inputOf(schema);
   return Object.fromEntries(

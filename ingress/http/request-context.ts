@@ -13,7 +13,7 @@ import type { ResponseListeners } from "./response.ts";
 
 const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Paths that end in an endpoint token or a user code, and escapes, in which a token would not be recognised. */
+/** Paths that end in an endpoint token or a user code, and escapes, in which a token would not be recognized. */
 const secretPath = /(\/deliver\/|\/device\/|%).*/i;
 
 /** A year (RFC 6797). Not for subdomains, which are not ours. */

@@ -7,7 +7,7 @@ import { createOrganization, features, updateOrganization } from "../../shared/a
 import { listUsers } from "../../shared/accounts/user-store.ts";
 import { createUser, deactivateUser, setPassword } from "../../shared/accounts/users.ts";
 import type { Feature } from "../../shared/vocabulary.ts";
-import { type Act, noun, orgOption, parsePositive, roleOption } from "./command.ts";
+import { type Act, newCommand, orgOption, parsePositive, roleOption } from "./command.ts";
 import { namedOrganization } from "./find.ts";
 
 export function accountCommands(act: Act): Command[] {
@@ -15,7 +15,7 @@ export function accountCommands(act: Act): Command[] {
 }
 
 function orgCommand(act: Act): Command {
-  const org = noun("org", "organizations");
+  const org = newCommand("org", "organizations");
 
   org
     .command("create")
@@ -110,7 +110,7 @@ async function choosePassword(
 }
 
 function userCommand(act: Act): Command {
-  const user = noun("user", "people");
+  const user = newCommand("user", "people");
 
   withPassword(user.command("create"))
     .description("create a user in an organization")

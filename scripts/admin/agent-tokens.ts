@@ -7,11 +7,11 @@ import { hourMs } from "../../shared/durations.ts";
 import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { problemsOf } from "../../shared/validation.ts";
-import { type Act, noun, parseId, parsePositive } from "./command.ts";
-import { type ClusterOptions, namedCluster, namedQueue, nothing, withCluster } from "./find.ts";
+import { type Act, newCommand, parseId, parsePositive } from "./command.ts";
+import { type ClusterOptions, namedCluster, namedQueue, noneFound, withCluster } from "./find.ts";
 
 export function agentTokenCommands(act: Act): Command[] {
-  const agentToken = noun("agent-token", "tokens that register agents");
+  const agentToken = newCommand("agent-token", "tokens that register agents");
 
   withCluster(agentToken.command("create"))
     .description("create a token that registers agents in a cluster; it is printed this once")
@@ -37,7 +37,7 @@ export function agentTokenCommands(act: Act): Command[] {
       act(async (services) => {
         const token = await findAgentTokenById(services.db, id);
         const owner = token && (await findOrganizationById(services.db, token.organizationId));
-        if (!owner) throw nothing("agent token", id);
+        if (!owner) throw noneFound("agent token", id);
         const operator = await asOperator(services.db, owner);
         await revokeAgentToken(services, operator, token);
         return { id, revoked: true };

@@ -8,14 +8,14 @@ import {
 } from "../../shared/oauth/applications.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Act, noun, parsePositive } from "./command.ts";
+import { type Act, newCommand, parsePositive } from "./command.ts";
 
 const minutesPerHour = 60;
 /** A hundred years. */
 const maxHours = 876_000;
 
 export function applicationCommands(act: Act): Command[] {
-  const app = noun("app", "OAuth applications: clients that people sign in to with a code");
+  const app = newCommand("app", "OAuth applications: clients that people sign in to with a code");
 
   app
     .command("create")

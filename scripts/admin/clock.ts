@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { acceptClock } from "../../shared/runtime/clock-guard.ts";
-import { type Act, noun } from "./command.ts";
+import { type Act, newCommand } from "./command.ts";
 
 export function clockCommand(act: Act): Command {
-  const clock = noun("clock", "the clock of this machine");
+  const clock = newCommand("clock", "the clock of this machine");
   clock
     .command("accept")
     .description("say that the clock is right: workers that doubt it delete by age again within minutes")

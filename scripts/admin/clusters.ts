@@ -4,11 +4,11 @@ import { createCluster, deleteCluster } from "../../shared/clusters/clusters.ts"
 import { listClusters } from "../../shared/clusters/store.ts";
 import { validationFailed } from "../../shared/refusal.ts";
 import { clusterName, problemsOf } from "../../shared/validation.ts";
-import { type Act, noun, orgOption } from "./command.ts";
+import { type Act, newCommand, orgOption } from "./command.ts";
 import { namedCluster, namedOrganization, withCluster } from "./find.ts";
 
 export function clusterCommands(act: Act): Command[] {
-  const cluster = noun("cluster", "groups of queues");
+  const cluster = newCommand("cluster", "groups of queues");
 
   cluster
     .command("create")

@@ -35,7 +35,7 @@ export function readSettings({ env, addresses = {} }: Pick<Terminal, "env" | "ad
   return readConfig({ ...addresses, ...Object.fromEntries(given) });
 }
 
-export function noun(name: string, description: string): Command {
+export function newCommand(name: string, description: string): Command {
   return new Command(name).description(description);
 }
 

@@ -39,7 +39,7 @@ export function withQueue(command: Command): Command {
 /** @throws Refusal 404 */
 export async function namedOrganization(db: Db, slug: string): Promise<Organization> {
   const found = await findOrganization(db, slug);
-  if (!found) throw nothing("organization", slug);
+  if (!found) throw noneFound("organization", slug);
   return found;
 }
 
@@ -50,7 +50,7 @@ export async function namedPipeline(
 ): Promise<{ organization: Organization; pipeline: Pipeline }> {
   const organization = await namedOrganization(db, options.org);
   const pipeline = await findPipeline(db, organization.id, options.pipeline);
-  if (!pipeline) throw nothing("pipeline", options.pipeline, organization.slug);
+  if (!pipeline) throw noneFound("pipeline", options.pipeline, organization.slug);
   return { organization, pipeline };
 }
 
@@ -67,7 +67,7 @@ export async function namedCluster(
   const cluster =
     byName ?? (isId(name.toLowerCase()) ? await findClusterById(db, name.toLowerCase()) : undefined);
   const owner = cluster && (await findOrganizationById(db, cluster.organizationId));
-  if (!cluster || !owner || (within && within.id !== owner.id)) throw nothing("cluster", name, org);
+  if (!cluster || !owner || (within && within.id !== owner.id)) throw noneFound("cluster", name, org);
   return { operator: await asOperator(db, owner), cluster };
 }
 
@@ -81,18 +81,18 @@ export async function namedQueue(
   const queue =
     (await findQueueByKey(db, id, options.queue)) ??
     (isId(options.queue.toLowerCase()) ? await findQueue(db, id, options.queue.toLowerCase()) : undefined);
-  if (!queue) throw nothing("queue", options.queue, `cluster ${name}`);
+  if (!queue) throw noneFound("queue", options.queue, `cluster ${name}`);
   return { ...found, queue };
 }
 
 /** @throws Refusal 404 */
 export async function namedTrigger(db: Db, id: string) {
   const found = await findTriggerWithOwners(db, id);
-  if (!found) throw nothing("trigger", id);
+  if (!found) throw noneFound("trigger", id);
   return { ...found, actor: await asOperator(db, found.organization) };
 }
 
-/** 404. */
-export function nothing(thing: string, name: string | number, within?: string): Refusal {
+/** Returns a refusal with 404. */
+export function noneFound(thing: string, name: string | number, within?: string): Refusal {
   return new Refusal(404, `No ${thing} "${name}" found${within === undefined ? "" : ` in ${within}`}`);
 }

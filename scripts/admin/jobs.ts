@@ -9,7 +9,7 @@ import { listPlacedQueues } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { listTriggersOfDeliveries } from "../../shared/triggers/store.ts";
-import { type Act, noun, parsePositive } from "./command.ts";
+import { type Act, newCommand, parsePositive } from "./command.ts";
 
 const maxListed = 100;
 /** Deliveries of a listed job that names are looked up of. */
@@ -17,7 +17,7 @@ const maxNamed = 20;
 
 /** Background jobs, which carry only ids: workers find the work of a dropped one in the rows, and send it again. */
 export function jobsCommand(act: Act): Command {
-  const jobs = noun("jobs", "background jobs of workers; jobs of builds are under job");
+  const jobs = newCommand("jobs", "background jobs of workers; jobs of builds are under job");
   const queueOption = () => new Option("--queue <queue>", "the work queue").choices(workQueues);
 
   jobs

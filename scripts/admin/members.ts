@@ -3,7 +3,7 @@ import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { createAccessToken, revokeAccessTokenAsOperator } from "../../shared/accounts/access-tokens.ts";
 import { listMembers } from "../../shared/accounts/member-store.ts";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
-import { type Act, noun, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
+import { type Act, newCommand, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
 import { namedOrganization } from "./find.ts";
 
 export function memberCommands(act: Act): Command[] {
@@ -11,7 +11,7 @@ export function memberCommands(act: Act): Command[] {
 }
 
 function memberCommand(act: Act): Command {
-  const member = noun("member", "who belongs to an organization");
+  const member = newCommand("member", "who belongs to an organization");
   const ofUser = (name: string, description: string) =>
     member
       .command(name)
@@ -64,7 +64,7 @@ function memberCommand(act: Act): Command {
 }
 
 function tokenCommand(act: Act): Command {
-  const token = noun("token", "API access tokens");
+  const token = newCommand("token", "API access tokens");
 
   token
     .command("create")

@@ -6,15 +6,15 @@ import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts
 import { listPipelines } from "../../shared/pipelines/store.ts";
 import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Act, noun, orgOption, parsePositive } from "./command.ts";
-import { namedCluster, namedOrganization, namedPipeline, nothing } from "./find.ts";
+import { type Act, newCommand, orgOption, parsePositive } from "./command.ts";
+import { namedCluster, namedOrganization, namedPipeline, noneFound } from "./find.ts";
 
 export function pipelineCommands(act: Act): Command[] {
   return [pipelineCommand(act), jobCommand(act)];
 }
 
 function pipelineCommand(act: Act): Command {
-  const pipeline = noun("pipeline", "what builds are made of");
+  const pipeline = newCommand("pipeline", "what builds are made of");
 
   pipeline
     .command("create")
@@ -64,7 +64,7 @@ function pipelineCommand(act: Act): Command {
 }
 
 function jobCommand(act: Act): Command {
-  const job = noun("job", "the steps of a build");
+  const job = newCommand("job", "the steps of a build");
   const ofBuild = (name: string, description: string) =>
     job
       .command(name)
@@ -77,7 +77,7 @@ function jobCommand(act: Act): Command {
     act(async (services) => {
       const { build, jobs } = await namedBuild(services, options);
       const [first] = jobs;
-      if (!first) throw nothing("job of build", build.number, options.pipeline);
+      if (!first) throw noneFound("job of build", build.number, options.pipeline);
       const token = await issueReadingToken(services, first.job);
       return { job_id: first.job.id, build_id: build.id, token };
     }),
@@ -102,6 +102,6 @@ function jobCommand(act: Act): Command {
 async function namedBuild({ db }: Services, options: { org: string; pipeline: string; build: number }) {
   const { pipeline } = await namedPipeline(db, options);
   const build = await findBuild(db, pipeline.id, options.build);
-  if (!build) throw nothing("build", options.build, pipeline.slug);
+  if (!build) throw noneFound("build", options.build, pipeline.slug);
   return { build, jobs: await listJobs(db, [build.id]) };
 }

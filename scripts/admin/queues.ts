@@ -4,11 +4,11 @@ import { createQueue, deleteQueue, updateQueue } from "../../shared/queues/queue
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
 import { validationFailed } from "../../shared/refusal.ts";
 import { pauseNote, problemsOf, queueKey } from "../../shared/validation.ts";
-import { type Act, noun } from "./command.ts";
+import { type Act, newCommand } from "./command.ts";
 import { namedCluster, namedQueue, withCluster, withQueue } from "./find.ts";
 
 export function queueCommands(act: Act): Command[] {
-  const queue = noun("queue", "groups of agents that jobs wait for");
+  const queue = newCommand("queue", "groups of agents that jobs wait for");
 
   withCluster(queue.command("create"))
     .description("create a self-hosted queue")

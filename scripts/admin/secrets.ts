@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
 import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { countLostSecrets, discardLostSecrets } from "../../shared/triggers/discard-secrets.ts";
-import { type Act, noun } from "./command.ts";
+import { type Act, newCommand } from "./command.ts";
 
 export function secretCommands(act: Act, showProgress: (text: string) => void): Command[] {
-  const secrets = noun("secrets", "what is stored encrypted under SECRET_KEY");
+  const secrets = newCommand("secrets", "what is stored encrypted under SECRET_KEY");
 
   secrets
     .command("reseal")

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { listSettings } from "../../shared/runtime/settings/table.ts";
-import { noun } from "./command.ts";
+import { newCommand } from "./command.ts";
 
 /** Works without a database. */
 export function settingsCommand({
@@ -10,7 +10,7 @@ export function settingsCommand({
   env: Record<string, string | undefined>;
   write: (text: string) => void;
 }): Command {
-  return noun("settings", "list every setting with its default and its value, without secrets").action(() =>
-    write(`${JSON.stringify(listSettings(env), null, 2)}\n`),
+  return newCommand("settings", "list every setting with its default and its value, without secrets").action(
+    () => write(`${JSON.stringify(listSettings(env), null, 2)}\n`),
   );
 }

@@ -12,12 +12,12 @@ import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts"
 import { typeOfTrigger } from "../../shared/triggers/types.ts";
 import { endpointUrl } from "../../shared/urls.ts";
 import { problemsOf } from "../../shared/validation.ts";
-import { type Act, noun, orgOption, parseId, parsePositive, type Terminal } from "./command.ts";
+import { type Act, newCommand, orgOption, parseId, parsePositive, type Terminal } from "./command.ts";
 import { namedPipeline, namedTrigger } from "./find.ts";
 import { forwardDeliveries } from "./forward.ts";
 
 export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterrupted" | "write">): Command[] {
-  const trigger = noun("trigger", "URLs that webhooks are posted to (public preview)");
+  const trigger = newCommand("trigger", "URLs that webhooks are posted to (public preview)");
 
   trigger
     .command("create")

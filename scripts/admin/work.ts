@@ -5,7 +5,7 @@ import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
 import { type BuildState, buildStates } from "../../shared/vocabulary.ts";
-import { type Act, noun, orgOption, parseId, parsePositive } from "./command.ts";
+import { type Act, newCommand, orgOption, parseId, parsePositive } from "./command.ts";
 import { namedOrganization, namedPipeline, namedTrigger } from "./find.ts";
 
 const maxListed = 100;
@@ -22,7 +22,7 @@ export function workCommands(act: Act): Command[] {
 }
 
 function buildCommand(act: Act): Command {
-  const build = noun("build", "what pipelines have built");
+  const build = newCommand("build", "what pipelines have built");
   build
     .command("list")
     .description("list the newest builds of an organization, or of a pipeline")
@@ -58,7 +58,7 @@ function summary(build: Build) {
 }
 
 function deliveryCommand(act: Act): Command {
-  const delivery = noun("delivery", "webhooks that triggers accepted");
+  const delivery = newCommand("delivery", "webhooks that triggers accepted");
   delivery
     .command("list")
     .description("list the newest deliveries of a trigger")

@@ -15,10 +15,10 @@ export interface Heartbeats {
 
 /** Sends heartbeats in the background, also during jobs. */
 export function keepAlive(heartbeats: Heartbeats): void {
-  void beat(heartbeats).catch(() => {}); // ended
+  void sendHeartbeats(heartbeats).catch(() => {}); // ended
 }
 
-async function beat({ client, intervalMs, ended, print, onRefused }: Heartbeats): Promise<void> {
+async function sendHeartbeats({ client, intervalMs, ended, print, onRefused }: Heartbeats): Promise<void> {
   for (;;) {
     await sleep(intervalMs, undefined, { signal: ended });
     try {

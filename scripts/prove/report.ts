@@ -57,7 +57,7 @@ function countLines({ observed, counts, wholeBy }: Proved): string[] {
   const pauses = listPauses(dispatchChanges);
   return [
     `Posts       ${posts.length}: ${accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
-    `Answers     ${tally(posts)}`,
+    `Answers     ${countAnswers(posts)}`,
     `Ledger      ${counts.deliveries} deliveries, ${counts.builds} builds, ${counts.grants} grants`,
     `Devices     ${signIns.length} codes, ${tokens} gave a token`,
     `Dispatch    ${pauses.length} certain pauses, ${assignments.length} jobs assigned`,
@@ -71,7 +71,7 @@ function countLines({ observed, counts, wholeBy }: Proved): string[] {
 }
 
 /** The answers to senders, counted by status, and those that never came. */
-function tally(posts: Post[]): string {
+function countAnswers(posts: Post[]): string {
   const answers = posts.flatMap(({ attempts }) => attempts.map(({ answer }) => answer));
   const kinds = Map.groupBy(answers, (answer) => /^\d+/.exec(answer)?.[0] ?? "none");
   return [...kinds].map(([kind, own]) => `${kind}: ${own.length}`).join(", ");

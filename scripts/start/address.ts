@@ -18,13 +18,13 @@ export async function claimPort(host: string, port: number): Promise<number> {
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   } catch (error) {
-    throw new CannotStart(whyNot(error as NodeJS.ErrnoException, host, port));
+    throw new CannotStart(describeListenError(error as NodeJS.ErrnoException, host, port));
   } finally {
     server.close();
   }
 }
 
-function whyNot(error: NodeJS.ErrnoException, host: string, port: number): string {
+function describeListenError(error: NodeJS.ErrnoException, host: string, port: number): string {
   switch (error.code) {
     case "EADDRINUSE":
       return (

@@ -60,7 +60,7 @@ export async function startPrivateRedis(say: (line: string) => void): Promise<Pr
       const isGone = error.code === "ENOENT" || error.code === "ECONNREFUSED";
       if (!isGone || isStopping || child) return;
       say(wasUp ? "The private Redis has ended; starting it again." : "Starting a private Redis.");
-      launch().on("close", () => reject(new CannotStart(whyNot(program))));
+      launch().on("close", () => reject(new CannotStart(describeFailedStart(program))));
     });
     redis.on("close", () => {
       processId = undefined;
@@ -125,15 +125,15 @@ async function claim(redis: Redis): Promise<number> {
 
 async function timeOut(program: string): Promise<never> {
   await sleep(startWithinMs, undefined, { ref: false });
-  throw new CannotStart(whyNot(program));
+  throw new CannotStart(describeFailedStart(program));
 }
 
-function whyNot(program: string): string {
+function describeFailedStart(program: string): string {
   const lines = readIfThere(logFile).trim().split("\n").slice(-5);
   return [
     `The private Redis (${program}) does not start. The last lines of ${logFile}:`,
     ...lines.map((line) => `  ${line}`),
-    `If its data are damaged, delete ${folder}: webhooks are kept in the database, nothing accepted is lost.`,
+    `If its data is damaged, delete ${folder}: accepted webhooks are in the database, and none is lost.`,
   ].join("\n");
 }
 

@@ -21,7 +21,7 @@ export interface Cipher {
    * included.
    */
   macs(text: string): string[];
-  /** The fingerprints of both keys, by which a database of another key is recognised. */
+  /** The fingerprints of both keys, by which a database of another key is recognized. */
   fingerprints: string[];
   /** The names of both keys, the current one first: `:<id>`, the end of the texts that they seal. */
   keyNames: [current: string, ...previous: string[]];

@@ -4,7 +4,7 @@ import { customAlphabet } from "nanoid";
 
 /**
  * A prefix, 43 random base62 characters (256 bits) and 6 of CRC-32: typos are refused without the database, and secret
- * scanners recognise leaks. Only the SHA-256 is stored.
+ * scanners recognize leaks. Only the SHA-256 is stored.
  */
 export const tokenPrefixes = {
   access: "sbat_",

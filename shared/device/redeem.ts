@@ -86,14 +86,14 @@ async function answerEach(
 ): Promise<Redeemed[]> {
   const answers: Redeemed[] = [];
   for (const { application, id } of redemptions) {
-    answers.push(outcomes.get(id) ?? (await reasonOfLoser(tx, application)));
+    answers.push(outcomes.get(id) ?? (await reasonNotRedeemed(tx, application)));
     outcomes.delete(id);
   }
   return answers;
 }
 
 /** Another poll was first, or the approval has expired; or the application was disabled, and the approval stays. */
-async function reasonOfLoser(tx: Tx, { clientId }: Application): Promise<OAuthReason> {
+async function reasonNotRedeemed(tx: Tx, { clientId }: Application): Promise<OAuthReason> {
   const application = await findApplication(tx, clientId);
   return application?.disabledAt === null ? "bad_device_code" : "bad_client";
 }

@@ -10,7 +10,7 @@ export type LostSecrets = Record<SealedColumn, number>;
 
 /** Counts the secrets that neither SECRET_KEY nor the previous one opens. */
 export function countLostSecrets(services: Services): Promise<LostSecrets> {
-  return visitLost(services, false);
+  return processLost(services, false);
 }
 
 /**
@@ -18,21 +18,21 @@ export function countLostSecrets(services: Services): Promise<LostSecrets> {
  * the database. Disables the triggers whose signing secret goes: they would accept unsigned deliveries.
  */
 export async function discardLostSecrets(services: Services): Promise<LostSecrets> {
-  const discarded = await visitLost(services, true);
+  const discarded = await processLost(services, true);
   await acceptSecretKey(services);
   return discarded;
 }
 
-async function visitLost(services: Services, discards: boolean): Promise<LostSecrets> {
+async function processLost(services: Services, discards: boolean): Promise<LostSecrets> {
   const lost = Object.fromEntries(sealedColumns.map((column) => [column, 0])) as LostSecrets;
   const keyName = services.cipher.keyNames[0];
   for (const column of sealedColumns)
     for (const side of ["below", "above"] as const)
-      lost[column] += await visitRange(services, { column, keyName, side }, discards);
+      lost[column] += await processRange(services, { column, keyName, side }, discards);
   return lost;
 }
 
-async function visitRange(
+async function processRange(
   { db, cipher }: Services,
   range: Omit<SealedBatch, "skipped">,
   discards: boolean,

@@ -72,7 +72,7 @@ export function indent(json: string, limit: number): { text: string; isWhole: bo
 
     text += token === ":" ? ": " : token;
     if (token === ",") text += lineBreak(depth);
-    if (text.length > limit) return { text: cut(text, limit), isWhole: false };
+    if (text.length > limit) return { text: truncate(text, limit), isWhole: false };
   }
   return { text, isWhole: true };
 }
@@ -93,7 +93,7 @@ function endOfString(json: string, start: number): number {
 }
 
 /** Never cuts a surrogate pair in half. */
-function cut(text: string, limit: number): string {
+function truncate(text: string, limit: number): string {
   return text.slice(0, limit).replace(/[\ud800-\udbff]$/, "");
 }
 

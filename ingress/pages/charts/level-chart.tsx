@@ -95,7 +95,7 @@ export function LevelChart({
 
 const notSampled: Series = { name: "Not sampled", kind: "gap", values: [] };
 
-/** Ranges of neighbours that are `value`; `to` is the first place after them. */
+/** Ranges of neighbors that are `value`; `to` is the first place after them. */
 function runsOf(values: boolean[], value: boolean): { from: number; to: number }[] {
   const starts = [...values.keys()].filter((at) => values[at] === value && values[at - 1] !== value);
   return starts.map((from) => {

@@ -40,7 +40,7 @@ export function eventsPath({ cipher }: Services, visitor: Visitor, topics: Topic
 export function liveEvents(services: Services, isClosing: () => boolean) {
   const streams = new Set<Stream>();
   const places = new Places(bounds);
-  beat(streams, isClosing);
+  sendHeartbeats(streams, isClosing);
 
   return defineHandler(async (event) => {
     const visitor = await findVisitor(services, event);
@@ -81,7 +81,7 @@ function takePlace(
     throw tooMany(retryAfterSeconds, "Too many pages are open. This one does not refresh itself.");
 }
 
-function beat(streams: Set<Stream>, isClosing: () => boolean): void {
+function sendHeartbeats(streams: Set<Stream>, isClosing: () => boolean): void {
   let beats = 0;
   const timer = setInterval(() => {
     beats++;

@@ -7,7 +7,7 @@ import { addLengths, shortenIfQuick, wholeNumber } from "../options.ts";
 import { measureAccepted } from "./accepted.ts";
 import { measureBuilds } from "./builds.ts";
 import { type ContestantName, columns } from "./contestants.ts";
-import { measureNeighbour } from "./neighbour.ts";
+import { measureNeighbor } from "./neighbor.ts";
 import { withTrack } from "./track.ts";
 
 interface Options {
@@ -19,7 +19,7 @@ interface Options {
   quick?: boolean;
 }
 
-const parts = ["1KB", "20KB", "1MB", "neighbour", "builds"] as const;
+const parts = ["1KB", "20KB", "1MB", "neighbor", "builds"] as const;
 type Part = (typeof parts)[number];
 
 const description = [
@@ -55,10 +55,10 @@ async function run(given: Options): Promise<void> {
 async function measure(wanted: Set<Part>, options: Options): Promise<Line<ContestantName>[]> {
   const lines: Line<ContestantName>[] = [];
   const sizes = (["1KB", "20KB", "1MB"] as const).filter((name) => wanted.has(name));
-  if (sizes.length > 0 || wanted.has("neighbour")) {
+  if (sizes.length > 0 || wanted.has("neighbor")) {
     await withTrack(options, async (track) => {
       for (const size of sizes) lines.push(...(await measureAccepted(track, size, options)));
-      if (wanted.has("neighbour")) lines.push(...(await measureNeighbour(track, options)));
+      if (wanted.has("neighbor")) lines.push(...(await measureNeighbor(track, options)));
     });
   }
   if (wanted.has("builds")) lines.push(...(await measureBuilds(options)));

@@ -9,7 +9,7 @@ const large = { body: pushPayload(megabyte), connections: 8 };
 const saturationSeconds = 1;
 
 /** Measures posts of 1 KB at half load: alone, and with half of it as posts of 1 MB. */
-export async function measureNeighbour(
+export async function measureNeighbor(
   { redis, servers, generators: [first, second] }: Track,
   { seconds, rounds }: { seconds: number; rounds: number },
 ): Promise<Line<ContestantName>[]> {
