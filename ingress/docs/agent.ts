@@ -79,7 +79,7 @@ function declareMetaData({ serviceName }: Config): Declaration[] {
     },
     set: {
       summary: "Set a value of the build's meta-data",
-      description: "Values have at most 100 KB, keys at most 1,024 characters.",
+      description: "Values have at most 100 KB, keys at most 1,024 bytes.",
       body: entryBody,
       success: { description: "The value is set", schema: z.object({ key: z.string() }), headers: [] },
     },

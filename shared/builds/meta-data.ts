@@ -16,7 +16,8 @@ import {
 } from "./meta-data-store.ts";
 import { type Build, type Job, resolveCommitIfStill } from "./store.ts";
 
-const maxKeyLength = 1024;
+/** Postgres refuses index keys over 2,704 bytes. */
+const maxKeyBytes = 1024;
 const maxValueBytes = 100 * 1024;
 /** The limit of a build, whose pages and answers have all of its meta-data. */
 const maxTotal = { keys: 1000, bytes: 2 * 1024 * 1024 };
@@ -129,7 +130,7 @@ export function entryProblems({ key, value }: Entry, serviceName: string): strin
   const reservedKey = `${serviceName}:webhook`;
   const problems = [
     key === "" && "Key can't be blank",
-    key.length > maxKeyLength && `Key is too long (maximum is ${maxKeyLength} characters)`,
+    Buffer.byteLength(key) > maxKeyBytes && "Key is larger than 1,024 bytes",
     key === reservedKey && `The key ${reservedKey} is reserved`,
     Buffer.byteLength(value) > maxValueBytes && "Value is larger than 100 KB",
     !(isStorable(key) && isStorable(value)) && "Keys and values must be Unicode text without NUL",

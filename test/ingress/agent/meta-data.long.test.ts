@@ -346,7 +346,8 @@ describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
         ["k", "é".repeat(51_201), /100 KB/],
         ["k", "a\0b", /without NUL/],
         ["k", "\ud800", /Unicode/],
-        ["k".repeat(1025), "x", /too long/],
+        ["k".repeat(1025), "x", /1,024 bytes/],
+        ["鍵".repeat(342), "x", /1,024 bytes/],
       ];
       for (const [key, value, message] of refusals) {
         const answer = await set(key, value);
