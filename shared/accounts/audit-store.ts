@@ -6,7 +6,7 @@ import {
   selectFromSlice,
   selectPage,
 } from "../db/cursor-page.ts";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
 
@@ -43,39 +43,66 @@ export function listAuditPage(db: Db, filter: AuditFilter, page: CursorPage) {
 }
 
 async function selectEvents(db: Db, filter: AuditFilter, { condition, order, limit }: Clauses) {
-  const { auditEvents, users } = db.tables;
-  const { organizationId, subjects, actorId, action, subjectType, subject, from, to } = filter;
-  const scope = and(
+  const { auditEvents } = db.tables;
+  const { isIndexed, rest } = conditionsOf(db, filter);
+  const where = and(isIndexed, condition);
+  const select = (condition: SQL | undefined) => selectWhere(db, condition, { order, limit });
+  if (rest.length === 0) return select(where);
+  return selectFromSlice(auditEvents.id, {
+    slice: (columns) => db.select(columns).from(auditEvents).where(where).orderBy(order),
+    equal: presentFilters(rest.map((column) => [auditEvents[column], filter[column]])),
+    ...{ size: 2000, limit, select },
+    refusal: "Too many entries to look through. Add a first and a last day.",
+  });
+}
+
+/**
+ * A part of the log, newest first, for readers of all of it. It may have few entries, or none: the filter leaves them
+ * out of `size` that an index finds.
+ * @returns next: where the next part starts; undefined after the last
+ */
+export async function listAuditPart(
+  db: Db,
+  filter: AuditFilter,
+  { olderThan, size }: { olderThan: string | undefined; size: number },
+) {
+  const { id } = db.tables.auditEvents;
+  const { isIndexed, rest } = conditionsOf(db, filter);
+  const where = and(isIndexed, olderThan === undefined ? undefined : lt(id, olderThan));
+  const rows = await selectWhere(db.offLoop, where, { order: desc(id), limit: size });
+  return {
+    entries: rows.filter(({ event }) => rest.every((column) => event[column] === filter[column])),
+    next: rows[size - 1]?.event.id,
+  };
+}
+
+const compared = ["actorId", "action", "subjectType", "subject"] as const;
+
+/** An index has one column but the subject, and the order. `rest` has the other columns that are compared. */
+function conditionsOf({ tables: { auditEvents } }: Reader, filter: AuditFilter) {
+  const { organizationId, subjects, from, to } = filter;
+  const present = compared.filter((column) => filter[column]);
+  const first = present.find((column) => column !== "subject");
+  const isIndexed = and(
     eq(auditEvents.organizationId, organizationId),
     subjects && inArray(auditEvents.subjectType, subjects.types),
     subjects && inArray(auditEvents.subjectId, subjects.ids),
     from && gte(auditEvents.id, lowestIdAt(from)),
     to && lt(auditEvents.id, lowestIdAt(new Date(to.getTime() + 1))),
-    condition,
+    first && eq(auditEvents[first], filter[first] ?? ""),
   );
-  // An index has one of these, and the order.
-  const [indexed, ...rest] = presentFilters([
-    [auditEvents.actorId, actorId],
-    [auditEvents.action, action],
-    [auditEvents.subjectType, subjectType],
-  ]);
-  rest.push(...presentFilters([[auditEvents.subject, subject]]));
+  return { isIndexed, rest: present.filter((column) => column !== first) };
+}
 
-  const select = (where: SQL | undefined) =>
-    db
-      .select({ event: auditEvents, actor: users.name })
-      .from(auditEvents)
-      .innerJoin(users, eq(users.id, auditEvents.actorId))
-      .where(where)
-      .orderBy(order)
-      .limit(limit);
-  const where = and(scope, indexed && eq(...indexed));
-  if (rest.length === 0) return select(where);
-  return selectFromSlice(auditEvents.id, {
-    slice: (columns) => db.select(columns).from(auditEvents).where(where).orderBy(order),
-    ...{ size: 2000, equal: rest, limit, select },
-    refusal: "Too many entries to look through. Add a first and a last day.",
-  });
+function selectWhere(db: Reader, where: SQL | undefined, { order, limit }: Pick<Clauses, "order" | "limit">) {
+  const { auditEvents, users } = db.tables;
+  return db
+    .select({ event: auditEvents, actor: users.name })
+    .from(auditEvents)
+    .innerJoin(users, eq(users.id, auditEvents.actorId))
+    .where(where)
+    .orderBy(order)
+    .limit(limit);
 }
 
 /** @returns the number deleted */

@@ -1,13 +1,12 @@
 import { HTTPResponse } from "h3";
-import { type AuditFilter, listAuditPage } from "../../../shared/accounts/audit-store.ts";
+import { type AuditFilter, listAuditPart } from "../../../shared/accounts/audit-store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { memberPage, requireAdmin } from "../ui/member-page.ts";
 import { readAuditSearch } from "./audit-search.tsx";
 
-const perPage = 500;
+const entriesAtOnce = 500;
 /** `changes` is the JSON of REST. */
 const columns = ["time", "actor", "action", "type", "id", "name", "changes"];
 
@@ -29,23 +28,21 @@ export function auditFile(services: Services) {
   });
 }
 
-/** A page at a time, so that a long log takes little memory. */
+/** A part at a time, so that a long log takes little memory. An empty one shows whether the client is there. */
 async function* readRows({ db }: Services, filter: AuditFilter): AsyncGenerator<Uint8Array> {
   yield Buffer.from(line(columns));
-  for (let page: CursorPage | undefined = { limit: perPage }; page; ) {
-    const entries = await listAuditPage(db, filter, page);
-    const rows = entries
-      .slice(0, perPage)
-      .map(({ event, actor }) =>
-        line([
-          ...[event.createdAt.toISOString(), actor, event.action],
-          ...[event.subjectType, event.subjectId, event.subject],
-          JSON.stringify(event.changes ?? []),
-        ]),
-      );
-    if (rows.length > 0) yield Buffer.from(rows.join(""));
-    const last = entries[perPage - 1]?.event.id;
-    page = last && entries.length > perPage ? { limit: perPage, olderThan: last } : undefined;
+  for (let olderThan: string | undefined; ; ) {
+    const { entries, next } = await listAuditPart(db, filter, { olderThan, size: entriesAtOnce });
+    const rows = entries.map(({ event, actor }) =>
+      line([
+        ...[event.createdAt.toISOString(), actor, event.action],
+        ...[event.subjectType, event.subjectId, event.subject],
+        JSON.stringify(event.changes ?? []),
+      ]),
+    );
+    yield Buffer.from(rows.join(""));
+    if (next === undefined) return;
+    olderThan = next;
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
+import { newIds } from "../../../../shared/ids.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -68,5 +69,20 @@ describeWithDatabase("the search of the audit log", (database) => {
     );
     assert.deepEqual(rest, [""]);
     assert.equal((await (await pages.visitor(pages.bob)).get(`${path}.csv`)).status, 403);
+  });
+
+  it("is downloaded whole where the page would look through too many", async () => {
+    const { services, acme, ada: admin, clock } = pages;
+    const rows = newIds(clock.now(), 2500).map((id, index) => ({
+      ...{ id, organizationId: acme.id, actorId: admin.id, action: "updated", subjectType: "queue" },
+      ...{ subjectId: id, subject: index === 0 ? "first" : "other", changes: null, createdAt: clock.now() },
+    }));
+    await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
+    assert.equal((await ada.get(`${path}?actor=me&name=first`)).status, 503);
+
+    const { status, text } = await ada.get(`${path}.csv?actor=me&name=first`);
+
+    assert.equal(status, 200);
+    assert.match(text, /^[^\n]*\n[^\n]*"queue","[0-9a-f-]{36}","first","\[\]"\r\n$/);
   });
 });
