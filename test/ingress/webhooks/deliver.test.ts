@@ -10,7 +10,7 @@ import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
-import { type Answer, post, request } from "../../helpers/http.ts";
+import { type Answer, post, request, untilNotBusy } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
@@ -215,10 +215,10 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       let isDisabled = false;
       const late: number[] = [];
       const sender = async () => {
-        for (let sent = 0; sent < 20; sent++) {
-          const afterwards = isDisabled;
+        for (let isLate = false; !isLate; ) {
+          isLate = isDisabled;
           const { status } = await post(world.url + raced.path, "{}");
-          if (afterwards) late.push(status);
+          if (isLate) late.push(status);
         }
       };
 
@@ -227,7 +227,6 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       isDisabled = true;
       await Promise.all(senders);
 
-      assert.ok(late.length > 0);
       assert.deepEqual(new Set(late), new Set([403]));
     });
   });
@@ -503,7 +502,9 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       const secondTrigger = await small.trigger();
       const other = await world.another();
       const send = (index: number) =>
-        post((index % 2 ? world.url : other.url) + (index % 3 ? path : secondTrigger.path), "{}");
+        untilNotBusy(() =>
+          post((index % 2 ? world.url : other.url) + (index % 3 ? path : secondTrigger.path), "{}"),
+        );
 
       const answers = await Promise.all(Array.from({ length: 340 }, (_, index) => send(index)));
 
