@@ -9,7 +9,7 @@ import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
 import { allBuilds, buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
 import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
-import { eventually, get, post } from "../helpers/http.ts";
+import { eventually, get, post, untilNotBusy } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -26,7 +26,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
   after(() => world.close());
 
   const deliver = async (path: string, body = "{}", headers?: Record<string, string>) => {
-    const answer = await post(world.url + path, body, headers);
+    const answer = await untilNotBusy(() => post(world.url + path, body, headers));
     assert.equal(answer.status, 201, answer.text);
     return answer.body.id as string;
   };
