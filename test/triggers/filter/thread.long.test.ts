@@ -18,7 +18,7 @@ function open(options?: { deadlineMs: number }) {
 
 describe("filters in a worker thread", () => {
   it("evaluates hundreds at once, each with its own result", async () => {
-    const filters = open();
+    const filters = open({ deadlineMs: 60_000 });
     const questions = Array.from({ length: 500 }, (_, index) =>
       filterInput("webhook.payload.n == 7", { payload: { n: index % 10 } }),
     );
@@ -32,14 +32,14 @@ describe("filters in a worker thread", () => {
   });
 
   it("reports the slow filter, and evaluates the others", async () => {
-    const filters = open({ deadlineMs: 500 });
+    const filters = open({ deadlineMs: 3000 });
     const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
 
     const evaluations = await Promise.all(
       [quick, slow, quick, slow, quick].map((question) => filters.evaluate(question)),
     );
 
-    const late = { error: "Evaluating the filter took longer than 0.5 seconds" };
+    const late = { error: "Evaluating the filter took longer than 3 seconds" };
     const yes = { verdict: true };
     assert.deepEqual(
       evaluations.map(({ outcome }) => outcome),
@@ -75,7 +75,7 @@ describe("filters in a worker thread", () => {
   });
 
   it("evaluates as many of a list as fit into a moment, in order", async () => {
-    const filters = open();
+    const filters = open({ deadlineMs: 60_000 });
     const inputs = [1, 2, 3].map((n) => filterInput("webhook.payload.n == 2", { payload: { n } }));
     await filters.evaluateFirst(inputs); // the first evaluations of a thread are slow
     const evaluations = await filters.evaluateFirst(inputs);
@@ -88,7 +88,7 @@ describe("filters in a worker thread", () => {
   });
 
   it("evaluates none of a list if one of it misses the deadline", async () => {
-    const filters = open({ deadlineMs: 300 });
+    const filters = open({ deadlineMs: 3000 });
     const quick = filterInput("webhook.payload.n == 1", { payload: { n: 1 } });
     assert.deepEqual(await filters.evaluateFirst([slow, quick]), []);
     assert.deepEqual((await filters.evaluate(quick)).outcome, { verdict: true });
