@@ -69,7 +69,9 @@ describe("many wrong passwords at once", () => {
       assert.equal(answer.status, 303, answer.text);
       assert.ok(count(statuses, 422) < half, "the person did not wait for all the others");
       const answers = await ended;
-      assert.deepEqual([count(statuses, 422), count(statuses, 429)], [half, attempts - half]);
+      const checked = count(statuses, 422);
+      assert.ok(checked >= half && checked < places, `${checked} were checked`); // a late one finds a place again
+      assert.equal(count(statuses, 429), attempts - checked);
       for (const { status, headers } of answers)
         if (status === 429) assert.equal(headers.get("retry-after"), "5");
       // Each refusal was the caller's own fault, so it counts like a wrong password.
@@ -82,7 +84,9 @@ describe("many wrong passwords at once", () => {
     const { statuses, ended } = attack((index) => `10.0.${index}.1`);
     const answers = await ended;
 
-    assert.deepEqual([count(statuses, 422), count(statuses, 503)], [places, attempts - places]);
+    const checked = count(statuses, 422);
+    assert.ok(checked >= places && checked < attempts, `${checked} were checked`);
+    assert.equal(count(statuses, 503), attempts - checked);
     for (const [index, { status, headers }] of answers.entries()) {
       if (status === 503) assert.equal(headers.get("retry-after"), "5");
       assert.equal(await failuresOf("sign-in-ip", `10.0.${index}.1`), status === 422 ? 1 : 0);
