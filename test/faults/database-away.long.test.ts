@@ -21,7 +21,7 @@ async function assertWholeAndKnown(world: World, accepted: string[]): Promise<vo
 
 describe("a SQLite database locked by another process", () => {
   it("answers 503 with Retry-After and writes nothing; a short lock delays the answer", async () => {
-    const world = await startWorld(sqlite, { DATABASE_TIMEOUT_MS: "300" });
+    const world = await startWorld(sqlite, { DATABASE_TIMEOUT_MS: "3000" });
     const { path } = await (await setUpOrganization(world)).trigger();
     const first = await post(world.url + path, "{}");
     const remaining = (answer: typeof first) => Number(answer.headers.get("ratelimit-remaining"));
