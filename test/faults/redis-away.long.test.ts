@@ -66,7 +66,7 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
         "all builds",
         async () => (await countBuilds(world)) === before + load.accepted.length,
       );
-      assert.ok(!(await isDegraded()));
+      await eventually("the usual state", async () => !(await isDegraded()));
     });
   }
 
