@@ -18,7 +18,7 @@ describe("ingress processes behind a load balancer", () => {
     const start = async () => {
       const { databaseUrl, redisUrl, redisPrefix } = world.config;
       const settings = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix };
-      const process = await runIngress({ ...settings, DRAIN_SECONDS: "1" });
+      const process = await runIngress({ ...settings, DRAIN_SECONDS: "3" });
       balancer.add(process.url);
       await eventually("readiness", async () => balancer.isReady(process.url));
       return process;
@@ -42,7 +42,7 @@ describe("ingress processes behind a load balancer", () => {
   });
 
   it("are not ready once they stop, and still answer until they have drained", async () => {
-    const world = await startWorld(sqlite, { DRAIN_SECONDS: "1" });
+    const world = await startWorld(sqlite, { DRAIN_SECONDS: "3" });
 
     const closing = world.close();
     const readiness = await request(`${world.url}/readyz`);
