@@ -15,7 +15,7 @@ describe("the ingress under attack", () => {
   before(async () => {
     world = await startWorld(sqlite, {
       HEADERS_TIMEOUT_SECONDS: "1",
-      REQUEST_TIMEOUT_SECONDS: "2",
+      REQUEST_TIMEOUT_SECONDS: "5",
       MAX_CONNECTIONS: "20",
       // Else this address had a share of the connections.
       TRUSTED_PROXIES: "127.0.0.1",
