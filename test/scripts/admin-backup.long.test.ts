@@ -84,7 +84,8 @@ describe("admin backup and restore", () => {
     const { path } = await (await setUpOrganization(world)).trigger();
     const settings = { DATABASE_URL: world.config.databaseUrl, REDIS_URL: world.config.redisUrl };
     const second = await runIngress({ ...settings, REDIS_PREFIX: world.config.redisPrefix });
-    const load = startLoad([world.url + path, second.url + path], { senders: 10, most: 20_000 });
+    const urls = [world.url + path, second.url + path];
+    const load = startLoad(urls, { senders: 10, most: 20_000, pauseMs: 20 });
     await eventually("deliveries", async () => load.accepted.length > 200);
     const before = [...load.accepted];
 
