@@ -166,6 +166,7 @@ describeWithDatabase("counts of refused deliveries", (database) => {
   });
 
   it("are kept by the hour for seven days, and then purged", async () => {
+    world.clock.freeze();
     const trigger = await acme.trigger();
     const counts = open();
     const noteNow = async (times: number) => {
