@@ -10,7 +10,7 @@ import { insertGrants } from "../../shared/oauth/grant-store.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
 
 describeWithDatabase("the operator's command for applications", (database) => {
   let world: World;
@@ -25,7 +25,7 @@ describeWithDatabase("the operator's command for applications", (database) => {
       env: {
         SECRET_KEY: secretKey,
         DATABASE_URL: world.config.databaseUrl,
-        REDIS_URL: process.env.TEST_REDIS_URL ?? "",
+        REDIS_URL: patientRedisUrl() ?? "",
       },
       stdin: Readable.from([""]),
       write: (text) => (stdout += text),
