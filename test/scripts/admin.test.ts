@@ -13,7 +13,7 @@ import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
 
 async function run(env: Record<string, string>, args: string[], input = "") {
   let [stdout, stderr] = ["", ""];
@@ -35,7 +35,7 @@ describeWithDatabase("the operator's command", (database) => {
   after(() => world.close());
 
   const inHere = (args: string[], input?: string) =>
-    run({ DATABASE_URL: world.config.databaseUrl, REDIS_URL: process.env.TEST_REDIS_URL ?? "" }, args, input);
+    run({ DATABASE_URL: world.config.databaseUrl, REDIS_URL: patientRedisUrl() ?? "" }, args, input);
   const admin = async (...args: string[]) => {
     const { stdout, stderr, code } = await inHere(args);
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
