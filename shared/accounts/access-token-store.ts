@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -62,6 +62,29 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
+/** Active ones that the user made. Counts up to `max`. */
+export async function countOwnAccessTokens(
+  tx: Tx,
+  { organizationId, userId, max }: { organizationId: string; userId: string; max: number },
+): Promise<number> {
+  const { accessTokens } = tx.tables;
+  const found = await tx
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(and(eq(accessTokens.organizationId, organizationId), isActiveOwn(tx, userId, tx.now)))
+    .limit(max);
+  return found.length;
+}
+
+function isActiveOwn({ tables: { accessTokens } }: Db | Tx, userId: string, now: Date): SQL | undefined {
+  return and(
+    eq(accessTokens.userId, userId),
+    isNull(accessTokens.grantId),
+    isNull(accessTokens.revokedAt),
+    or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
+  );
+}
+
 /** Newest first. */
 export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
   const { accessTokens, organizations } = db.tables;
@@ -69,14 +92,7 @@ export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
     .select({ token: accessTokens, organization: organizations })
     .from(accessTokens)
     .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
-    .where(
-      and(
-        eq(accessTokens.userId, userId),
-        isNull(accessTokens.grantId),
-        isNull(accessTokens.revokedAt),
-        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
-      ),
-    )
+    .where(isActiveOwn(db, userId, now))
     .orderBy(desc(accessTokens.id));
 }
 

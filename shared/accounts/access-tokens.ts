@@ -2,10 +2,11 @@ import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
 import { newId } from "../ids.ts";
-import { Refusal, validationFailed } from "../refusal.ts";
+import { Refusal, unprocessable, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
 import {
   type AccessToken,
+  countOwnAccessTokens,
   findAccessToken,
   findTokenHolder,
   insertAccessTokens,
@@ -18,6 +19,9 @@ import { findRole, lockActiveRole } from "./member-store.ts";
 import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";
 import { grantableScopes, isScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
+
+/** Of a user in an organization. Pages show all of them, and one transaction revokes all of a member. */
+const maxOwnTokens = 100;
 
 interface NewAccessToken {
   scopes: string[];
@@ -71,6 +75,13 @@ export async function createOwnAccessToken(
     const grantable = grantableScopes(scopes, role);
     const refused = scopes.filter((scope) => !grantable.includes(scope));
     if (refused.length > 0) throw scopesRefused(refused, "needs an admin of the organization");
+
+    const counted = { organizationId: input.organizationId, userId, max: maxOwnTokens };
+    if ((await countOwnAccessTokens(tx, counted)) === maxOwnTokens)
+      throw unprocessable({
+        field: "",
+        message: `You have ${maxOwnTokens} tokens of this organization, which is the most that you can have: revoke one first`,
+      });
 
     const { token, accessToken } = newAccessToken({ ...input, scopes, userId, now: services.clock.now() });
     await insertAccessTokens(tx, [accessToken]);

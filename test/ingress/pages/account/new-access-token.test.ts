@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { restOperations } from "../../../../ingress/api/operations.ts";
+import { insertAccessTokens, revokeTokensOfMember } from "../../../../shared/accounts/access-token-store.ts";
 import { usedScopes } from "../../../../shared/accounts/scopes.ts";
+import { newIds } from "../../../../shared/ids.ts";
 import type { FilterTests } from "../../../../shared/triggers/filter/filter-tests.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
@@ -66,5 +68,30 @@ describeWithDatabase("POST /user/api-access-tokens/new", (database) => {
 
   it("answers 400 to a name with a NUL", async () => {
     assert.equal((await send(await newForm("a\0b"))).status, 400);
+  });
+
+  it("creates no token beyond 100 active ones of the organization", async () => {
+    const { services, clock } = world;
+    const fields = await newForm("One more");
+    const now = clock.now();
+    const tokens = newIds(now, 100).map((id) => ({
+      ...{ id, tokenHash: id, userId: acme.user.id, organizationId: acme.id, scopes: ["read_user"] },
+      ...{
+        description: "x",
+        createdAt: now,
+        expiresAt: null,
+        revokedAt: null,
+        grantId: null,
+        lastUsedAt: null,
+      },
+    }));
+    await services.db.transaction((tx) => insertAccessTokens(tx, tokens));
+
+    const refused = await send(fields);
+
+    assert.equal(refused.status, 422, refused.text);
+    assert.match(refused.text, /You have 100 tokens of this organization/);
+    await services.db.transaction((tx) => revokeTokensOfMember(tx, acme.id, acme.user.id, now));
+    assert.equal((await send(fields)).status, 200);
   });
 });
