@@ -68,7 +68,7 @@ export function bulkRebuildOperations(services: Services): Operation[] {
       methods: ["POST"],
       path: patterns.bulkRebuilds,
       id: "createBulkRebuild",
-      summary: "Build all kept deliveries again that match, or all of the trigger",
+      summary: "Build the matching deliveries of a trigger again; without filters, all of them",
       body: { schema: bulkRebuildBody, isOptional: true },
       success: { status: 201, schema: bulkRebuildSchema, description: "It runs from now on" },
       refusals: [

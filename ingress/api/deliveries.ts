@@ -110,7 +110,7 @@ export function deliveryOperations(services: Services): Operation[] {
       methods: ["POST"],
       path: patterns.rebuild,
       id: "rebuildDelivery",
-      summary: "Build a kept delivery again, as its trigger is now and whatever its filter says",
+      summary: "Build a delivery again by the trigger's present settings, without its filter",
       success: { status: 201, schema: deliverySchema, description: "The delivery, with its new build" },
       refusals: [
         "The payload of this delivery is no longer kept",

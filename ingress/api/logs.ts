@@ -79,7 +79,7 @@ export function logOperations(services: Services): Operation[] {
       path: patterns.jobLog,
       id: "deleteJobLog",
       summary: "Delete the logs of all attempts at a finished job",
-      success: { status: 204, description: "They are deleted" },
+      success: { status: 204, description: "The logs are deleted" },
       refusals: ["Log cannot be deleted: the job has not finished"],
       run: async (call) => deleteJobLogs(services, call.actor, await jobOf(call)),
     }),

@@ -33,7 +33,7 @@ export function pipelineOperations(services: Services): Operation[] {
       summary: "The pipelines of an organization, oldest first",
       query: {
         ...pageQuery,
-        name: z.string().optional().meta({ description: "A part of the names, in any case" }),
+        name: z.string().optional().meta({ description: "A part of the name, in upper or lower case" }),
       },
       success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
       run: async ({ event, caller: { organization } }) => {
@@ -80,7 +80,7 @@ export function pipelineOperations(services: Services): Operation[] {
       methods: ["PUT", "PATCH"],
       path: patterns.pipeline,
       id: "updatePipeline",
-      summary: "Change a pipeline; what is absent stays, and so does the slug",
+      summary: "Change a pipeline; absent members stay, and so does the slug",
       body: { schema: pipelineChange },
       success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
       refusals: ["Validation failed: …"],
@@ -98,7 +98,7 @@ export function pipelineOperations(services: Services): Operation[] {
       methods: ["DELETE"],
       path: patterns.pipeline,
       id: "deletePipeline",
-      summary: "Delete a pipeline; its triggers go at once, its builds with time",
+      summary: "Delete a pipeline; its triggers go at once, its builds later",
       success: { status: 204, description: "The pipeline is gone" },
       refusals: ["Pipeline has N unfinished jobs"],
       run: async (call) => deletePipeline(services, call.actor, await pipelineOf(services, call)),

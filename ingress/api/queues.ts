@@ -98,7 +98,7 @@ export function queueOperations(services: Services): Operation[] {
       methods: ["PUT", "PATCH"],
       path: patterns.queue,
       id: "updateQueue",
-      summary: "Change a queue; what is absent stays",
+      summary: "Change a queue; absent members stay",
       body: { schema: updateQueueBody },
       success: { status: 200, schema: queueSchema, description: "The changed queue" },
       refusals: ["Validation failed: …"],
@@ -118,7 +118,7 @@ export function queueOperations(services: Services): Operation[] {
       methods: ["DELETE"],
       path: patterns.queue,
       id: "deleteQueue",
-      summary: "Delete a queue that nothing needs any more",
+      summary: "Delete an unused queue",
       success: { status: 204, description: "The queue is gone" },
       refusals: [
         "Cluster queue is the default queue of its cluster",
@@ -132,7 +132,7 @@ export function queueOperations(services: Services): Operation[] {
       methods: ["POST"],
       path: patterns.pauseDispatch,
       id: "pauseDispatch",
-      summary: "Hand out no jobs of the queue until it is resumed",
+      summary: "Pause a queue: its jobs are not handed out until it is resumed",
       body: {
         schema: pauseBody,
         isOptional: true,
@@ -151,7 +151,7 @@ export function queueOperations(services: Services): Operation[] {
       methods: ["POST"],
       path: patterns.resumeDispatch,
       id: "resumeDispatch",
-      summary: "Hand out jobs of the queue again",
+      summary: "Resume a queue: its jobs are handed out again",
       success: { status: 200, schema: queueSchema, description: "The queue" },
       refusals: ["Cluster queue is not paused"],
       run: async (call) => {

@@ -101,7 +101,7 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
       methods: ["PATCH"],
       path: patterns.trigger,
       id: "updateTrigger",
-      summary: "Change a trigger; what is absent stays, and so does its type",
+      summary: "Change a trigger; absent members stay, and so does its type",
       body: { schema: updateTriggerBody },
       success: { status: 200, schema: triggerSchema, description: "The changed trigger" },
       refusals: ["Validation failed: …"],

@@ -10,7 +10,7 @@ export function userOperations({ config }: Services) {
       path: patterns.user,
       id: "getUser",
       tag: "User",
-      summary: "The user that the token speaks for",
+      summary: "The user of the token",
       scope: "read_user",
       success: { status: 200, schema: userSchema, description: "The user" },
       run: async ({ caller }) => presentUser(config, caller.user),

@@ -109,7 +109,7 @@ const sessionCalls: Call[] = [
   },
   {
     ...{ method: "POST", path: patterns.agentHeartbeat, id: "heartbeatAgent", security: session },
-    summary: "Tell that an agent is alive",
+    summary: "Send a heartbeat",
     body: optionalJson(heartbeatBody),
     success: heartbeat,
   },

@@ -93,7 +93,7 @@ function declareMetaData({ serviceName }: Config): Declaration[] {
       },
     },
     exists: {
-      summary: "Look whether a key has a value",
+      summary: "Check whether a key has a value",
       body: keyBody,
       success: { description: "The answer", schema: z.object({ exists: z.boolean() }), headers: [] },
     },

@@ -3,10 +3,10 @@ const number = (description: string) => ({ description, schema: { type: "integer
 
 /** The header components that answers refer to. */
 export const answerHeaders = {
-  Link: text("Addresses of those of the first, prev, next and last page that there are"),
+  Link: text("Addresses of the first, previous, next and last page, as far as they exist"),
   "RateLimit-Limit": number("Requests that the limit admits in its window"),
-  "RateLimit-Remaining": number("Requests that are left"),
-  "RateLimit-Reset": number("Seconds until there are more"),
+  "RateLimit-Remaining": number("Requests left in the window"),
+  "RateLimit-Reset": number("Seconds until more are admitted"),
   "RateLimit-Scope": {
     description: "The name of the limit",
     schema: { type: "string", enum: ["rest", "deliveries", "payload-reads"] },

@@ -24,7 +24,7 @@ export function declareRest(operation: Operation): Declaration {
   const { methods, path, id, tag, summary, scope, needsAdmin, query, body } = operation;
   const conditions = [
     ...(scope ? [`Needs the scope \`${scope}\`.`] : []),
-    ...(needsAdmin ? ["Only admins of the organization may."] : []),
+    ...(needsAdmin ? ["Only admins of the organization may call it."] : []),
   ];
   return {
     ...{ methods, path, id, tag, summary },

@@ -21,8 +21,8 @@ export const pageQuery = {
 
 export const cursorQuery = {
   per_page: perPage,
-  after: z.string().meta({ description: "Cursor of a link: what is older" }),
-  before: z.string().meta({ description: "Cursor of a link: what is newer. Not together with after" }),
+  after: z.string().meta({ description: "Cursor from a link: the page of older items" }),
+  before: z.string().meta({ description: "Cursor from a link: the page of newer items. Not together with after" }),
 };
 
 export function cursorPageSchema(item: z.ZodType) {
