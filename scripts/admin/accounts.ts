@@ -114,7 +114,7 @@ function userCommand(act: Act): Command {
 
   withPassword(user.command("create"))
     .description("create a user in an organization")
-    .requiredOption("--email <email>", "what the user signs in with")
+    .requiredOption("--email <email>", "the address that the user signs in with")
     .requiredOption("--name <name>", "the user's name")
     .requiredOption(...orgOption)
     .addOption(roleOption())

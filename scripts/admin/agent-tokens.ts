@@ -16,7 +16,7 @@ export function agentTokenCommands(act: Act): Command[] {
   withCluster(agentToken.command("create"))
     .description("create a token that registers agents in a cluster; it is printed this once")
     .option("--queue <key>", "register agents of this queue only")
-    .option("--description <text>", "what it is for", "")
+    .option("--description <text>", "its purpose", "")
     .option("--expires-in-hours <hours>", "end registering after this time", parsePositive)
     .action((options) => act((services) => create(services, options)));
 

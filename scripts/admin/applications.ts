@@ -25,13 +25,13 @@ export function applicationCommands(act: Act): Command[] {
     .option("--confidential", "it can keep a secret, and must prove it", false)
     .option(
       "--token-hours <number>",
-      "how long access tokens work; without this they do not expire",
+      "lifetime of access tokens; without this they do not expire",
       parsePositive,
     )
     .option("--refresh", "it gets refresh tokens", false)
     .option(
       "--access-token-minutes <number>",
-      "how long access tokens work, with --refresh (60)",
+      "lifetime of access tokens, with --refresh (60)",
       parsePositive,
     )
     .option("--no-device-flow", "it may not use the device flow")

@@ -15,7 +15,7 @@ export function clusterCommands(act: Act): Command[] {
     .description("create a cluster")
     .requiredOption(...orgOption)
     .requiredOption("--name <name>", "its name")
-    .option("--description <text>", "what it is for")
+    .option("--description <text>", "its purpose")
     .action((options) =>
       act(async (services) => {
         const { name: given, description } = options;

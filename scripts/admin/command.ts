@@ -54,7 +54,7 @@ export function parsePositive(value: string): number {
 export const orgOption = ["--org <slug>", "the organization's slug"] as const;
 
 export function roleOption(): Option {
-  return new Option("--role <role>", "what the user may do").choices(["admin", "member"]).default("member");
+  return new Option("--role <role>", "the user's role").choices(["admin", "member"]).default("member");
 }
 
 /** The option of commands that print for people on a terminal. */

@@ -11,7 +11,7 @@ export function memberCommands(act: Act): Command[] {
 }
 
 function memberCommand(act: Act): Command {
-  const member = newCommand("member", "who belongs to an organization");
+  const member = newCommand("member", "users of an organization, and their roles");
   const ofUser = (name: string, description: string) =>
     member
       .command(name)
@@ -69,15 +69,11 @@ function tokenCommand(act: Act): Command {
   token
     .command("create")
     .description("create an API access token; its text is shown this once")
-    .requiredOption("--user <email>", "whom it speaks for")
+    .requiredOption("--user <email>", "the user whose rights it has")
     .requiredOption(...orgOption)
-    .requiredOption("--scopes <scopes>", "what it may do, separated by spaces or commas")
-    .option("--description <text>", "what it is for", "")
-    .option(
-      "--expires-in-hours <number>",
-      "how long it works; without this it does not expire",
-      parsePositive,
-    )
+    .requiredOption("--scopes <scopes>", "its scopes, separated by spaces or commas")
+    .option("--description <text>", "its purpose", "")
+    .option("--expires-in-hours <number>", "its lifetime; without this it does not expire", parsePositive)
     .action((options) =>
       act(async (services) => {
         await namedOrganization(services.db, options.org);

@@ -14,7 +14,7 @@ export function pipelineCommands(act: Act): Command[] {
 }
 
 function pipelineCommand(act: Act): Command {
-  const pipeline = newCommand("pipeline", "what builds are made of");
+  const pipeline = newCommand("pipeline", "pipelines, and their steps");
 
   pipeline
     .command("create")
@@ -23,7 +23,7 @@ function pipelineCommand(act: Act): Command {
     .requiredOption("--cluster <name>", "the cluster that its jobs run in: its name, or its id")
     .requiredOption("--slug <slug>", "its name in addresses")
     .requiredOption("--name <name>", "its name for people")
-    .option("--command <command>", "what the step runs")
+    .option("--command <command>", "the command that the step runs")
     .option("--queue <key>", "the step's queue; without this the cluster's default queue")
     .action((options) =>
       act(async (services) => {
@@ -64,7 +64,7 @@ function pipelineCommand(act: Act): Command {
 }
 
 function jobCommand(act: Act): Command {
-  const job = newCommand("job", "the steps of a build");
+  const job = newCommand("job", "the jobs of a build");
   const ofBuild = (name: string, description: string) =>
     job
       .command(name)

@@ -8,12 +8,12 @@ import { type Act, newCommand } from "./command.ts";
 import { namedCluster, namedQueue, withCluster, withQueue } from "./find.ts";
 
 export function queueCommands(act: Act): Command[] {
-  const queue = newCommand("queue", "groups of agents that jobs wait for");
+  const queue = newCommand("queue", "queues of jobs, served by agents");
 
   withCluster(queue.command("create"))
     .description("create a self-hosted queue")
     .requiredOption("--key <key>", "its name in pipelines and agent tags")
-    .option("--description <text>", "what it is for")
+    .option("--description <text>", "its purpose")
     .option("--default", "make it the queue of steps that name none", false)
     .action((options) =>
       act(async (services) => {
@@ -31,7 +31,7 @@ export function queueCommands(act: Act): Command[] {
 
   withQueue(queue.command("update"))
     .description("change what people read about a queue")
-    .requiredOption("--description <text>", "what it is for; empty for none")
+    .requiredOption("--description <text>", "its purpose; empty for none")
     .action((options) =>
       act(async (services) => {
         const found = await namedQueue(services.db, options);

@@ -5,7 +5,7 @@ import { countLostSecrets, discardLostSecrets } from "../../shared/triggers/disc
 import { type Act, newCommand } from "./command.ts";
 
 export function secretCommands(act: Act, showProgress: (text: string) => void): Command[] {
-  const secrets = newCommand("secrets", "what is stored encrypted under SECRET_KEY");
+  const secrets = newCommand("secrets", "values that are stored encrypted under SECRET_KEY");
 
   secrets
     .command("reseal")

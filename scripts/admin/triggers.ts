@@ -26,7 +26,7 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
     .requiredOption("--pipeline <slug>", "the pipeline that it builds")
     .requiredOption(
       "--type <type>",
-      "who sends: webhook, github, gitlab, gitea, bitbucket, the issue tracker (linear) or hmac",
+      "the kind of sender: webhook, github, gitlab, gitea, bitbucket, the issue tracker (linear) or hmac",
     )
     .requiredOption("--label <text>", "its name in lists")
     .option("--branch <branch>", "the branch of its builds (main)")
@@ -119,7 +119,7 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
       "post what arrives to another address too, such as a program that you are writing; until Ctrl-C",
     )
     .argument("<id>", "the trigger's id", parseId)
-    .argument("<url>", "where to, such as http://localhost:8080/hook")
+    .argument("<url>", "the address to post to, such as http://localhost:8080/hook")
     .option("--last <number>", "start with this many of the deliveries that came before", parsePositive, 0)
     .option("--no-follow", "end after those")
     .action((id, url, { last, follow: follows }) =>

@@ -22,7 +22,7 @@ export function workCommands(act: Act): Command[] {
 }
 
 function buildCommand(act: Act): Command {
-  const build = newCommand("build", "what pipelines have built");
+  const build = newCommand("build", "builds of pipelines");
   build
     .command("list")
     .description("list the newest builds of an organization, or of a pipeline")

@@ -51,9 +51,9 @@ function startCommand({ env, write, stop, onStart }: Terminal): Command {
     )
     .option("--queue <key>", "the queue to take jobs of; default: the token's, or the cluster's default")
     .option("--name <name>", "the agent's name", defaultName)
-    .option("--spawn <number>", "how many agents", parseSpawn, 1)
+    .option("--spawn <number>", "number of agents, 1 to 100", parseSpawn, 1)
     .option("--endpoint <url>", "the agent API", parseEndpoint, defaultEndpoint(env))
-    .option("--build-path <folder>", "where jobs get their folders; default: a temporary one")
+    .option("--build-path <folder>", "folder for the folders of jobs; default: a temporary one")
     .option("--disconnect-after-job", "run one job each, then end", false)
     .action((options) => {
       onStart();
@@ -69,12 +69,16 @@ function hostedCommand({ env, write, stop, onStart }: Terminal): Command {
       secretOption("--token <token>", "a registration token of the cluster", { SIGNALBOX_AGENT_TOKEN }),
     )
     .addOption(
-      secretOption("--api-token <token>", "reads the queues: scope read_clusters", { SIGNALBOX_API_TOKEN }),
+      secretOption(
+        "--api-token <token>",
+        "an access token with the scope read_clusters, to read the queues",
+        { SIGNALBOX_API_TOKEN },
+      ),
     )
     .option("--endpoint <url>", "the agent API", parseEndpoint, defaultEndpoint(env))
-    .option("--api <url>", "where the REST API answers; default: at the agent API", parseEndpoint)
+    .option("--api <url>", "the REST API; default: the address of the agent API", parseEndpoint)
     .option("--cgroup <folder>", "the control group for jobs; default: the agent's own")
-    .option("--build-path <folder>", "where jobs get their folders; default: a temporary one")
+    .option("--build-path <folder>", "folder for the folders of jobs; default: a temporary one")
     .action((options) => {
       onStart();
       const api = options.api ?? options.endpoint.replace(/\/v3$/, "");

@@ -22,7 +22,9 @@ export const pageQuery = {
 export const cursorQuery = {
   per_page: perPage,
   after: z.string().meta({ description: "Cursor from a link: the page of older items" }),
-  before: z.string().meta({ description: "Cursor from a link: the page of newer items. Not together with after" }),
+  before: z
+    .string()
+    .meta({ description: "Cursor from a link: the page of newer items. Not together with after" }),
 };
 
 export function cursorPageSchema(item: z.ZodType) {

@@ -26,7 +26,7 @@ export function revokeAccessTokenPage(services: Services) {
     const ownToken = await loadAccessToken(services, request);
     return confirmation(request.visitor, {
       title: "Revoke this token?",
-      text: `Whatever uses “${nameOf(ownToken)}” is refused from now on.`,
+      text: `Programs that use “${nameOf(ownToken)}” are refused from now on.`,
       button: "Revoke",
       path: pathTo(patterns.revokeAccessToken, { id: ownToken.token.id }),
       back: patterns.accessTokens,

@@ -135,7 +135,7 @@ function newTokenForm(
             maxLength={100}
             required
             problems={problems}
-            hint="What it is for, so that you know it later."
+            hint="Its purpose, so that you recognize it later."
           />
           <Select
             label="Organization"

@@ -218,7 +218,7 @@ function NewToken({
           name="description"
           value={refused?.draft.description}
           maxLength={255}
-          hint="What it is for, so that you know it later."
+          hint="Its purpose, so that you recognize it later."
           problems={refused?.problems}
         />
         <Select

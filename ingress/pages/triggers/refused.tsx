@@ -43,7 +43,7 @@ export function Refused({ counts, hours, requests, pathOf, now }: RefusedProps) 
   return (
     <section aria-labelledby="refused">
       <h2 id="refused">Refused in the last 7 days</h2>
-      <Table caption="Refused deliveries" columns={["Cause", "How many", "Last seen", "By the hour"]}>
+      <Table caption="Refused deliveries" columns={["Cause", "Number", "Last seen", "By the hour"]}>
         {[...Map.groupBy(counts, ({ cause }) => cause)].map(([cause, ofCause]) => (
           <Cause key={cause} cause={cause} counts={ofCause} hours={hours} />
         ))}

@@ -77,7 +77,7 @@ function show(
               name="event"
               value={event}
               maxLength={100}
-              hint={`What ${type.eventHeader} says.`}
+              hint={`The value of the header ${type.eventHeader}.`}
             />
           )}
           <TextArea

@@ -235,7 +235,7 @@ export function ProgramSteps({ type, deliveriesPerHour, maxPayload }: Setup) {
       </section>
       <section aria-labelledby="answers">
         <h2 id="answers">Answers</h2>
-        <Table caption="Answers" columns={["Status", "What it means"]}>
+        <Table caption="Answers" columns={["Status", "Meaning"]}>
           {answers({ deliveriesPerHour, maxPayload }).map(([status, meaning]) => (
             <tr key={status}>
               <th scope="row">{status}</th>

@@ -160,7 +160,7 @@ function SignatureFields({
       <Field
         label="Prefix"
         {...text("prefix")}
-        hint="What comes before the encoded HMAC, such as sha256= or nothing."
+        hint="The text before the encoded HMAC, such as sha256=. It may be empty."
       />
     </div>
   );

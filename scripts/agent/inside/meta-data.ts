@@ -17,7 +17,7 @@ export function metaDataCommand({ env, stdin, write }: Terminal, exitWith: (code
     .command("get")
     .description("print the value of a key")
     .argument("<key>")
-    .option("--default <value>", "what to print if the key is absent")
+    .option("--default <value>", "the text to print if the key is absent")
     .action(async (key, { default: fallback }) => {
       const { client, jobId } = findJob(env);
       const value = await attempt(() => getMetaData(client, jobId, key)).catch((error: unknown) => {

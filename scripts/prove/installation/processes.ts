@@ -24,7 +24,7 @@ export interface ProveProcesses {
   stop(): Promise<void>;
 }
 
-/** What servers and agents print once they have started. */
+/** The lines that servers and agents print once they have started. */
 const startedLine = /"msg":"started"|: Connected as /;
 const keptLines = 8;
 const stopWithinMs = 8000;

@@ -36,7 +36,7 @@ describeInBrowser("API access tokens", () => {
     assert.ok(!(await page.content()).includes(token));
 
     await click(page, "Revoke Release script");
-    assert.match(await mainText(page), /Whatever uses “Release script” is refused from now on/);
+    assert.match(await mainText(page), /Programs that use “Release script” are refused from now on/);
     await press(page, "Revoke");
 
     assert.match(await page.getByRole("status").innerText(), /The token is revoked/);
