@@ -361,7 +361,7 @@ describeWithDatabase("the operator's command", (database) => {
         "--scopes",
         "nope",
       ],
-      [/No access token/, "token", "revoke", "00000000-0000-7000-8000-000000000000"],
+      [/No active access token/, "token", "revoke", "00000000-0000-7000-8000-000000000000"],
       [/"nope" is not an id: add --org/, "queue", "create", "--cluster", "nope", "--key", "x"],
       [/No cluster "nope" found in acme/, "queue", "list", "--org", "acme", "--cluster", "nope"],
       [
