@@ -270,6 +270,7 @@ describeOnBothDatabases("the life of a job", (database) => {
   });
 
   it("that is retried goes to another agent, or to the warmest, by the queue's affinity", async () => {
+    api.world.clock.freeze(); // else the affinity ends after 10 s of it
     const rule = { automatic: [{ exit_status: "*" as const, limit: 5 }] };
     const { agentOf, queue } = await setUp(onQueue({ retry: rule }));
     await api.send("PUT", `${api.queues}/${queue.id}`, {
