@@ -91,6 +91,7 @@ describeWithDatabase("the search for builds", (database) => {
   it("finds what a person made, by email address, and on which days", async () => {
     const { services, acme, clock } = pages;
     clock.advance(3 * 86_400_000);
+    clock.freeze(); // of one day
     const today = clock.now().toISOString().slice(0, 10);
     await createBuildByHand(services, { organization: acme, userId: pages.bob.id }, acme.pipeline, {
       ...newBuild.parse({ message: "By hand", commit: "HEAD", branch: "by-hand" }),
