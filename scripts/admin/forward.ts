@@ -103,7 +103,13 @@ async function post(
   const type = typeOfTrigger(config.issueTracker, trigger);
   const arrived = new Map(stored.map(([name, value]) => [name.toLowerCase(), value]));
   const signed = signatureHeaders(type, secret, { body, now: clock.now() }, arrived);
-  for (const [name, value] of Object.entries(signed)) headers.set(name, value);
+  for (const [name, value] of Object.entries(signed)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      return { error: `The secret cannot be sent as ${name}` }; // the message of the error has it
+    }
+  }
 
   const deadline = AbortSignal.timeout(timeoutMs);
   const either = signal ? AbortSignal.any([signal, deadline]) : deadline;

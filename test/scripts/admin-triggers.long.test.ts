@@ -271,6 +271,19 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     const { stdout } = await run(["forward", id, "http://nowhere.invalid/", "--last", "1", "--no-follow"]);
 
     assert.match(stdout, /"error":"E[A-Z_]+"/);
+    const folded = await create("--type", "gitlab", "--secret", "two\nlines");
+    await admin("send", folded.id, ...payload("{}"));
+    const { stdout: unsent } = await run([
+      "forward",
+      folded.id,
+      "http://127.0.0.1:1/",
+      "--last",
+      "1",
+      "--no-follow",
+    ]);
+    assert.match(unsent, /"error":"The secret cannot be sent as X-Gitlab-Token"/i);
+    assert.ok(!unsent.includes("two"));
+    await remove(folded.id);
     assert.match(await refused(["forward", id, "localhost:8080"]), /starts with http/);
     await remove(id);
   });
