@@ -13,14 +13,25 @@ export const redisAddressRule =
 export function findRedisAddressProblem(url: string): string | undefined {
   if (!/^rediss?\+sentinel:/.test(url))
     return /^(rediss?:\/\/.+|\/.+|[^:]+\.sock)$/.test(url) ? undefined : redisAddressRule;
-  const [, , , hosts, , , query = ""] = sentinelUrl.exec(url) ?? [];
+  const [, , credentials = "", hosts, name = "", , query = ""] = sentinelUrl.exec(url) ?? [];
   if (hosts === undefined) return redisAddressRule;
+  if (!isEncoded(credentials) || !isEncoded(name))
+    return "has a % that does not start an encoded character: write %25";
   const wrongHost = hosts.split(",").find((host) => !isHost(host));
   if (wrongHost !== undefined) return `has a sentinel ${JSON.stringify(wrongHost)} that is not host:port`;
   const unknown = [...new URLSearchParams(query).keys()].find((name) => !sentinelParameters.includes(name));
   if (unknown !== undefined)
     return `has an unknown parameter ${unknown}: there are ${sentinelParameters.join(" and ")}`;
   return undefined;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isHost(text: string): boolean {

@@ -21,6 +21,7 @@ describe("REDIS_URL", () => {
     ["redis+sentinel://one:26379", /redis\+sentinel:\/\/host:port,host:port\/master-name/],
     ["redis+sentinel://one:26379/main/first", /master-name/],
     ["redis+sentinel://one:99999/main", /has a sentinel "one:99999" that is not host:port/],
+    ["redis+sentinel://user:100%@one/main", /has a % that .* write %25/],
     ["redis+sentinel://one,,two/main", /has a sentinel "" that is not host:port/],
     ["redis+sentinel://one/main?password=secret", /unknown parameter password: there are sentinel_username/],
   ] as const)
