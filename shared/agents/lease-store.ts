@@ -1,7 +1,8 @@
-import { and, asc, eq, exists, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Build, Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import type { Tables } from "../db/schema.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
 /** A job that an agent has, in one attempt. */
@@ -15,10 +16,12 @@ export interface Lease {
 /** The queues of these that dispatch and have waiting jobs. */
 export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db>((db) => {
   const { queues, jobs } = db.tables;
-  const waiting = db
+  const first = db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.queueId, queues.id), eq(jobs.state, "scheduled")));
+    .where(and(eq(jobs.queueId, queues.id), isWaiting(db.tables)))
+    .orderBy(...orderOfArrival(db.tables))
+    .limit(1);
   return db
     .select({ id: queues.id })
     .from(queues)
@@ -27,10 +30,19 @@ export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db
         isOneOf(queues.id, "ids"),
         isNull(queues.dispatchPausedAt),
         isNull(queues.deletedAt),
-        exists(waiting),
+        sql`${first} is not null`,
       ),
     );
 });
+
+/** A literal, so that the index of waiting jobs applies. */
+const isWaiting = ({ jobs }: Tables): SQL => sql`${jobs.state} = 'scheduled'`;
+
+/**
+ * Only the index of waiting jobs has this order. For one by id alone Postgres may read the primary key, and with it
+ * every job that has ended. Marks tell jobs apart only while a fan-out clears them after a pause.
+ */
+const orderOfArrival = ({ jobs }: Tables): SQL[] => [asc(jobs.dispatchPausedAt), asc(jobs.id)];
 
 export const listJobsById = prepared<{ ids: string[] }, Job, Db>((db) => {
   const { jobs } = db.tables;
@@ -60,8 +72,8 @@ const waitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>
   return tx
     .select({ id, buildId, retryOfJobId, scheduledAt })
     .from(jobs)
-    .where(and(eq(jobs.queueId, sql.placeholder("queueId")), eq(jobs.state, "scheduled")))
-    .orderBy(asc(jobs.id))
+    .where(and(eq(jobs.queueId, sql.placeholder("queueId")), isWaiting(tx.tables)))
+    .orderBy(...orderOfArrival(tx.tables))
     .limit(sql.placeholder("limit"));
 });
 
@@ -290,10 +302,7 @@ export async function findQueueWithWaitingJobs(
   const [found] = await db
     .select({ id: jobs.queueId })
     .from(jobs)
-    // A literal, so that a partial index applies.
-    .where(
-      and(sql`${jobs.state} = 'scheduled'`, afterId === undefined ? undefined : gt(jobs.queueId, afterId)),
-    )
+    .where(and(isWaiting(db.tables), afterId === undefined ? undefined : gt(jobs.queueId, afterId)))
     .orderBy(asc(jobs.queueId))
     .limit(1);
   return found?.id ?? undefined;

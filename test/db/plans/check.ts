@@ -32,6 +32,9 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "jobs to mark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
   // The planner takes either: both have only the paused jobs of a queue.
   "jobs to unmark": { sqlite: /jobs_mark/, postgres: /jobs_mark|jobs_paused/ },
+  // Wherever in the table the waiting jobs are.
+  "queues with work": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
+  "waiting jobs": { sqlite: /^(?!.*TEMP B-TREE).*jobs_mark/s, postgres: /^(?!.*\bSort\b).*jobs_mark/s },
   "waiting jobs of a queue": { sqlite: isOrdered, postgres: isOrdered },
   "waiting jobs of a queue, newer": { sqlite: isOrdered, postgres: isOrdered },
   "waiting jobs of a queue, older": { sqlite: isOrdered, postgres: isOrdered },
