@@ -168,7 +168,7 @@ describeWithDatabase("deciding on a device's request", (database) => {
       ],
     );
     const { deviceCode, userCode } = await start(asked.join(" "));
-    await assert.rejects(approveCode(world, acme, userCode), /allows nothing/);
+    await assert.rejects(approveCode(world, acme, userCode), /allows none/);
     assert.ok(
       await approveCode(world, { id: gamma.id, user: acme.user }, userCode),
       "elsewhere it can be approved",
