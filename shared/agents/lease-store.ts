@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } 
 import type { Build, Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
-import type { Tables } from "../db/schema.ts";
+import { isWaiting, orderOfArrival } from "../dispatch/store.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
 /** A job that an agent has, in one attempt. */
@@ -19,8 +19,8 @@ export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db
   const first = db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.queueId, queues.id), isWaiting(db.tables)))
-    .orderBy(...orderOfArrival(db.tables))
+    .where(and(eq(jobs.queueId, queues.id), isWaiting(jobs)))
+    .orderBy(...orderOfArrival(jobs))
     .limit(1);
   return db
     .select({ id: queues.id })
@@ -34,15 +34,6 @@ export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db
       ),
     );
 });
-
-/** A literal, so that the index of waiting jobs applies. */
-const isWaiting = ({ jobs }: Tables): SQL => sql`${jobs.state} = 'scheduled'`;
-
-/**
- * Only the index of waiting jobs has this order. For one by id alone Postgres may read the primary key, and with it
- * every job that has ended. Marks tell jobs apart only while a fan-out clears them after a pause.
- */
-const orderOfArrival = ({ jobs }: Tables): SQL[] => [asc(jobs.dispatchPausedAt), asc(jobs.id)];
 
 export const listJobsById = prepared<{ ids: string[] }, Job, Db>((db) => {
   const { jobs } = db.tables;
@@ -72,8 +63,8 @@ const waitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>
   return tx
     .select({ id, buildId, retryOfJobId, scheduledAt })
     .from(jobs)
-    .where(and(eq(jobs.queueId, sql.placeholder("queueId")), isWaiting(tx.tables)))
-    .orderBy(...orderOfArrival(tx.tables))
+    .where(and(eq(jobs.queueId, sql.placeholder("queueId")), isWaiting(jobs)))
+    .orderBy(...orderOfArrival(jobs))
     .limit(sql.placeholder("limit"));
 });
 
@@ -302,7 +293,7 @@ export async function findQueueWithWaitingJobs(
   const [found] = await db
     .select({ id: jobs.queueId })
     .from(jobs)
-    .where(and(isWaiting(db.tables), afterId === undefined ? undefined : gt(jobs.queueId, afterId)))
+    .where(and(isWaiting(jobs), afterId === undefined ? undefined : gt(jobs.queueId, afterId)))
     .orderBy(asc(jobs.queueId))
     .limit(1);
   return found?.id ?? undefined;

@@ -80,7 +80,7 @@ export async function findOutdatedMark(
       .select({ mark: jobs.dispatchPausedAt })
       .from(jobs)
       .where(and(eq(jobs.queueId, id), isWaiting(jobs), differs))
-      .orderBy(asc(jobs.dispatchPausedAt), asc(jobs.id))
+      .orderBy(...orderOfArrival(jobs))
       .limit(1);
     if (outdated) return outdated;
   }
@@ -106,7 +106,7 @@ export async function listJobsByMark(
         afterId ? not(lte(jobs.id, afterId)) : undefined,
       ),
     )
-    .orderBy(asc(jobs.dispatchPausedAt), asc(jobs.id)) // the order of the index
+    .orderBy(...orderOfArrival(jobs))
     .limit(limit);
   return tx
     .select({ id: jobs.id, buildId: jobs.buildId })
@@ -116,8 +116,16 @@ export async function listJobsByMark(
 }
 
 /** A literal, because a parameter does not select the partial index. */
-function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
+export function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
   return sql`${jobs.state} = 'scheduled'`;
+}
+
+/**
+ * The order of the index of waiting jobs, which no other index has: for one by id alone Postgres may read the primary
+ * key, and with it every job that has ended. Marks tell jobs apart only while a fan-out clears them after a pause.
+ */
+export function orderOfArrival(jobs: Tx["tables"]["jobs"]): SQL[] {
+  return [asc(jobs.dispatchPausedAt), asc(jobs.id)];
 }
 
 /** Returns the builds of the jobs that still wait. */
