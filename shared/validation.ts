@@ -56,6 +56,18 @@ export const maxNoteLength = 2000;
 /** Why a queue or an agent is paused. */
 export const pauseNote = text("Note", maxNoteLength);
 
+/** An object of any names. Zod's own records drop the name `__proto__` without an error. */
+export function record<Value extends z.ZodType>(member: string, value: Value, error: string) {
+  return z.preprocess(
+    (given: Record<string, z.input<Value>>, context) => {
+      if (typeof given === "object" && given !== null && Object.hasOwn(given, "__proto__"))
+        context.addIssue(`${member} cannot have the name __proto__`);
+      return given;
+    },
+    z.record(z.string(), value, { error }),
+  );
+}
+
 function required(name: string) {
   const isMissing = (value: unknown) => value === undefined || value === null;
   return z.string({

@@ -6,7 +6,7 @@ import type { Pipeline } from "../pipelines/store.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import type { Services } from "../runtime/services.ts";
-import { optionalText } from "../validation.ts";
+import { optionalText, record } from "../validation.ts";
 import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { entryProblems } from "./meta-data.ts";
@@ -28,11 +28,11 @@ export const newBuild = z.object({
     description:
       "Variables of the build. Tokens with the scope read_builds can read them: do not put secrets here",
   }),
-  meta_data: z
-    .record(z.string(), z.string({ error: "Meta-data values must be text" }), {
-      error: "Meta-data must be an object of names and text",
-    })
-    .nullish(),
+  meta_data: record(
+    "Meta-data",
+    z.string({ error: "Meta-data values must be text" }),
+    "Meta-data must be an object of names and text",
+  ).nullish(),
   author: author.nullish().meta({ description: "Default: none" }),
 });
 export type NewBuild = z.output<typeof newBuild>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Cipher } from "../crypto/cipher.ts";
 import { excerpt } from "../refusal.ts";
-import { isStorable } from "../validation.ts";
+import { isStorable, record } from "../validation.ts";
 import { reservedVariable } from "../vocabulary.ts";
 
 /** Variables by name. */
@@ -18,20 +18,12 @@ const maxValueProblems = 5;
  * @param member begins the messages
  */
 export function environmentSchema(member: string) {
-  const variables = z
-    .record(z.string(), z.unknown(), { error: `${member} must be an object of names and text` })
+  return record(member, z.unknown(), `${member} must be an object of names and text`)
     .superRefine((value, context) => {
       for (const message of variableProblems(member, value)) context.addIssue(message);
     })
     .transform((value) => value as Environment)
     .meta({ additionalProperties: { type: "string" } });
-
-  /** Zod records drop the name `__proto__` without an error. */
-  return z.preprocess((value, context) => {
-    if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
-      context.addIssue(`${member} cannot have the name __proto__`);
-    return value;
-  }, variables);
 }
 
 function variableProblems(member: string, variables: Record<string, unknown>): string[] {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { excerpt } from "../refusal.ts";
-import { isStorable, optionalText, text } from "../validation.ts";
+import { isStorable, optionalText, record, text } from "../validation.ts";
 
 // Checks of members of steps that have several forms.
 
@@ -92,7 +92,7 @@ function filled(keys: (string | undefined)[]): string[] {
   return keys.filter((key) => key !== undefined).filter((key) => key.trim() !== "");
 }
 
-const settings = z.record(z.string(), z.unknown());
+const settings = record("Step plugins", z.unknown(), "Step plugins must be objects");
 
 /** The list that agents get. A map from plugins to their settings becomes one too. */
 export const pluginList = nullable(

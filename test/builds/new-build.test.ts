@@ -96,6 +96,13 @@ describeOnBothDatabases("builds made by hand", (database) => {
     await refused({ meta_data: { a: "x".repeat(102_401) } }, "Value is larger than 100 KB");
     await refused({ meta_data: { a: 1 } }, "Meta-data values must be text");
     await refused({ meta_data: "a" }, "Meta-data must be an object of names and text");
+    const proto = JSON.parse('{"__proto__":{"a":1}}');
+    await refused({ meta_data: proto }, "Meta-data cannot have the name __proto__");
+    await refused(
+      { env: { A: 1 }, meta_data: proto },
+      "Env variable A must be text, not a number",
+      "Meta-data cannot have the name __proto__",
+    );
     await refused({ author: "Ada" }, "Author must be an object");
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, "v"]));
     await refused({ meta_data: many }, "Meta-data has more than 100 keys");

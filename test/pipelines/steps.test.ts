@@ -173,6 +173,8 @@ describe("the members of a step", () => {
     ]);
     assert.equal(member({ plugins: [] }, "plugins"), undefined);
     for (const given of ["a", 1]) refused({ plugins: given }, "Step plugins must be a list");
+    for (const given of ['{"__proto__":{}}', '[{"__proto__":{}}]'])
+      refused({ plugins: JSON.parse(given) }, "Step plugins cannot have the name __proto__");
     refused({ plugins: [{ a: "x".repeat(65_536) }] }, "Step plugins are larger than 64 KB");
     refused({ plugins: [1] }, "Step plugins must be text or objects");
     refused({ plugins: [{ a: { b: "\0" } }] }, "Step plugins must be text without NUL");
