@@ -1,4 +1,4 @@
-import { clearPausedQueue, refreshIsPaused } from "../builds/pause-store.ts";
+import { refreshPauses } from "../builds/pause-store.ts";
 import { lockBuilds } from "../builds/progress-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Tx } from "../db/database.ts";
@@ -38,7 +38,7 @@ export async function reserveInQueue(
     // A cancel may have come between the list and the lock.
     if (await assignIfScheduled(tx, job.id, agent.id, now)) reservations.push({ agent, job });
   }
-  await clearPauses(tx, queueId, builds, reservations);
+  await clearPauses(tx, builds, reservations);
   return reservations;
 }
 
@@ -56,21 +56,14 @@ function choose(
 }
 
 /** Just resumed: the fan-out reads only waiting jobs, so it misses the builds of these. */
-async function clearPauses(
-  tx: Tx,
-  queueId: string,
-  builds: Build[],
-  reservations: Reservation[],
-): Promise<void> {
+async function clearPauses(tx: Tx, builds: Build[], reservations: Reservation[]): Promise<void> {
   const changed = new Set(reservations.map(({ job }) => job.buildId));
   const marked = builds.filter(({ id, pausedQueueId }) => changed.has(id) && pausedQueueId !== null);
-  const ids = marked.filter(({ pausedQueueId }) => pausedQueueId === queueId).map(({ id }) => id);
-  if (ids.length > 0) await clearPausedQueue(tx, ids, queueId);
-  if (marked.length > 0)
-    await refreshIsPaused(
-      tx,
-      marked.map(({ id }) => id),
-    );
+  if (marked.length === 0) return;
+  await refreshPauses(
+    tx,
+    marked.map(({ id }) => id),
+  );
 }
 
 /**

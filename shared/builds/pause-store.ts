@@ -1,42 +1,27 @@
-import { and, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../db/database.ts";
 
-export async function setPausedQueueIfNone(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
-  const { builds } = tx.tables;
-  await tx
-    .update(builds)
-    .set({ pausedQueueId: queueId })
-    .where(and(inArray(builds.id, buildIds), isNull(builds.pausedQueueId)));
-}
-
-/** Clears the mark of this queue. Another paused queue of a waiting job takes its place. */
-export async function clearPausedQueue(tx: Tx, buildIds: string[], queueId: string): Promise<void> {
+/**
+ * Brings the pauses of builds into line with their jobs: which paused queue a waiting job is on, and whether all of
+ * them are on one. Call it with the builds locked, after changing which of their jobs wait or are marked.
+ */
+export async function refreshPauses(tx: Tx, buildIds: string[]): Promise<void> {
   const { builds, jobs } = tx.tables;
-  const others = await tx
-    .select({ buildId: jobs.buildId, queueId: jobs.queueId })
-    .from(jobs)
-    .where(
-      and(inArray(jobs.buildId, buildIds), eq(jobs.state, "scheduled"), isNotNull(jobs.dispatchPausedAt)),
-    );
+  // With `exists`, Postgres reads all waiting jobs of the installation.
+  const first = (column: typeof jobs.id | typeof jobs.queueId, mark: SQL) =>
+    tx
+      .select({ column })
+      .from(jobs)
+      .where(and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"), mark))
+      .orderBy(jobs.position)
+      .limit(1);
+  const isMarked = isNotNull(jobs.dispatchPausedAt);
+  const isUnmarked = isNull(jobs.dispatchPausedAt);
   await tx
     .update(builds)
-    .set({ pausedQueueId: null })
-    .where(and(inArray(builds.id, buildIds), eq(builds.pausedQueueId, queueId)));
-  for (const [otherId, jobsOfOther] of Map.groupBy(others, (other) => other.queueId as string)) {
-    const otherBuildIds = jobsOfOther.map(({ buildId }) => buildId);
-    await setPausedQueueIfNone(tx, otherBuildIds, otherId);
-  }
-}
-
-/** Call after changing which jobs of the builds wait or are marked. */
-export async function refreshIsPaused(tx: Tx, buildIds: string[]): Promise<void> {
-  const { builds, jobs } = tx.tables;
-  const waiting = tx
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(and(eq(jobs.buildId, builds.id), eq(jobs.state, "scheduled"), isNull(jobs.dispatchPausedAt)));
-  await tx
-    .update(builds)
-    .set({ isPaused: sql`${builds.pausedQueueId} is not null and not exists ${waiting}` })
+    .set({
+      pausedQueueId: sql`${first(jobs.queueId, isMarked)}`,
+      isPaused: sql`${first(jobs.id, isMarked)} is not null and ${first(jobs.id, isUnmarked)} is null`,
+    })
     .where(inArray(builds.id, buildIds));
 }

@@ -1,5 +1,5 @@
 import type { Tx } from "../db/database.ts";
-import { clearPausedQueue, refreshIsPaused } from "./pause-store.ts";
+import { refreshPauses } from "./pause-store.ts";
 import {
   changeIfIn,
   failIfWaiting,
@@ -29,10 +29,7 @@ import type { Build, Job } from "./store.ts";
  * @returns the jobs that it scheduled
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<Job[]> {
-  if (build.pausedQueueId) {
-    await clearPausedQueue(tx, [build.id], build.pausedQueueId);
-    await refreshIsPaused(tx, [build.id]);
-  }
+  if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
   const { hasActive, hasFailed, hasWaiter } = await findStanding(tx, build.id);
   if (!hasActive) {
     const scheduled = hasWaiter ? await reachWaiters(tx, build.id, { hasFailed, now }) : [];

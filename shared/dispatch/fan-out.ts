@@ -1,4 +1,4 @@
-import { clearPausedQueue, refreshIsPaused, setPausedQueueIfNone } from "../builds/pause-store.ts";
+import { refreshPauses } from "../builds/pause-store.ts";
 import { lockBuilds } from "../builds/progress-store.ts";
 import type { Tx } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
@@ -16,8 +16,8 @@ import {
   setPauseIfWaiting,
 } from "./store.ts";
 
-/** Jobs, and so at most builds, that one transaction of a fan-out changes. 200 lock them for 50 ms on a busy Postgres. */
-export const jobsPerTransaction = 50;
+/** Jobs, and so at most builds, that one transaction of a fan-out changes. 50 lock them for 25 ms on Postgres. */
+export const jobsPerTransaction = 20;
 
 type InTurn = <Result>(transaction: () => Promise<Result>) => Promise<Result>;
 
@@ -78,10 +78,8 @@ async function markNextJobs(
   const jobIds = jobs.map(({ id }) => id);
   const buildIds = [...new Set(jobs.map(({ buildId }) => buildId))];
   await lockBuilds(tx, buildIds);
-  const stillWaiting = await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
-  if (queue.dispatchPausedAt) await setPausedQueueIfNone(tx, stillWaiting, queue.id);
-  else await clearPausedQueue(tx, buildIds, queue.id);
-  await refreshIsPaused(tx, buildIds);
+  await setPauseIfWaiting(tx, jobIds, queue.dispatchPausedAt);
+  await refreshPauses(tx, buildIds);
   return { buildIds, lastJobId: jobIds[jobsPerTransaction - 1] };
 }
 

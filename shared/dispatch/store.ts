@@ -128,15 +128,12 @@ export function orderOfArrival(jobs: Tx["tables"]["jobs"]): SQL[] {
   return [asc(jobs.dispatchPausedAt), asc(jobs.id)];
 }
 
-/** Returns the builds of the jobs that still wait. */
-export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<string[]> {
+export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date | null): Promise<void> {
   const { jobs } = tx.tables;
-  const changed = await tx
+  await tx
     .update(jobs)
     .set({ dispatchPausedAt: pausedAt })
-    .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")))
-    .returning({ buildId: jobs.buildId });
-  return changed.map(({ buildId }) => buildId);
+    .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")));
 }
 
 /** Counts waiting and running jobs of each queue, up to a limit. */

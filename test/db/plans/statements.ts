@@ -38,7 +38,7 @@ import {
   listMetaData,
   measureMetaData,
 } from "../../../shared/builds/meta-data-store.ts";
-import { refreshIsPaused } from "../../../shared/builds/pause-store.ts";
+import { refreshPauses } from "../../../shared/builds/pause-store.ts";
 import {
   cancelJobsIfUnfinished,
   countFailedJobs,
@@ -423,7 +423,7 @@ export const statements: Record<string, Statement> = {
   "jobs to mark": (db) => listJobsByMark(db, { queueId: pipelineId, mark: null, afterId: id }, 200),
   "jobs to unmark": (db) => listJobsByMark(db, { queueId: pipelineId, mark: time, afterId: id }, 200),
   "marked jobs": (db) => setPauseIfWaiting(db, ids, time),
-  "paused builds": (db) => refreshIsPaused(db, ids),
+  "paused builds": (db) => refreshPauses(db, ids),
   "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),
   "paused queues of clusters": (db) => listPausedKeys(db, shared.few, 200),
   "waiting jobs of clusters": (db) => countWaitingOfClusters(db, [pipelineId], 100),
