@@ -3,22 +3,23 @@
 # Another image with Node 24 and npm, and a user node, will do.
 ARG BASE_IMAGE=node:24-slim
 
-FROM ${BASE_IMAGE} AS renderer
+FROM ${BASE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# Without install scripts: what these packages need comes compiled.
 RUN npm ci --ignore-scripts
+# One script of the renderer of /docs is kept, without the 270 packages that it is made of.
+RUN renderer=node_modules/@scalar/api-reference && mkdir -p kept/$renderer/dist/browser && \
+  cp $renderer/package.json kept/$renderer && \
+  cp $renderer/dist/browser/standalone.js kept/$renderer/dist/browser && \
+  npm prune --omit=dev --ignore-scripts && cp -r kept/node_modules .
 
 FROM ${BASE_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
 
 COPY package.json package-lock.json .npmrc ./
-# Without install scripts: what these packages need comes compiled.
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
-
-# One script of the renderer of /docs, without the 270 packages that it is made of.
-COPY --from=renderer /app/node_modules/@scalar/api-reference/package.json node_modules/@scalar/api-reference/
-COPY --from=renderer /app/node_modules/@scalar/api-reference/dist/browser/standalone.js node_modules/@scalar/api-reference/dist/browser/
+COPY --from=packages /app/node_modules node_modules
 
 COPY tsconfig.json ./
 COPY shared shared

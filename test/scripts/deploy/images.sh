@@ -26,7 +26,7 @@ new_root() {
     >"$root/etc/passwd"
   printf '%s:x:%d:\n' root 0 node 1000 postgres 999 www-data 33 nogroup 65534 >"$root/etc/group"
   echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
-  for each in cat chmod chown env grep ls mkdir mkfifo mv rm sed seq setpriv sleep; do put "$(command -v "$each")"; done
+  for each in cat chmod chown cp env grep ls mkdir mkfifo mv rm sed seq setpriv sleep; do put "$(command -v "$each")"; done
   put "$(readlink -f "$(command -v dash)")"
   ln -sf dash "$root/usr/bin/sh"
   # Loaded by name, to look up hosts.
