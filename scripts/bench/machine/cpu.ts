@@ -6,23 +6,24 @@ export type Pids = Record<string, number>;
 /** CPU microseconds by process name; NaN where the kernel does not say. */
 export type CpuTimes = Record<string, number>;
 
+/** Leaves out processes that end meanwhile, such as the vacuum of Postgres: what they used is no longer known. */
 export async function withCpuTimes<T>(
   pids: Pids,
   work: () => Promise<T>,
 ): Promise<{ result: T; cpu: CpuTimes }> {
   const before = readCpuTimes(pids);
   const result = await work();
-  const after = readCpuTimes(pids);
-  const cpu = Object.entries(after).map(([name, time]) => [name, time - (before[name] ?? 0)]);
-  return { result, cpu: Object.fromEntries(cpu) };
+  const used = [...readCpuTimes(pids)].map(([name, times]) => {
+    const since = [...times].map(([pid, time]) => time - (before.get(name)?.get(pid) ?? 0));
+    return [name, since.length === 0 ? Number.NaN : since.reduce((sum, each) => sum + each)];
+  });
+  return { result, cpu: Object.fromEntries(used) };
 }
 
-function readCpuTimes(pids: Pids): CpuTimes {
+/** Microseconds of each process of a tree, by the name of the tree. */
+function readCpuTimes(pids: Pids): Map<string, Map<number, number>> {
   const all = listProcesses();
-  const timeOf = (pid: number) => {
-    const tree = treeOf(pid, all);
-    if (tree.length === 0) return Number.NaN;
-    return tree.reduce((sum, each) => sum + threadMicroseconds(each.pid), 0);
-  };
-  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, timeOf(pid)]));
+  const timesOf = (root: number) =>
+    new Map(treeOf(root, all).map(({ pid }) => [pid, threadMicroseconds(pid)]));
+  return new Map(Object.entries(pids).map(([name, root]) => [name, timesOf(root)]));
 }
