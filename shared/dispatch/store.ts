@@ -138,28 +138,23 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
 
 /** Counts waiting and running jobs of each queue, up to a limit. */
 export async function countJobsOfQueues(
-  db: Db,
+  { offLoop, tables: { queues, jobs } }: Db,
   queueIds: string[],
   limit: number,
 ): Promise<Map<string, { waiting: number; running: number }>> {
-  const { jobs } = db.tables;
-  const countIn = async (queueId: string, states: JobState[]) => {
-    const rows = db
+  const countIn = (states: JobState[]) => {
+    const some = offLoop
       .select({ id: jobs.id })
       .from(jobs)
-      .where(and(eq(jobs.queueId, queueId), inArray(jobs.state, states)))
-      .limit(limit)
-      .as("some_jobs");
-    const [row] = await db.select({ total: count() }).from(rows);
-    return row?.total ?? 0;
+      .where(and(eq(jobs.queueId, queues.id), inArray(jobs.state, states)))
+      .limit(limit);
+    return sql`(select ${count()} from (${some}) as some_jobs)`.mapWith(Number);
   };
-  const counts = await Promise.all(
-    queueIds.map(async (id) => {
-      const waiting = await countIn(id, ["scheduled"]);
-      return [id, { waiting, running: await countIn(id, leasedJobStates) }] as const;
-    }),
-  );
-  return new Map(counts);
+  const counts = await offLoop
+    .select({ id: queues.id, waiting: countIn(["scheduled"]), running: countIn(leasedJobStates) })
+    .from(queues)
+    .where(inArray(queues.id, queueIds));
+  return new Map(counts.map(({ id, ...each }) => [id, each]));
 }
 
 /** The id of its organization. */
