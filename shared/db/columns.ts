@@ -1,4 +1,4 @@
-import { is, type SQL, sql } from "drizzle-orm";
+import { count, is, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import * as postgres from "drizzle-orm/pg-core";
 import * as sqlite from "drizzle-orm/sqlite-core";
 
@@ -26,6 +26,11 @@ const sqliteKit = {
 export function elapsedMs(from: sqlite.SQLiteColumn, to: sqlite.SQLiteColumn): SQL {
   const isPostgres = is(from, postgres.PgColumn);
   return isPostgres ? sql`(extract(epoch from ${to} - ${from}) * 1000)` : sql`(${to} - ${from})`;
+}
+
+/** The number of rows that a query finds. Its limit bounds the work. */
+export function countOf(rows: SQLWrapper): SQL<number> {
+  return sql<number>`(select ${count()} from (${rows}) as some_rows)`.mapWith(Number);
 }
 
 export type Kit = typeof sqliteKit;

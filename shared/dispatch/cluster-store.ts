@@ -1,4 +1,5 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, isNull } from "drizzle-orm";
+import { countOf } from "../db/columns.ts";
 import type { Db } from "../db/database.ts";
 
 /** Keys of the paused queues of each cluster. */
@@ -42,7 +43,7 @@ export async function countWaitingOfClusters(
   const counts = await db.offLoop
     .select({
       clusterId: queues.clusterId,
-      waiting: sql`(select ${count()} from (${waiting}) as some_jobs)`.mapWith(Number),
+      waiting: countOf(waiting),
     })
     .from(queues)
     .where(and(inArray(queues.clusterId, clusterIds), isNull(queues.deletedAt)));

@@ -1,4 +1,5 @@
-import { and, asc, count, eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull } from "drizzle-orm";
+import { countOf } from "../db/columns.ts";
 import type { Reader } from "../db/database.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
@@ -19,8 +20,6 @@ export async function countWorkOfQueues(db: Reader, afterId: string, limit: numb
     .from(agents)
     .where(and(eq(agents.queueId, queues.id), eq(agents.state, "connected")))
     .limit(maxCounted);
-  const countOf = (rows: typeof connected | ReturnType<typeof jobsIn>) =>
-    sql<number>`(select ${count()} from (${rows}) as some_rows)`.mapWith(Number);
   return db
     .select({
       id: queues.id,

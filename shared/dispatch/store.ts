@@ -1,18 +1,5 @@
-import {
-  and,
-  asc,
-  count,
-  eq,
-  gt,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  not,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, not, type SQL, sql } from "drizzle-orm";
+import { countOf } from "../db/columns.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Queue } from "../queues/store.ts";
@@ -142,16 +129,18 @@ export async function countJobsOfQueues(
   queueIds: string[],
   limit: number,
 ): Promise<Map<string, { waiting: number; running: number }>> {
-  const countIn = (states: JobState[]) => {
-    const some = offLoop
+  const jobsIn = (states: JobState[]) =>
+    offLoop
       .select({ id: jobs.id })
       .from(jobs)
       .where(and(eq(jobs.queueId, queues.id), inArray(jobs.state, states)))
       .limit(limit);
-    return sql`(select ${count()} from (${some}) as some_jobs)`.mapWith(Number);
-  };
   const counts = await offLoop
-    .select({ id: queues.id, waiting: countIn(["scheduled"]), running: countIn(leasedJobStates) })
+    .select({
+      id: queues.id,
+      waiting: countOf(jobsIn(["scheduled"])),
+      running: countOf(jobsIn(leasedJobStates)),
+    })
     .from(queues)
     .where(inArray(queues.id, queueIds));
   return new Map(counts.map(({ id, ...each }) => [id, each]));
