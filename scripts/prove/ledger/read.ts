@@ -62,7 +62,10 @@ async function readDeliveries(db: Db): Promise<StoredDelivery[]> {
       .limit(payloadsAtOnce);
     const ids = rows.map(({ id }) => id);
     const payloads = new Map(
-      (await listEncodedPayloads(db, ids)).map((payload) => [payload.deliveryId, payload.body]),
+      (await listEncodedPayloads(db, { deliveryIds: ids })).map((payload) => [
+        payload.deliveryId,
+        payload.body,
+      ]),
     );
     for (const { id, status } of rows) {
       const body = payloads.get(id);

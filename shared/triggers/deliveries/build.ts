@@ -118,8 +118,10 @@ async function buildDeliveries(
   const { db, events, metrics } = services;
   let ids = group.map(({ id }) => id);
   const results = new Map(group.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
+  let mayHaveStaleResults = false; // seldom: most filters are the same as a moment ago
   for (;;) {
-    const filtered = await listFilteredDeliveries(db, { ids });
+    const unknown = mayHaveStaleResults ? ids : ids.filter((id) => !results.has(id));
+    const filtered = unknown.length > 0 ? await listFilteredDeliveries(db, { ids: unknown }) : [];
     const waiting = filtered.filter(({ delivery, filter }) => results.get(delivery.id)?.filter !== filter);
     const waitingIds = new Set(waiting.map(({ delivery }) => delivery.id));
     const decidable = ids.filter((id) => !waitingIds.has(id));
@@ -136,7 +138,8 @@ async function buildDeliveries(
       return group.map(() => undefined);
     } catch (error) {
       if (error instanceof TooManyJobs) ids = defer(largeGroups, error, { group, ids });
-      else if (!(error instanceof StaleFilterResult)) throw error;
+      else if (error instanceof StaleFilterResult) mayHaveStaleResults = true;
+      else throw error;
     }
   }
 }

@@ -190,7 +190,7 @@ export async function lockDeliveries(tx: Tx, ids: string[]): Promise<Delivery[]>
 }
 
 export interface FilteredDelivery {
-  delivery: Delivery;
+  delivery: Pick<Delivery, "id" | "triggerId" | "receivedAt" | "size" | "enqueuedAt">;
   filter: string | null;
   organizationId: string;
   /** The misses of this filter. */
@@ -200,10 +200,11 @@ export interface FilteredDelivery {
 /** Leaves out decided deliveries and triggers without a filter. */
 export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelivery>((db) => {
   const { deliveries, triggers, pipelines, filterMisses } = db.tables;
+  const { id, triggerId, receivedAt, size, enqueuedAt } = deliveries;
   const isOfFilter = and(eq(filterMisses.triggerId, triggers.id), eq(filterMisses.filter, triggers.filter));
   return db
     .select({
-      delivery: deliveries,
+      delivery: { id, triggerId, receivedAt, size, enqueuedAt },
       filter: triggers.filter,
       organizationId: pipelines.organizationId,
       misses: filterMisses,

@@ -1,4 +1,4 @@
-import type { Delivery } from "../deliveries/store.ts";
+import type { FilteredDelivery } from "../deliveries/store.ts";
 import type { EncodedPayload } from "../payloads/store.ts";
 import type { FilterOutcome } from "./compile.ts";
 import type { FilterInput } from "./evaluate.ts";
@@ -9,7 +9,11 @@ export interface FilterResult {
   outcome: FilterOutcome;
 }
 
-export function toFilterInput(expression: string, delivery: Delivery, payload: EncodedPayload): FilterInput {
+export function toFilterInput(
+  expression: string,
+  delivery: Pick<FilteredDelivery["delivery"], "id" | "receivedAt" | "size">,
+  payload: EncodedPayload,
+): FilterInput {
   const { id, receivedAt, size } = delivery;
   const { codec, bytes } = payload.body;
   return { expression, id, receivedAt, headers: payload.headers, body: bytes, codec, size };

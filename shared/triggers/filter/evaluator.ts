@@ -39,9 +39,17 @@ export function openFilterEvaluator({ deadlineMs = 1000 }: { deadlineMs?: number
   };
 }
 
+/** Puts all bodies into one buffer: to transfer a buffer costs more than to copy a short body. */
 function copy({ inputs }: { inputs: FilterInput[] }) {
-  const copies = inputs.map((input) => ({ ...input, body: new Uint8Array(input.body) }));
-  return { message: { inputs: copies }, transferred: copies.map(({ body }) => body.buffer) };
+  const all = new Uint8Array(inputs.reduce((sum, { body }) => sum + body.length, 0));
+  let end = 0;
+  const copies = inputs.map((input) => {
+    const body = all.subarray(end, end + input.body.length);
+    body.set(input.body);
+    end += body.length;
+    return { ...input, body };
+  });
+  return { message: { inputs: copies }, transferred: [all.buffer] };
 }
 
 function seconds(ms: number): string {

@@ -68,7 +68,7 @@ export function openFilterTests(
     lanes.take(
       organizationId,
       async (evaluateInLane) => {
-        const [payload] = await listEncodedPayloads(db, [delivery.id]);
+        const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
         if (!payload) return undefined;
         const [evaluation] = await evaluateInLane([toFilterInput(expression, delivery, payload)], signal);
         return (evaluation as Evaluation).outcome;

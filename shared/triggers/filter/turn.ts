@@ -38,7 +38,8 @@ export class FilterTurn {
   async evaluateAll(ids: string[]): Promise<void> {
     const { db } = this.#services;
     const rows = new Map((await listFilteredDeliveries(db, { ids })).map((row) => [row.delivery.id, row]));
-    const payloads = new Map((await listEncodedPayloads(db, ids)).map((each) => [each.deliveryId, each]));
+    const encoded = await listEncodedPayloads(db, { deliveryIds: ids });
+    const payloads = new Map(encoded.map((each) => [each.deliveryId, each]));
     const until = performance.now() + maxTurnMs;
     const together: Candidate[] = [];
     const alone: Candidate[] = [];

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
+import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
 import { decodeBody, decodeStart, type EncodedBody } from "./codec.ts";
 import { lockTotals, subtractFromTotals } from "./totals-store.ts";
@@ -17,7 +18,7 @@ export interface Payload {
 }
 
 export async function findPayload(db: Db, deliveryId: string): Promise<Payload | undefined> {
-  const [found] = await listEncodedPayloads(db, [deliveryId]);
+  const [found] = await listEncodedPayloads(db, { deliveryIds: [deliveryId] });
   return found && { headers: found.headers, body: await decodeBody(found.body) };
 }
 
@@ -50,7 +51,7 @@ export async function findPayloadStart(
   return { headers: found.headers, text, isWhole: found.size <= maxBytes };
 }
 
-export async function listEncodedPayloads(db: Db, deliveryIds: string[]): Promise<EncodedPayload[]> {
+export const listEncodedPayloads = prepared<{ deliveryIds: string[] }, EncodedPayload>((db) => {
   const { payloads, deliveries } = db.tables;
   return db
     .select({
@@ -60,8 +61,8 @@ export async function listEncodedPayloads(db: Db, deliveryIds: string[]): Promis
     })
     .from(payloads)
     .innerJoin(deliveries, eq(deliveries.id, payloads.deliveryId))
-    .where(inArray(payloads.deliveryId, deliveryIds));
-}
+    .where(isOneOf(payloads.deliveryId, "deliveryIds"));
+});
 
 export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boolean> {
   return (await findPayloadSize(db, deliveryId)) !== undefined;
