@@ -14,7 +14,6 @@ import { type Counter, openCounter } from "./counter.ts";
 import { startBuilders } from "./servers.ts";
 
 const posts = { body: pushPayload(kilobyte), connections: 50 };
-const aims = { everysec: "≥ 3" };
 const lookEveryMs = 5;
 const patienceMs = 30_000;
 
@@ -25,17 +24,32 @@ interface Lengths {
   postgres?: string;
 }
 
+export function measureBuilds(lengths: Lengths): Promise<Line<ContestantName>[]> {
+  const aims = lengths.postgres ? {} : { everysec: "≥ 3" };
+  return measureUntilBuilt({ title: "1 KB: builds/s, end to end", aims }, lengths);
+}
+
+/** All deliveries meet the filter, so that each is built. */
+export function measureFilteredBuilds(lengths: Lengths): Promise<Line<ContestantName>[]> {
+  const filter = `webhook.payload.ref == "refs/heads/main" && !webhook.payload.repository.private`;
+  return measureUntilBuilt({ title: "1 KB with a filter: builds/s, end to end", aims: {}, filter }, lengths);
+}
+
+interface Course {
+  title: string;
+  aims: Line<ContestantName>["aims"];
+  filter?: string;
+}
+
 /** Measures from the first post until the last build. */
-export function measureBuilds({
-  deliveries,
-  seconds,
-  rounds,
-  postgres,
-}: Lengths): Promise<Line<ContestantName>[]> {
+function measureUntilBuilt(
+  { title, aims, filter }: Course,
+  { deliveries, seconds, rounds, postgres }: Lengths,
+): Promise<Line<ContestantName>[]> {
   return withScratch(async (scratch) => {
     step("Starting the servers and workers");
     const redis = await ScratchRedis.start(scratch);
-    const builders = await startBuilders(scratch, redis, { workers: true, postgres });
+    const builders = await startBuilders(scratch, redis, { workers: true, filter, postgres });
     const generator = startGenerator(scratch);
 
     const turn = async (builder: Builder) => {
@@ -54,7 +68,7 @@ export function measureBuilds({
     await interleave(builders, { rounds: 1, what: "Builds, warming up" }, turn);
     const results = await interleave(builders, { rounds, what: "Builds, round" }, turn);
     return [
-      lineOf("1 KB: builds/s, end to end", results, ({ full }) => full.perSecond, postgres ? {} : aims),
+      lineOf(title, results, ({ full }) => full.perSecond, aims),
       ...cpuLines("  ", results, ({ full }) => full.cpu),
       lineOf("  at half load: p50 ms until built", results, ({ half }) => half.p50),
       lineOf("  at half load: p99 ms until built", results, ({ half }) => half.p99),

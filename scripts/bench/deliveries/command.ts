@@ -5,7 +5,7 @@ import { describeMachine } from "../machine/describe.ts";
 import { watchOtherLoad } from "../machine/other-load.ts";
 import { addLengths, shortenIfQuick, wholeNumber } from "../options.ts";
 import { measureAccepted } from "./accepted.ts";
-import { measureBuilds } from "./builds.ts";
+import { measureBuilds, measureFilteredBuilds } from "./builds.ts";
 import { type ContestantName, columns } from "./contestants.ts";
 import { measureNeighbor } from "./neighbor.ts";
 import { withTrack } from "./track.ts";
@@ -19,7 +19,7 @@ interface Options {
   quick?: boolean;
 }
 
-const parts = ["1KB", "20KB", "1MB", "neighbor", "builds"] as const;
+const parts = ["1KB", "20KB", "1MB", "neighbor", "builds", "filtered"] as const;
 type Part = (typeof parts)[number];
 
 const description = [
@@ -62,6 +62,7 @@ async function measure(wanted: Set<Part>, options: Options): Promise<Line<Contes
     });
   }
   if (wanted.has("builds")) lines.push(...(await measureBuilds(options)));
+  if (wanted.has("filtered")) lines.push(...(await measureFilteredBuilds(options)));
   return lines;
 }
 

@@ -24,6 +24,8 @@ export interface Builder extends Server {
 
 export interface BuilderOptions {
   workers: boolean;
+  /** An expression over `webhook.payload` that each delivery must meet. */
+  filter?: string | undefined;
   /** Must allow CREATE DATABASE. Undefined: SQLite. */
   postgres?: string | undefined;
 }

@@ -44,7 +44,7 @@ async function startBare(scratch: Scratch): Promise<Server> {
   return { name: "bare", fsync: "everysec", url, pids: pidsOf({ server }) };
 }
 
-async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers }: BuilderOptions) {
+async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers, filter = "" }: BuilderOptions) {
   const port = await freePort();
   const token = randomBytes(24).toString("hex");
   const databaseFile = join(scratch.dir, "by-hand.db");
@@ -59,7 +59,7 @@ async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers }: B
   const worker =
     workers &&
     scratch.startScript("by-hand-worker", "scripts/bench/deliveries/by-hand/worker.ts", {
-      env: { REDIS_URL: redis.url, DATABASE_FILE: databaseFile },
+      env: { REDIS_URL: redis.url, DATABASE_FILE: databaseFile, FILTER: filter },
     });
   await untilListening(port);
   return {

@@ -1,3 +1,4 @@
+import { asOperator, updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
@@ -13,13 +14,15 @@ import type { Builder, BuilderOptions } from "./contestants.ts";
 export async function startSignalbox(
   scratch: Scratch,
   redis: ScratchRedis,
-  { workers, postgres }: BuilderOptions,
+  { workers, filter, postgres }: BuilderOptions,
 ): Promise<Pick<Builder, "url" | "builds" | "pids">> {
   const installation = await install(scratch, redis, {
     DATABASE_URL: await createDatabase(scratch, "deliveries", postgres),
   });
   const { databaseUrl, port, env } = installation;
-  const { url, pipelineId } = await withServices(installation, createEndpoint);
+  const { url, pipelineId } = await withServices(installation, (services) =>
+    createEndpoint(services, filter),
+  );
   const server = scratch.startScript("ingress", "ingress/main.ts", { env });
   const worker = workers && scratch.startScript("worker", "workers/main.ts", { env });
   await untilListening(port);
@@ -28,11 +31,16 @@ export async function startSignalbox(
 }
 
 /** With a pipeline of one command in a default queue. */
-export async function createEndpoint(services: Services): Promise<{ url: string; pipelineId: string }> {
-  const { operator, cluster } = await createBenchOrganization(services, "bench");
+export async function createEndpoint(
+  services: Services,
+  filter?: string,
+): Promise<{ url: string; pipelineId: string }> {
+  const { cluster } = await createBenchOrganization(services, "bench");
+  const features = { webhook_filtering: true };
+  const operator = await asOperator(services.db, await updateOrganization(services, "bench", { features }));
   await createQueue(services, operator, cluster, { key: "default", isDefault: true });
   const input = { clusterId: cluster.id, slug: "bench", name: "Bench", steps: [defaultStep] };
   const pipeline = await createPipeline(services, operator, input);
-  const { token } = await addTrigger(services, operator, pipeline);
+  const { token } = await addTrigger(services, operator, pipeline, filter);
   return { url: endpointUrl(services.config, token), pipelineId: pipeline.id };
 }

@@ -12,7 +12,7 @@ export async function prepareSignalbox(scratch: Scratch, postgres: string | unde
   const installation = await install(scratch, redis, {
     DATABASE_URL: await createDatabase(scratch, "peers", postgres),
   });
-  const { url } = await withServices(installation, createEndpoint);
+  const { url } = await withServices(installation, (services) => createEndpoint(services));
   const { env, port, databaseUrl } = installation;
   return {
     url,

@@ -1,12 +1,14 @@
+import { parse } from "@marcbachmann/cel-js";
 import { Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { v7 } from "uuid";
 import { openByHandDatabase } from "./database.ts";
 import { type DeliveryJob, queueName, queuePrefix } from "./queue.ts";
 
-// One transaction a job. Jobs overlap while they wait for Redis.
+// One transaction a job. Jobs overlap while they wait for Redis. Filters are evaluated on the event loop: one slow
+// expression would stop all jobs.
 
-const { REDIS_URL = "", DATABASE_FILE = "", CONCURRENCY = "100" } = process.env;
+const { REDIS_URL = "", DATABASE_FILE = "", CONCURRENCY = "100", FILTER } = process.env;
 
 const db = openByHandDatabase(DATABASE_FILE);
 const findByDelivery = db.prepare("select id from builds where delivery_id = ?");
@@ -29,7 +31,11 @@ const createBuild = db.transaction(({ deliveryId, pipelineId }: DeliveryJob) => 
   insertJob.run(v7(), buildId, pipeline.queueId, pipeline.command, now);
 });
 
-const worker = new Worker<DeliveryJob>(queueName, async (job) => createBuild.immediate(job.data), {
+const filter = FILTER ? parse(FILTER) : undefined;
+const run = async ({ data }: { data: DeliveryJob }) => {
+  if (!filter || filter({ webhook: { payload: data.payload } }) === true) createBuild.immediate(data);
+};
+const worker = new Worker<DeliveryJob>(queueName, run, {
   connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
   prefix: queuePrefix,
   concurrency: Number(CONCURRENCY),
