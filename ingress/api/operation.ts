@@ -5,6 +5,7 @@ import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { onBehalfOf } from "../../shared/runtime/turns.ts";
 import { requireCaller } from "../auth/principal.ts";
 import type { Bodies } from "../http/body.ts";
 import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
@@ -57,17 +58,18 @@ export function operationHandler(services: Services, bodies: Bodies, declared: O
   return defineHandler(async (event) => {
     const caller = await requireCaller(services, event, scope);
     if (needsAdmin && caller.role !== "admin") throw new Refusal(403, "Forbidden");
-    const result = await declared.run({
+    const { id: organizationId } = caller.organization;
+    const call: Call<unknown> = {
       event,
       caller,
       actor: { organization: caller.organization, userId: caller.user.id },
       parameter: (name) => pathParameter(event, name) ?? "",
       readBody: (alsoCheck) => {
         if (!body) throw new Error(`${declared.id} has no body.`);
-        const { id: organizationId } = caller.organization;
         return readJson({ event, bodies, organizationId }, body, alsoCheck as CheckMembers | undefined);
       },
-    });
+    };
+    const result = await onBehalfOf(organizationId, () => declared.run(call));
     if (success.status === 204) return noContent();
     return success.status === 200 ? result : json(success.status, result);
   });

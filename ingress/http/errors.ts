@@ -1,9 +1,10 @@
 import type { H3Event, HTTPError, HTTPResponse } from "h3";
-import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
+import { DatabaseUnavailable, rootCause, translateError } from "../../shared/db/database.ts";
 import { oauthErrorBody } from "../../shared/oauth/refusals.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal, unavailable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { TurnRefused } from "../../shared/runtime/turns.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { errorPage } from "../pages/ui/error-page.tsx";
 import { setPageHeaders } from "../pages/ui/page.ts";
@@ -68,6 +69,7 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
     return new Refusal(499, "Client closed the connection");
   if (!error.unhandled) return routingRefusal(error, event);
 
+  if (rootCause(thrown) instanceof TurnRefused) return unavailable(retryAfterSeconds);
   const id = requestId(event);
   if (translateError(thrown) instanceof DatabaseUnavailable) {
     services.log.error({ err: thrown, requestId: id }, "the database is unavailable");

@@ -36,7 +36,7 @@ export interface Reader extends Pick<Queries, "select"> {
 /** The database. Every write goes through a transaction. */
 export interface Db extends Reader {
   readonly dialect: Dialect;
-  /** For reads that may take long: SQLite runs them in a thread, one after the other. */
+  /** For reads that may take long. Organizations take turns. SQLite runs them in a thread, one after the other. */
   readonly offLoop: Reader;
   /**
    * Postgres may run `work` again after a lost race: it changes and awaits nothing but the database.

@@ -1,5 +1,8 @@
 import type { Clock } from "../runtime/clock.ts";
 
+/** Queries of an organization that wait for their turn. */
+export const maxWaitingPerOwner = 500;
+
 export interface DatabaseOptions {
   /** `file:<path>` or `postgres://…`. */
   url: string;

@@ -5,6 +5,7 @@ import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { openTurns, type Turns, takeOwnTurn } from "../runtime/turns.ts";
 import { kits } from "./columns.ts";
 import {
   CommitUnknown,
@@ -17,7 +18,7 @@ import {
   translateError,
 } from "./database.ts";
 import { Inserts } from "./inserts.ts";
-import type { DatabaseOptions } from "./options.ts";
+import { type DatabaseOptions, maxWaitingPerOwner } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -35,6 +36,8 @@ const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
 /** Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. */
 const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
+/** They take a core of the server each. */
+const maxLongReadsPerOwner = 2;
 /** Keeps prepared statements small. */
 const maxRowsInserted = 64;
 const inserts = new Map<PgTable, Inserts>();
@@ -62,7 +65,9 @@ export function openPostgres(
   pool.on("error", options.onError);
   // Without it, a backend terminated in use ends the process.
   pool.on("connect", (client) => client.on("error", options.onError));
-  const reads = drizzle({ client: pool });
+  // Others always find a connection, however much one owner asks for.
+  const turns = openTurns({ maxRunningPerOwner: Math.ceil(options.poolSize / 2), maxWaitingPerOwner });
+  const longTurns = openTurns({ maxRunningPerOwner: maxLongReadsPerOwner, maxWaitingPerOwner });
 
   const transactions = new WeakMap<PoolClient, Tx>(); // one per connection, so that prepared queries are kept
   const transactionOf = (client: PoolClient) => {
@@ -94,23 +99,15 @@ export function openPostgres(
     }
   };
 
-  const reader: Reader = {
-    tables: postgresTables,
-    select: ((...fields: Parameters<typeof reads.select>) => {
-      refuseInsideTransaction("A read through db");
-      return reads.select(...fields);
-    }) as unknown as Reader["select"],
-  };
-
   return {
-    ...reader,
+    ...openReader(pool, turns),
     dialect: "postgres",
-    offLoop: reader,
+    offLoop: openReader(pool, longTurns),
     async transaction(work) {
       refuseInsideTransaction("A transaction");
       for (let tries = 1; ; tries++) {
         try {
-          return await attempt(work);
+          return await takeOwnTurn(turns, () => attempt(work));
         } catch (error) {
           const code = (rootCause(error) as { code?: string } | undefined)?.code ?? "";
           if (!retryableCodes.has(code) || tries === maxTries) throw translateError(error);
@@ -123,6 +120,22 @@ export function openPostgres(
     measureSize: () => measureSize(pool),
     vacuum: async () => 0, // autovacuum does it
     close: () => pool.end(),
+  };
+}
+
+function openReader(pool: Pool, turns: Turns): Reader {
+  const query = (config: QueryConfig, values?: unknown[]) =>
+    takeOwnTurn(turns, () => pool.query(config, values));
+  const client = new Proxy(pool, {
+    get: (target, key) => (key === "query" ? query : Reflect.get(target, key)),
+  });
+  const reads = drizzle({ client });
+  return {
+    tables: postgresTables,
+    select: ((...fields: Parameters<typeof reads.select>) => {
+      refuseInsideTransaction("A read through db");
+      return reads.select(...fields);
+    }) as unknown as Reader["select"],
   };
 }
 

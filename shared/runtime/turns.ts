@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { ErrorWithoutStack } from "../refusal.ts";
 
 /** Runs tasks of many owners: owners take turns, and each one's tasks run in order. */
@@ -33,6 +34,19 @@ export class TurnRefused extends ErrorWithoutStack {
 
 export function openTurns(bounds: TurnBounds): Turns {
   return new RoundRobin(bounds);
+}
+
+const owners = new AsyncLocalStorage<string>();
+
+/** Runs the work for an owner: what it shares deeper down takes its turns. */
+export function onBehalfOf<Result>(owner: string, work: () => Result): Result {
+  return owners.run(owner, work);
+}
+
+/** Runs the task in a turn of the present owner; at once if it is the program's own. @throws TurnRefused */
+export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): Promise<Result> {
+  const owner = owners.getStore();
+  return owner === undefined ? task() : turns.take(owner, task);
 }
 
 interface OwnerTasks {

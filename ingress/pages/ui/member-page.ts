@@ -4,6 +4,7 @@ import { findMembership, listMemberships } from "../../../shared/accounts/member
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { onBehalfOf } from "../../../shared/runtime/turns.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { pathParameter } from "../../http/routing.ts";
@@ -33,7 +34,10 @@ export function memberPage(
   services: Services,
   show: (request: MemberRequest) => Promise<PageContent | HTTPResponse>,
 ): EventHandler {
-  return signedInPage(services, async (request) => show(await requireMember(services, request)));
+  return signedInPage(services, async (signedIn) => {
+    const request = await requireMember(services, signedIn);
+    return onBehalfOf(request.organization.id, () => show(request));
+  });
 }
 
 /** A form for members. */
@@ -46,7 +50,10 @@ export function memberAction(
   return signedInAction(
     services,
     bodies,
-    async (request, form) => run(await requireMember(services, request), form),
+    async (signedIn, form) => {
+      const request = await requireMember(services, signedIn);
+      return onBehalfOf(request.organization.id, () => run(request, form));
+    },
     options,
   );
 }

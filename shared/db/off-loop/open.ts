@@ -1,15 +1,23 @@
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { openThread } from "../../runtime/thread.ts";
+import { openTurns, takeOwnTurn } from "../../runtime/turns.ts";
 import type { Reader } from "../database.ts";
+import { maxWaitingPerOwner } from "../options.ts";
 import type { Tables } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
 import type { Read, ReadResult } from "./thread.ts";
 
-/** Reads a SQLite file in a thread, one query after the other. The thread starts with the first query. */
+/** While the read of one owner runs, that of another waits in the thread. */
+const maxSent = 2;
+
+/**
+ * Reads a SQLite file in a thread, one query after the other. Owners take turns. The thread starts with the first query.
+ */
 export function openOffLoop(file: string, tables: Tables): Reader & { close(): Promise<void> } {
   const thread = openThread<Read, ReadResult>(new URL("./thread.ts", import.meta.url));
+  const turns = openTurns({ maxRunning: maxSent, maxRunningPerOwner: 1, maxWaitingPerOwner });
   const reads = drizzle(async (query, parameters) => {
-    const result = await thread.request({ file, query, parameters });
+    const result = await takeOwnTurn(turns, () => thread.request({ file, query, parameters }));
     if ("rows" in result) return result;
     throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
   });
