@@ -82,6 +82,13 @@ export const attacks = {
     return keepCalling(assault, 20, () => calls[sent++ % calls.length] as Call);
   },
 
+  /** Lists of builds for meta-data that none has: each looks at all. */
+  lists: (assault) => {
+    const { attacker } = assault;
+    const path = `${pathTo(patterns.builds, attacker)}?meta_data[none]=x`;
+    return keepCalling(assault, 40, () => authorized(attacker, { method: "GET", path }), retryMs);
+  },
+
   /** Wrong passwords from the networks of an IPv6 /48. */
   passwords: async (assault) => {
     let sent = 0;

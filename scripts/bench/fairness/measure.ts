@@ -27,11 +27,14 @@ export const cases: Record<AttackName, { title: string; probes: ProbeName[] }> =
   tests: { title: "filter tests", probes: ["filterTest", "build", "list"] },
   payloads: { title: "large payloads", probes: ["acceptLarger", "build"] },
   json: { title: "deep and large JSON", probes: ["update", "list", "accept"] },
+  lists: { title: "long lists", probes: ["clusterPage", "list", "accept"] },
   passwords: { title: "wrong passwords", probes: ["signIn", "accept"] },
   refreshes: { title: "refreshes", probes: ["refresh", "list"] },
   streams: { title: "event streams", probes: ["page", "accept"] },
 };
 
+/** Builds of the attacker, where the attack needs them. */
+const manyBuilds = 30_000;
 /** The attack does its worst only after a while. */
 const approachMs = 500;
 const warmUpSeconds = 0.5;
@@ -47,7 +50,8 @@ export function measureAttack(
 ): Promise<AttackResult> {
   const { title, probes } = cases[name];
   return withScratch(async (scratch) => {
-    const tenants = await startTenants(scratch, postgres);
+    const oldBuilds = name === "lists" ? manyBuilds : 0;
+    const tenants = await startTenants(scratch, { postgres, oldBuilds });
     await using victim = await openVictim(tenants);
     const attacker = startAttacker(scratch);
     const result: AttackResult = {

@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { asOperator, updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
@@ -8,6 +9,8 @@ import type { Services } from "../../../shared/runtime/services.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import { createDatabase } from "../databases.ts";
 import { makeCodes } from "../device/signalbox.ts";
+import type { Base } from "../growth/base.ts";
+import { newBuild } from "../growth/rows.ts";
 import { addTrigger, createAdmin, createBenchOrganization } from "../organization.ts";
 import { untilListening } from "../ports.ts";
 import { ScratchRedis } from "../redis.ts";
@@ -21,6 +24,7 @@ export interface Tenant {
   url: string;
   email: string;
   pipelineId: string;
+  clusterId: string;
   clusterPath: string;
   triggerPath: string;
   deliveryUrl: string;
@@ -48,6 +52,7 @@ const settings = {
   API_REQUESTS_PER_MINUTE: unreachable,
   TRUSTED_PROXIES: "127.0.0.1",
 };
+const buildsAtOnce = 1000;
 const scopes = [
   "read_builds",
   "write_builds",
@@ -57,8 +62,14 @@ const scopes = [
   "write_clusters",
 ];
 
-/** Starts an ingress and a worker of a new installation with two organizations. */
-export async function startTenants(scratch: Scratch, postgres: string | undefined): Promise<Tenants> {
+/**
+ * Starts an ingress and a worker of a new installation with two organizations.
+ * @param oldBuilds of the attacker
+ */
+export async function startTenants(
+  scratch: Scratch,
+  { postgres, oldBuilds }: { postgres: string | undefined; oldBuilds: number },
+): Promise<Tenants> {
   const redis = await ScratchRedis.start(scratch);
   const databaseUrl = await createDatabase(scratch, "fairness", postgres);
   const installation = await install(scratch, redis, { ...settings, DATABASE_URL: databaseUrl });
@@ -75,7 +86,7 @@ export async function startTenants(scratch: Scratch, postgres: string | undefine
     const applicationId = application.id;
     return {
       victim: await createTenant(services, { org: "victim", url, applicationId }),
-      attacker: await createTenant(services, { org: "attacker", url, applicationId }),
+      attacker: await createTenant(services, { org: "attacker", url, applicationId, oldBuilds }),
     };
   });
   scratch.startScript("ingress", "ingress/main.ts", { env });
@@ -86,7 +97,12 @@ export async function startTenants(scratch: Scratch, postgres: string | undefine
 
 async function createTenant(
   services: Services,
-  { org, url, applicationId }: { org: string; url: string; applicationId: string },
+  {
+    org,
+    url,
+    applicationId,
+    oldBuilds = 0,
+  }: { org: string; url: string; applicationId: string; oldBuilds?: number },
 ): Promise<Tenant> {
   const { cluster } = await createBenchOrganization(services, org);
   const organization = await updateOrganization(services, org, { features: { webhook_filtering: true } });
@@ -98,6 +114,7 @@ async function createTenant(
     name: "Web",
     steps: [defaultStep],
   });
+  await addOldBuilds(services, { organizationId: organization.id, pipelines: [pipeline.id] }, oldBuilds);
   const plain = await addTrigger(services, operator, pipeline);
   const filtered = await addTrigger(services, operator, pipeline, slowFilter);
 
@@ -109,6 +126,7 @@ async function createTenant(
     url,
     email: user.email,
     pipelineId: pipeline.id,
+    clusterId: cluster.id,
     clusterPath: pathTo(patterns.cluster, { org, cluster: cluster.id }),
     triggerPath: pathTo(patterns.trigger, { org, slug: "web", trigger: plain.trigger.id }),
     deliveryUrl: endpointUrl(services.config, plain.token),
@@ -117,4 +135,26 @@ async function createTenant(
     sessionToken: (await startSession(services, user, "")) ?? "",
     deviceCode,
   };
+}
+
+/** Adds builds that have finished. */
+async function addOldBuilds(
+  { db, clock }: Services,
+  owner: Pick<Base, "organizationId" | "pipelines">,
+  count: number,
+): Promise<void> {
+  const numbers: number[] = [];
+  const time = clock.now();
+  for (let start = 0; start < count; start += buildsAtOnce) {
+    const builds = Array.from({ length: Math.min(buildsAtOnce, count - start) }, () => ({
+      ...newBuild(owner, numbers, { index: 0, count, time }),
+      deliveryId: null,
+    }));
+    await db.transaction(async (tx) => {
+      await tx.insertMany(tx.tables.builds, builds);
+      const [pipelineId = ""] = owner.pipelines;
+      const { pipelines } = tx.tables;
+      await tx.update(pipelines).set({ lastBuildNumber: numbers[0] }).where(eq(pipelines.id, pipelineId));
+    });
+  }
 }

@@ -39,6 +39,7 @@ export const probeNames = {
   list: "REST list",
   update: "REST update",
   page: "page",
+  clusterPage: "page of a cluster",
   signIn: "sign in",
   refresh: "refresh a token",
 };
@@ -57,6 +58,8 @@ export async function openVictim({ databaseUrl, victim }: Tenants): Promise<Vict
   const { id } = JSON.parse((await client(small)).text);
   const filterTest = JSON.stringify({ expression: "webhook.payload.a == 1", delivery_id: id });
   let refreshToken = await openGrant(client, victim);
+  const headers = { Cookie: `signalbox=${victim.sessionToken}` };
+  const page = (path: string): Call => ({ method: "GET", path, headers });
 
   return {
     probe: {
@@ -77,11 +80,11 @@ export async function openVictim({ databaseUrl, victim }: Tenants): Promise<Vict
         client,
         authorized(victim, { ...postJson(victim.clusterPath, '{"description":"d"}'), method: "PUT" }),
       ),
-      page: calling(client, {
-        method: "GET",
-        path: pathTo(patterns.pipelinePage, { org: victim.org, slug: "web" }),
-        headers: { Cookie: `signalbox=${victim.sessionToken}` },
-      }),
+      page: calling(client, page(pathTo(patterns.pipelinePage, { org: victim.org, slug: "web" }))),
+      clusterPage: calling(
+        client,
+        page(pathTo(patterns.clusterPage, { org: victim.org, cluster: victim.clusterId })),
+      ),
       signIn: calling(client, signInOf(victim, signIn)),
       async refresh() {
         const { status, text } = await client(refresh(refreshToken));

@@ -109,7 +109,12 @@ interface Place {
   time: Date;
 }
 
-function newBuild(base: Base, numbers: number[], { index, count, time }: Place) {
+/** @param numbers the last one of each pipeline; this build gets the next */
+export function newBuild(
+  base: Pick<Base, "organizationId" | "pipelines">,
+  numbers: number[],
+  { index, count, time }: Place,
+) {
   const place = placeOf(index, base.pipelines.length);
   numbers[place] = (numbers[place] ?? 0) + 1;
   const state = stateOf(index, count);
