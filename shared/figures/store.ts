@@ -10,7 +10,7 @@ export type Figure = Omit<Row, "minutes">;
 
 /** Figures of minutes and hours, in the order of time. @param names default: all */
 export async function listFigures(
-  db: Db,
+  db: Reader,
   subjectIds: string[],
   since: Date,
   names?: readonly FigureName[],

@@ -26,8 +26,13 @@ export type QueueCharts = Awaited<ReturnType<typeof loadQueueCharts>>;
 export async function loadQueueCharts({ db, clock }: Services, organizationId: string, queue: Queue) {
   const now = sampledUntil(clock.now());
   const since = hourOf(new Date(now.getTime() - days * dayMs));
-  const figures = await listFigures(db, [queue.id], since, levelNames);
-  const sampled = await listFigures(db, [samplingId], since);
+  const rows = await listFigures(db.offLoop, [queue.id, samplingId], since, [
+    ...levelNames,
+    "queues_sampled",
+  ]);
+  const { figures = [], sampled = [] } = Object.groupBy(rows, ({ subjectId }) =>
+    subjectId === queue.id ? "figures" : "sampled",
+  );
   const day = lastSamples(now);
   const week = lastHours(now, days);
   return {
