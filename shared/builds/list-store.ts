@@ -4,7 +4,6 @@ import {
   count,
   desc,
   eq,
-  exists,
   gte,
   inArray,
   isNotNull,
@@ -132,13 +131,14 @@ function hasPart(column: SQLiteColumn, part: string): SQL {
   return sql`lower(${column}) like lower(${pattern}) escape '\\'`;
 }
 
+/** Reads the entry of each build by its key. For `exists`, Postgres would read the meta-data of all organizations. */
 function hasMetaData(db: Reader, buildId: SQLiteColumn, [key, value]: [key: string, value: string]): SQL {
   const { metaData } = db.tables;
-  const entries = db
-    .select({ key: metaData.key })
+  const stored = db
+    .select({ value: metaData.value })
     .from(metaData)
-    .where(and(eq(metaData.buildId, buildId), eq(metaData.key, key), eq(metaData.value, value)));
-  return exists(entries);
+    .where(and(eq(metaData.buildId, buildId), eq(metaData.key, key)));
+  return sql`(${stored}) = ${value}`;
 }
 
 /** Builds of deleted pipelines wait for the purge. */
