@@ -88,9 +88,8 @@ function judgeDisk(samples: Sample[]): Verdict {
 
 /** At no time is more stored than the cap and what came since the last run could count it. */
 function judgePayloads(samples: Sample[], maxPayloadBytes: number): Verdict {
-  const { figures, deliveries } =
-    samples.findLast(({ phase }) => phase === "steady") ?? (samples[0] as Sample);
-  const size = (bytesOf(figures) / deliveries) * maxGrowth; // nothing is evicted yet
+  const sizes = samples.filter(({ deliveries }) => deliveries > 0).map(sizeOfStored);
+  const size = Math.max(...sizes) * maxGrowth; // as it is before the first eviction
   const shares = samples.map((sample) => {
     const since = sample.seconds - uncountedSeconds - lateSeconds;
     const counted = samples.findLast(({ seconds }) => seconds <= since)?.deliveries ?? 0;
@@ -103,6 +102,10 @@ function judgePayloads(samples: Sample[], maxPayloadBytes: number): Verdict {
     text: `at most ${formatNumber(most)}`,
     holds: most <= 1,
   };
+}
+
+function sizeOfStored({ figures, deliveries }: Sample): number {
+  return bytesOf(figures) / deliveries;
 }
 
 function bytesOf(figures: Sample["figures"]): number {
