@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { secondMs } from "../durations.ts";
 import { ErrorWithoutStack } from "../refusal.ts";
 
 /** Runs tasks of many owners: owners take turns, and each one's tasks run in order. */
@@ -14,7 +15,7 @@ export interface Turns {
 export interface TurnBounds {
   maxRunning?: number;
   maxRunningPerOwner?: number;
-  /** After a task, its place among the owner's stays taken for this many times as long as the task took. Default: 0. */
+  /** After a task, its place among the owner's stays taken for this many times as long as the task took, at most 5 s. Default: 0. */
   restFactor?: number;
   maxWaiting?: number;
   maxWaitingPerOwner?: number;
@@ -31,6 +32,9 @@ export class TurnRefused extends ErrorWithoutStack {
     this.bound = bound;
   }
 }
+
+/** A task seems long if the process was stopped meanwhile. */
+const maxRestMs = 5 * secondMs;
 
 export function openTurns(bounds: TurnBounds): Turns {
   return new RoundRobin(bounds);
@@ -83,7 +87,8 @@ class RoundRobin implements Turns {
     try {
       return await task();
     } finally {
-      this.#finish(owner, tasks, (performance.now() - startedAt) * this.#bounds.restFactor);
+      const restMs = (performance.now() - startedAt) * this.#bounds.restFactor;
+      this.#finish(owner, tasks, Math.min(restMs, maxRestMs));
     }
   }
 

@@ -1,20 +1,44 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { H3Event } from "h3";
-import { openBodies } from "../../ingress/http/body.ts";
+import { type AllBodies, openBodies } from "../../ingress/http/body.ts";
 import { Refusal } from "../../shared/refusal.ts";
 
-const megabyte = 1024 * 1024;
-const chunk = Buffer.alloc(64 * 1024, "signalbox");
+const kilobyte = 1024;
+const megabyte = 1024 * kilobyte;
+const chunk = Buffer.alloc(64 * kilobyte, "signalbox");
+
+/** Reads a body that has arrived, as the server does. */
+async function read(bodies: AllBodies, bytes: number, options: { ip?: string; onChunk?: () => void } = {}) {
+  const { ip: clientIp = "127.0.0.1", onChunk = () => {} } = options;
+  let left = bytes;
+  const request = new Readable({
+    read() {
+      left -= chunk.length;
+      this.push(left < 0 ? null : chunk);
+    },
+  });
+  const req = Object.assign(request, { headers: { "content-length": String(bytes) } });
+  req.on("data", onChunk);
+  const event = { context: { clientIp }, runtime: { node: { req, res: {} } } } as unknown as H3Event;
+  return await bodies.deliveries.read(event, 2 * megabyte, () => new Refusal(413, ""));
+}
+
+/** Keeps the event loop busy. */
+function block(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
 
 describe("20 bodies of 1 MB of one network, which have all arrived", () => {
+  const limits = { maxBodyBytesInFlight: 256 * megabyte, minUploadBytesPerSecond: 0 };
+
   it("are read in small parts, so that others come in between", async () => {
-    const limits = { maxBodyBytesInFlight: 256 * megabyte, minUploadBytesPerSecond: 0 };
-    const bodies = openBodies(limits).deliveries;
     let inThisTurn = 0;
     let mostInATurn = 0;
-    const countRead = () => {
+    const onChunk = () => {
       if (inThisTurn === 0)
         setImmediate(() => {
           inThisTurn = 0;
@@ -22,26 +46,46 @@ describe("20 bodies of 1 MB of one network, which have all arrived", () => {
       inThisTurn += chunk.length;
       mostInATurn = Math.max(mostInATurn, inThisTurn);
     };
-    const read = async () => {
-      let left = megabyte;
-      const request = new Readable({
-        read() {
-          left -= chunk.length;
-          this.push(left < 0 ? null : chunk);
-        },
-      });
-      const req = Object.assign(request, { headers: { "content-length": String(megabyte) } });
-      req.on("data", countRead);
-      const event = {
-        context: { clientIp: "127.0.0.1" },
-        runtime: { node: { req, res: {} } },
-      } as unknown as H3Event;
-      return await bodies.read(event, 2 * megabyte, () => new Refusal(413, ""));
-    };
+    const bodies = openBodies(limits);
 
-    const all = await Promise.all(Array.from({ length: 20 }, read));
+    const all = await Promise.all(Array.from({ length: 20 }, () => read(bodies, megabyte, { onChunk })));
 
     for (const { bytes } of all) assert.ok(bytes.equals(Buffer.alloc(megabyte, chunk)));
     assert.ok(mostInATurn < 4 * megabyte, `${mostInATurn} bytes in one turn of the event loop`);
+  });
+
+  it("leave most turns of the event loop to others", async () => {
+    let isReading = true;
+    let turns = 0;
+    const countTurn = () => {
+      turns++;
+      if (isReading) setImmediate(countTurn);
+    };
+    const turnsOfReads = new Set<number>();
+    const bodies = openBodies(limits);
+
+    countTurn();
+    const onChunk = () => turnsOfReads.add(turns);
+    await Promise.all(Array.from({ length: 20 }, () => read(bodies, megabyte, { onChunk })));
+    isReading = false;
+
+    assert.ok(turnsOfReads.size < turns / 2, `${turnsOfReads.size} of ${turns} turns`);
+  });
+});
+
+describe("a body that waits for its turn", () => {
+  it("is not taken for a slow one when others need room", async () => {
+    const bodies = openBodies({ maxBodyBytesInFlight: 256 * kilobyte, minUploadBytesPerSecond: 1e9 });
+    let isFirst = true;
+    const onChunk = () => {
+      if (isFirst) process.nextTick(block, 500); // its network rests for 1.5 seconds after this turn
+      isFirst = false;
+    };
+    const body = read(bodies, 3 * chunk.length, { onChunk });
+    await sleep(1000);
+
+    const others = read(bodies, 3 * chunk.length, { ip: "192.0.2.1" });
+    await assert.rejects(others, { status: 503 });
+    assert.equal((await body).bytes.length, 3 * chunk.length);
   });
 });

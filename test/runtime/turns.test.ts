@@ -94,6 +94,23 @@ describe("turns", () => {
     assert.deepEqual(started, ["a1", "b1", "a2"]);
   });
 
+  it("come after 5 seconds even if the process was stopped during a task", async ({ mock }) => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    let now = 0;
+    mock.method(performance, "now", () => now);
+    const { run, end, started } = open({ maxRunningPerOwner: 1, restFactor: 3 });
+    for (const name of ["a1", "a2"]) void run("a", name);
+
+    now = 60_000;
+    await end("a1");
+    mock.timers.tick(4999);
+    await nextTurn();
+    assert.deepEqual(started, ["a1"]);
+    mock.timers.tick(1);
+    await nextTurn();
+    assert.deepEqual(started, ["a1", "a2"]);
+  });
+
   it("go on after a task failed", async () => {
     const turns = openTurns({ maxRunning: 1 });
     const failing = turns.take("a", () => Promise.reject(new Error("broken")));

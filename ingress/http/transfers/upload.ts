@@ -37,8 +37,8 @@ const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
 /** A socket is read for up to two megabytes in one turn of the event loop. */
 const pauseBytes = 64 * 1024;
-/** One pause ends in each turn, so one owner's bodies take no more of it than a single one does. */
-const pauseTurn = openLoopTurns(1);
+/** One pause ends at a time, so all bodies of an owner take a quarter of the event loop, as a single one does. */
+const pauseTurn = openLoopTurns({ maxRunningPerOwner: 1, restFactor: 3 });
 
 export interface UploadOptions {
   event: H3Event;
@@ -116,9 +116,13 @@ export class Upload implements RequestBody, Cuttable {
 
   add(chunk: Buffer): void {
     if (this.#isDone) return;
-    const { maxBytes, tooLarge } = this.#options;
     this.#size += chunk.length;
+    this.#keepOrRefuse(chunk);
     if (this.#size - this.#sizeAtPause >= pauseBytes && this.#size !== this.#length) this.#pause();
+  }
+
+  #keepOrRefuse(chunk: Buffer): void {
+    const { maxBytes, tooLarge } = this.#options;
     if (this.#refusal) {
       if (this.#size > maxBytes * discardFactor) this.#fail(this.#refusal);
       return;
@@ -128,12 +132,18 @@ export class Upload implements RequestBody, Cuttable {
     else this.#keep(chunk);
   }
 
+  /** A body that waits for its turn is not slow. */
   #pause(): void {
     const { event, tenant } = this.#options;
-    const request = this.#request;
     this.#sizeAtPause = this.#size;
-    request.pause();
-    void pauseTurn(tenant?.organizationId ?? wideNetworkOf(clientIp(event))).then(() => request.resume());
+    this.#request.pause();
+    this.#transfer?.stop();
+    void pauseTurn(tenant?.organizationId ?? wideNetworkOf(clientIp(event))).then(() => this.#resume());
+  }
+
+  #resume(): void {
+    this.#transfer?.start();
+    this.#request.resume();
   }
 
   /** Returns the refusal if there is no room. */
