@@ -10,9 +10,9 @@ import { checkDatabase } from "../db/health.ts";
 import { secondMs } from "../durations.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { configurationFault } from "./exit-codes.ts";
+import { letHeapGrow, releaseMemory } from "./heap.ts";
 import { openLog } from "./log.ts";
 import { startMetricsServer } from "./metrics/server.ts";
-import { releaseMemory } from "./release-memory.ts";
 import { openServices, type Services } from "./services.ts";
 
 const openAgainMs = secondMs;
@@ -28,6 +28,7 @@ export interface Work {
  * @param name in its log lines
  */
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
+  letHeapGrow();
   const services = await startServices(name);
   const { log } = services;
   const wrongKey = Promise.withResolvers<WrongSecretKey>();
