@@ -14,7 +14,7 @@ import {
   insertSession,
 } from "./session-store.ts";
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
-import { normalizeEmail, passwordProblems, publishSessionsEnd } from "./users.ts";
+import { passwordProblems, publishSessionsEnd } from "./users.ts";
 
 /**
  * Takes equally long for an unknown address and a wrong password.
@@ -25,7 +25,7 @@ export async function findUserByPassword(
   { email, password }: { email: string; password: string },
   caller: CallerNetworks,
 ): Promise<User | undefined> {
-  const user = await findUser(db, normalizeEmail(email));
+  const user = await findUser(db, email);
   const matches = await passwords.matches(password, user?.passwordHash ?? unmatchableHash, caller);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }

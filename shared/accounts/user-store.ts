@@ -11,10 +11,18 @@ export async function findOperator(db: Db | Tx, organizationId: string): Promise
   return found;
 }
 
+/** @param email in any case */
 export async function findUser(db: Db | Tx, email: string): Promise<User | undefined> {
   const { users } = db.tables;
-  const [found] = await db.select().from(users).where(eq(users.email, email));
+  const [found] = await db
+    .select()
+    .from(users)
+    .where(eq(users.email, normalizeEmail(email)));
   return found;
+}
+
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
 }
 
 /** Without the built-in Operators. */

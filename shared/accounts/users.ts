@@ -9,7 +9,14 @@ import type { Role } from "../vocabulary.ts";
 import { insertMember, listMemberships } from "./member-store.ts";
 import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";
 import { deleteSessionsOfUser } from "./session-store.ts";
-import { deactivateIfActive, findUser, insertUser, setPasswordHash, type User } from "./user-store.ts";
+import {
+  deactivateIfActive,
+  findUser,
+  insertUser,
+  normalizeEmail,
+  setPasswordHash,
+  type User,
+} from "./user-store.ts";
 
 const minPasswordLength = 10;
 /** scrypt accepts any length. */
@@ -118,13 +125,9 @@ export function publishSessionsEnd({ events }: Services, userId: string | undefi
  * @throws Refusal 404
  */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {
-  const user = await findUser(db, normalizeEmail(email));
+  const user = await findUser(db, email);
   if (!user || user.operatorOfId !== null) throw notFound(`user "${email}"`);
   return user;
-}
-
-export function normalizeEmail(email: string): string {
-  return email.trim().toLowerCase();
 }
 
 /** Addresses of `.invalid` belong to the built-in Operators of present and future organizations. */
