@@ -11,18 +11,19 @@ const maxBeginning = 2;
 export const loopTurn = openLoopTurns({ maxRunningPerOwner: maxBeginning });
 
 /**
- * @returns a function that resolves for this many callers of an owner in each turn of the event loop, and after the
- * rest that is due for the turns before
+ * @returns a function that resolves for this many callers of an owner in each turn of the event loop, after the rest
+ * of the turn before. The signal ends the wait: it rejects with the signal's reason
  */
 export function openLoopTurns(
   bounds: Pick<TurnBounds, "maxRunningPerOwner" | "restFactor">,
-): (owner: string) => Promise<void> {
+): (owner: string, signal?: AbortSignal) => Promise<void> {
   const turns = openTurns(bounds);
-  return (owner) =>
-    new Promise((resolve) => {
-      void turns.take(owner, () => {
+  return (owner, signal) =>
+    new Promise((resolve, reject) => {
+      const begin = () => {
         resolve();
         return nextTurn();
-      });
+      };
+      turns.take(owner, begin, signal).catch(reject);
     });
 }

@@ -15,7 +15,10 @@ export interface Turns {
 export interface TurnBounds {
   maxRunning?: number;
   maxRunningPerOwner?: number;
-  /** After a task, its place among the owner's stays taken for this many times as long as the task took, at most 5 s. Default: 0. */
+  /**
+   * After a task, its place among the owner's stays taken for this many times as long as the task took, at most for
+   * 5 seconds. Default: 0.
+   */
   restFactor?: number;
   maxWaiting?: number;
   maxWaitingPerOwner?: number;

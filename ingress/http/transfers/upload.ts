@@ -86,6 +86,8 @@ export class Upload implements RequestBody, Cuttable {
   /** Any other body. */
   #transfer: Transfer | undefined;
   #refusal: Refusal | undefined;
+  /** Ends the wait for a turn. */
+  #wait: AbortController | undefined;
   #isDone = false;
 
   constructor(options: UploadOptions) {
@@ -138,7 +140,12 @@ export class Upload implements RequestBody, Cuttable {
     this.#sizeAtPause = this.#size;
     this.#request.pause();
     this.#transfer?.stop();
-    void pauseTurn(tenant?.organizationId ?? wideNetworkOf(clientIp(event))).then(() => this.#resume());
+    this.#wait = new AbortController();
+    const owner = tenant?.organizationId ?? wideNetworkOf(clientIp(event));
+    pauseTurn(owner, this.#wait.signal).then(
+      () => this.#resume(),
+      () => undefined, // it has failed
+    );
   }
 
   #resume(): void {
@@ -211,6 +218,7 @@ export class Upload implements RequestBody, Cuttable {
   #fail(error: Error): void {
     if (this.#isDone) return;
     this.#isDone = true;
+    this.#wait?.abort();
     this.release();
     this.#options.reject(error);
   }
