@@ -28,7 +28,10 @@ export function answerClientErrors(log: Log) {
   };
 }
 
-/** Returns true if the client would take our answer for a part of another. Node keeps that in `_httpMessage`. */
+/**
+ * Returns true if an answer has begun: the client would read ours as its continuation. Node keeps it in
+ * `_httpMessage`.
+ */
 function isAnswering(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
   const response = socket._httpMessage;
   return response ? response.headersSent || response.req.complete : false;

@@ -13,7 +13,7 @@ export interface Lease {
   attempt: number;
 }
 
-/** The queues of these that dispatch and have waiting jobs. */
+/** Lists the given queues that are not paused and have waiting jobs. */
 export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db>((db) => {
   const { queues, jobs } = db.tables;
   const first = db
@@ -163,7 +163,7 @@ export async function setStartedIfCanceling(tx: Tx, lease: Lease, now: Date): Pr
 export type Ending = Pick<Job, "state" | "softFailed"> &
   Partial<Pick<Job, "exitStatus" | "signal" | "signalReason" | "failureReason">>;
 
-/** No job that is leased has any of these. */
+/** A leased job has no result yet. */
 const withoutResult = { exitStatus: null, signal: null, signalReason: null, failureReason: null };
 
 type EndValues = Lease & Required<Ending> & { from: JobState; now: Date };

@@ -117,7 +117,7 @@ const lockIfFree = prepared<{ ids: string[] }, Agent, Tx>((tx) => {
   return tx.lock(agents, isOneOf(agents.id, "ids"), "if-free");
 });
 
-/** Locks those of these agents that no other transaction has locked. */
+/** Locks the given agents, but skips agents that another transaction has locked. Returns the ids of the locked ones. */
 export async function lockAgentsIfFree(tx: Tx, ids: string[]): Promise<string[]> {
   const locked = await lockIfFree(tx, { ids });
   return locked.map(({ id }) => id);

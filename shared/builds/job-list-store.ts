@@ -79,8 +79,8 @@ export async function listQueueIdsOfScheduled(db: Db, buildId: string): Promise<
 }
 
 /**
- * Ids of the organization's jobs that wait longest, one of a build. Looks at the oldest unfinished builds only: those
- * after them hardly wait longer.
+ * Lists the ids of the jobs of an organization that have waited longest, at most one job of each build. Looks at the
+ * oldest unfinished builds only: jobs of later builds hardly wait longer.
  */
 export async function listLongestWaiting(db: Db, organizationId: string, limit: number): Promise<string[]> {
   const { builds, jobs } = db.tables;

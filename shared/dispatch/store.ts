@@ -108,8 +108,8 @@ export function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
 }
 
 /**
- * The order of the index of waiting jobs, which no other index has: for one by id alone Postgres may read the primary
- * key, and with it every job that has ended. Marks tell jobs apart only while a fan-out clears them after a pause.
+ * The order of the index of waiting jobs. Only that index has this order. Postgres could answer an order by id from the
+ * primary key, and would read every job that has ended. Marks differ only while a fan-out clears them after a pause.
  */
 export function orderOfArrival(jobs: Tx["tables"]["jobs"]): SQL[] {
   return [asc(jobs.dispatchPausedAt), asc(jobs.id)];

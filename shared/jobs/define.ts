@@ -5,7 +5,7 @@ export type WorkQueue = (typeof workQueues)[number];
 
 /** Makes one job of those sent in quick succession. */
 export interface Gathering<Data> {
-  /** A job after such a pause is sent at once; later ones wait up to as long. */
+  /** A job that follows a pause of this length is sent at once. Later jobs wait at most this long. */
   withinMs: number;
   merge: (parts: Data[]) => Data;
   weigh: (data: Data) => number;

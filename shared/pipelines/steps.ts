@@ -17,9 +17,9 @@ import {
 
 const maxSteps = 100;
 const maxStepsOfUpload = 500;
-/** Also of a build to which jobs upload more steps. */
+/** The limit of a build, uploaded steps included. */
 export const maxJobsOfBuild = 2000;
-/** Each parallel job has a copy of its step. Also of a build to which jobs upload more steps. */
+/** The limit of a build, uploaded steps included. Each parallel job has a copy of its step. */
 export const maxJobBytes = 16 * 1024 * 1024;
 const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;

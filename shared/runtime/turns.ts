@@ -16,7 +16,7 @@ export interface TurnBounds {
   maxRunning?: number;
   maxRunningPerOwner?: number;
   /**
-   * After a task, its place among the owner's stays taken for this many times as long as the task took, at most for
+   * The rest after a task, as a multiple of its duration: until it ends, the owner starts no task in its place. At most
    * 5 seconds. Default: 0.
    */
   restFactor?: number;

@@ -45,9 +45,9 @@ export interface BuildContext {
   cipher: Cipher;
   config: Config;
   organization: Organization;
-  /** At least the creators of the builds. */
+  /** Users by id. Contains at least the creators of the presented builds. */
   users: ReadonlyMap<string, User>;
-  /** At least the agents of the jobs. */
+  /** Agents by id. Contains at least the agents of the presented jobs. */
   agents: ReadonlyMap<string, Agent>;
   now: Date;
 }

@@ -39,7 +39,7 @@ export const jobSchema = z
   .meta({ id: "Job" });
 
 export interface JobContext extends AgentContext {
-  /** At least the agents of the jobs. */
+  /** Agents by id. Contains at least the agents of the presented jobs. */
   agents: ReadonlyMap<string, Agent>;
 }
 

@@ -17,7 +17,7 @@ export class Transfer {
   readonly #cuttable: Cuttable;
   /** Its bytes in memory. */
   bytes = 0;
-  /** Those of its owners, while it is in a budget. */
+  /** The accounts of its owners. Empty while the transfer is in no budget. */
   accounts: readonly Account[] = [];
   /** Undefined while the other side has nothing to do. */
   #markedAt: number | undefined;
@@ -33,7 +33,7 @@ export class Transfer {
     this.#cuttable.cut();
   }
 
-  /** The other side's turn. */
+  /** Starts the measurement of speed: the other side has to read or send now. */
   start(): void {
     this.#markedAt = performance.now();
     this.#movedSinceMark = 0;

@@ -89,7 +89,7 @@ async function toFilter(
   };
 }
 
-/** The id of nobody, if nobody has the address: strangers must not learn which addresses are known. */
+/** Returns an id that no user has if the address is unknown: a search must not tell which addresses are known. */
 async function findCreatorId(db: Services["db"], email: string): Promise<string> {
   return (await findUser(db, email))?.id ?? "00000000-0000-7000-8000-000000000000";
 }

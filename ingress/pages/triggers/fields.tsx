@@ -8,7 +8,7 @@ import type { FormProblems } from "../ui/problems.ts";
 
 const maxLineProblems = 5;
 
-/** 100 names, the values of 64 KB that they may have together, and comments. */
+/** Enough for 100 names, 64 KB of values and some comments. */
 const maxEnvironmentCharacters = 96 * 1024;
 /** A form writes most characters but letters and digits as three. */
 export const triggerFormOptions = { maxFormBytes: 4 * maxEnvironmentCharacters };

@@ -282,7 +282,7 @@ export async function setOutcome(
 /** Selects waiting deliveries by the time of their job: before a time, or after one, when the clock was ahead. */
 type SentTime = { before: Date } | { after: Date };
 
-/** Looks at `limit` waiting deliveries, those first whose job was sent first. */
+/** Looks at `limit` waiting deliveries, in the order in which their background jobs were sent. */
 export async function findWaiting(
   db: Db,
   limit: number,

@@ -31,7 +31,7 @@ const maxTurnDeliveries = 500;
 /** The limit of the payloads in memory. A larger one goes alone. */
 const maxTurnBytes = 4 * 1024 * 1024;
 const maxInMemory = 50_000;
-/** An organization's queue has as many as it evaluates in this time, between these counts. */
+/** An organization may queue what it evaluates in `maxBacklogMs`, within the limits of `queueLengths`. */
 const maxBacklogMs = 30 * secondMs;
 const queueLengths = { min: 100, max: 20_000 };
 

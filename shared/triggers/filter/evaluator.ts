@@ -10,8 +10,8 @@ export interface Evaluation extends TimedOutcome {
 /** Evaluates filters in a thread, one after the other. */
 export interface FilterEvaluator {
   /**
-   * Evaluates the first inputs: as many as fit into a moment, and at least one. Of none if several were given and one
-   * of them missed the deadline.
+   * Evaluates the first inputs: as many as fit into a moment, and at least one. Returns no evaluation if several inputs
+   * were given and one of them missed the deadline.
    * @param signal ends the evaluation
    * @throws Error when the thread fails: the filter may be fine; the signal's reason
    */

@@ -34,7 +34,7 @@ export class FilterTurn {
     this.#evaluate = evaluate;
   }
 
-  /** Evaluates at least one delivery, unless one of several misses its deadline or filters back off. */
+  /** Evaluates at least one delivery, or none if filters back off or one of several deliveries misses its deadline. */
   async evaluateAll(ids: string[]): Promise<void> {
     const { db } = this.#services;
     const rows = new Map((await listFilteredDeliveries(db, { ids })).map((row) => [row.delivery.id, row]));

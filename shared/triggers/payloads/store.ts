@@ -68,7 +68,7 @@ export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boole
   return (await findPayloadSize(db, deliveryId)) !== undefined;
 }
 
-/** Those of the deliveries whose payload is kept. */
+/** Returns the ids of the given deliveries whose payload is kept. */
 export async function listKeptPayloads(tx: Tx, deliveryIds: string[]): Promise<Set<string>> {
   const { payloads } = tx.tables;
   const rows = await tx
