@@ -4,7 +4,7 @@ import { findOrganizationById } from "../../shared/accounts/organization-store.t
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { isVersionAtLeast } from "../../shared/agents/agent-version.ts";
 import { jobEnvironment } from "../../shared/agents/job-environment.ts";
-import { type Accepted, acceptJob, acquireJob, finishJob, startJob } from "../../shared/agents/lease.ts";
+import { type Accepted, acceptJob, acquireJob, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { listJobsById } from "../../shared/agents/lease-store.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
@@ -17,13 +17,13 @@ import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { openTurns } from "../../shared/runtime/turns.ts";
-import { toStorable } from "../../shared/validation.ts";
 import { isLeased, type JobCall, requireAgentSession, requireJobCall } from "../auth/agent.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 import { pathParameter } from "../http/routing.ts";
+import { finishHandler } from "./finish.ts";
 
 const chunkSeconds = 1;
 /** Acquiring calls of an organization at once. Each may wait for a lock, with a connection to the database. */
@@ -32,18 +32,6 @@ const maxAcquiring = 3;
 const timingOutSince = [3, 137] as const;
 
 export const startBody = z.object({ started_at: z.string().nullish() });
-const exitStatus = { error: "exit_status must be a whole number" };
-export const finishBody = z.object({
-  exit_status: z
-    .union([z.string().regex(/^-?\d{1,10}$/), z.int()], exitStatus)
-    .transform(Number)
-    .refine((status) => Math.abs(status) < 2 ** 31, exitStatus),
-  signal: z.string().max(100).transform(toStorable).nullish(),
-  signal_reason: z.string().max(100).transform(toStorable).nullish(),
-  finished_at: z.string().nullish(),
-  chunks_failed_count: z.int().nullish(),
-  ignore_agent_in_dispatches: z.boolean().nullish(),
-});
 
 /** Handlers of the life of a job: `/v3/jobs/:id`, `accept`, `acquire`, `start`, `finish`. */
 export function jobHandlers(
@@ -85,21 +73,7 @@ export function jobHandlers(
       return {};
     }),
 
-    finish: defineHandler(async (event) => {
-      const attempt = await attempts.require(event);
-      const given = await readJson(
-        { event, bodies, organizationId: attempt.organizationId },
-        { schema: finishBody, refuse: unprocessable },
-      );
-      const result = {
-        exitStatus: given.exit_status,
-        signal: given.signal ?? null,
-        signalReason: given.signal_reason ?? null,
-        isLast: given.ignore_agent_in_dispatches ?? false,
-      };
-      await finishJob(services, group, { ...attempt, result });
-      return {};
-    }),
+    finish: finishHandler(services, { bodies, leases: group, attempts }),
 
     /** An agent whose lease is stale hears `canceled`, so that it stops its command. */
     get: defineHandler(async (event) => {

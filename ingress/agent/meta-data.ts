@@ -13,7 +13,7 @@ import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
-import { requireJob } from "../auth/agent.ts";
+import { findJobOfCaller } from "../auth/agent.ts";
 import type { Bodies } from "../http/body.ts";
 import { admitDownload } from "../http/downloads.ts";
 import { readJson } from "../http/json-body.ts";
@@ -124,11 +124,11 @@ async function admitPayload(
   admitDownload(event, { holder: `job ${jobId}`, organizationId: build.organizationId, bytes });
 }
 
-/** @throws Refusal 429; 404 for any other job or build than the token's */
+/** @throws Refusal 401, 429; 404 for any other job or build than the token's */
 async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
-  const principal = await requireJob(services, event);
-  const ownId = owner === "job" ? principal.jobId : principal.build.id;
-  if (pathParameter(event, "id") !== ownId) throw notFound(owner);
+  const principal = await findJobOfCaller(services, event);
+  const ownId = owner === "job" ? principal?.jobId : principal?.build.id;
+  if (!principal || pathParameter(event, "id") !== ownId) throw notFound(owner);
   await limitMetaDataCalls(services, principal.jobId);
   return principal;
 }

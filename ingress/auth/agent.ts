@@ -102,33 +102,36 @@ async function findJobOf({ db }: Services, agent: Agent, id: string) {
   return found;
 }
 
-/** Authenticates a call for a build's meta-data: a token of a job, or the session of an agent that has one. @throws Refusal 401 */
-export async function requireJob(services: Services, event: H3Event): Promise<JobPrincipal> {
+/**
+ * Authenticates a call for a build's meta-data: a token of a job, or the session of an agent.
+ * @returns undefined for a session whose agent has no job
+ * @throws Refusal 401
+ */
+export async function findJobOfCaller(services: Services, event: H3Event): Promise<JobPrincipal | undefined> {
   const token = agentToken(event) ?? "";
-  const principal = isWellFormedToken("agentSession", token)
-    ? await findPrincipalOfSession(services, token)
-    : await findJobPrincipal(services, token);
+  if (isWellFormedToken("agentSession", token))
+    return findPrincipalOfSession(services, await requireAgentSession(services, event));
+  const principal = await findJobPrincipal(services, token);
   const isGood = principal && (principal.attempt === null || principal.isLeased);
   if (!isGood) throw unauthenticated(services, "a valid job token");
   return principal;
 }
 
-async function findPrincipalOfSession(services: Services, token: string): Promise<JobPrincipal | undefined> {
-  const agent = await findSession(services, token);
-  const found = agent?.jobId ? await findJobWithBuild(services.db, agent.jobId) : undefined;
-  if (!found || found.job.agentId !== agent?.id) return undefined;
+async function findPrincipalOfSession(services: Services, agent: Agent): Promise<JobPrincipal | undefined> {
+  const found = agent.jobId ? await findJobWithBuild(services.db, agent.jobId) : undefined;
+  if (!found || found.job.agentId !== agent.id) return undefined;
   const { job, build } = found;
   const lease = { jobId: job.id, agentId: agent.id, attempt: job.attempt };
-  const isLive = isLeased({ job, lease });
-  return {
-    job,
-    jobId: job.id,
-    agentId: agent.id,
-    attempt: job.attempt,
-    isLeased: isLive,
-    readOnly: false,
-    build,
-  };
+  if (!isLeased({ job, lease })) return undefined;
+  return { ...lease, job, isLeased: true, readOnly: false, build };
+}
+
+/** Returns true if the caller's token is of a session that is over, and not deleted yet. */
+export async function hasSessionEnded({ db }: Services, event: H3Event): Promise<boolean> {
+  const token = agentToken(event) ?? "";
+  if (!isWellFormedToken("agentSession", token)) return false;
+  const [agent] = await listAgentsByTokenHash(db, { hashes: [hashToken(token)] });
+  return agent?.state === "disconnected";
 }
 
 async function findSession({ db }: Services, token: string): Promise<Agent | undefined> {

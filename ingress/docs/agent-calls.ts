@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Pattern, patterns } from "../../shared/paths.ts";
-import { finishBody, startBody } from "../agent/jobs.ts";
+import { finishBody } from "../agent/finish.ts";
+import { startBody } from "../agent/jobs.ts";
 import { heartbeatBody, pauseBody, registerBody, stopBody } from "../agent/session.ts";
 import * as field from "../api/json/fields.ts";
 import type { Method } from "../api/operation.ts";
@@ -197,9 +198,14 @@ const jobCalls: Call[] = [
   {
     ...{ method: "PUT", path: patterns.finishJob, id: "finishJob", security: sessionOrJob },
     summary: "Finish a job by the exit status of its command",
-    description: "-1: the command never ran, or a signal ended it.",
+    description:
+      "-1: the command never ran, or a signal ended it. A repeated call is answered as the first. " +
+      "Never 404: old agents stop at 422 alone.",
     body: json(finishBody),
     success: nothing,
+    refusals: {
+      "422": refusal("A member is missing or wrong; or the agent does not have this job, or no longer"),
+    },
   },
 ];
 
@@ -223,7 +229,10 @@ function declareCall({ method, success, refusals, ...call }: Call): Declaration 
         "422": refusal("A member is missing or wrong"),
       }),
       "401": refusal("No valid token of these kinds, or the session has ended", ["WWW-Authenticate"]),
-      ...(isOfJob && { "404": refusal("Not a job of the caller, or an attempt that is over") }),
+      ...(isOfJob &&
+        call.path !== patterns.finishJob && {
+          "404": refusal("Not a job of the caller, or an attempt that is over"),
+        }),
       "503": refusal("Temporarily unavailable: wait as Retry-After says", later),
       ...refusals,
     },

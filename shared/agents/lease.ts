@@ -187,7 +187,7 @@ export async function finishJob(
   const now = services.clock.now();
   const { build, changed } = await group(key, async (tx, build) => {
     const present = await findJob(tx, lease.jobId);
-    if (present && isEnded(present, lease)) return { build, changed: [] };
+    if (present && isFinished(present, lease)) return { build, changed: [] };
     const job = await requireLeasedJob(tx, lease);
     await freeIfFinished(tx, lease, { isLast: result.isLast, now });
     return { build, changed: await endAttempt(tx, build, job, { ending: endingOf(job, result), now }) };
@@ -227,8 +227,10 @@ export function report({ events, log }: Services, build: Build, jobs: Job[]): vo
   if (jobs.length > 0) events.publish(buildTopics(build, jobs));
 }
 
-function isEnded({ agentId, attempt, state }: Job, lease: Lease): boolean {
-  return agentId === lease.agentId && attempt === lease.attempt && !leasedJobStates.includes(state);
+/** Its agent ended the attempt. A failure reason says that the server did. */
+function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: Job, lease: Lease): boolean {
+  const isOfLease = agentId === lease.agentId && attempt === lease.attempt && acceptedAt !== null;
+  return isOfLease && !leasedJobStates.includes(state) && failureReason === null;
 }
 
 function endingOf(job: Job, { exitStatus, signal, signalReason }: Result): Ending {

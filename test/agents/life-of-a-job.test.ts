@@ -184,8 +184,8 @@ describeOnBothDatabases("the life of a job", (database) => {
       assert.ok((await loseUnseenAgents(api.world.services)) > 0);
       assert.deepEqual(await states(), [attempt === 1 ? "scheduled" : "failed"]);
       if (attempt === 1) {
-        assert.equal((await agent.finish(jobId, 0, jobToken)).status, 404, "a stale lease");
-        assert.equal((await agent.finish(jobId, 0)).status, 404, "a stale lease");
+        assert.equal((await agent.finish(jobId, 0, jobToken)).status, 422, "a stale lease");
+        assert.equal((await agent.finish(jobId, 0)).status, 422, "a stale lease");
         assert.equal((await agent.send("POST", "/heartbeat", {})).status, 200, "it may come back");
         assert.equal((await agent.send("POST", "/disconnect")).status, 200);
         assert.equal((await agent.send("GET", "/ping")).status, 401);

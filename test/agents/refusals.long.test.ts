@@ -85,6 +85,10 @@ describeOnBothDatabases("an agent's calls", (database) => {
       for (const each of callsOf(jobId, buildId))
         for (const given of wrong[each.kind === "data" ? "control" : each.kind]) {
           const { status, body, headers } = await call(given, each);
+          if (isFinish(each) && given === ended.agent.token) {
+            assert.equal(status, 422, "a session that is over");
+            continue;
+          }
           assert.equal(status, 401, `${each.method} ${each.path} with ${given?.slice(0, 12)}`);
           assert.match(body.message, /^Authentication required/);
           assert.match(headers.get("www-authenticate") ?? "", /^Token realm=/);
@@ -110,14 +114,13 @@ describeOnBothDatabases("an agent's calls", (database) => {
         const tokens = [elsewhere.token, foreign.token, ...(isLease ? [other.agent.token] : [])];
         if (each.kind === "job" || each.kind === "data") tokens.push(other.jobToken);
         for (const given of tokens) {
-          const isData = each.kind === "data" && [elsewhere.token, foreign.token].includes(given);
           const { status, body } = await call(given, each);
-          assert.equal(status, isData ? 401 : 404, `${each.method} ${each.path}`);
+          assert.equal(status, isFinish(each) ? 422 : 404, `${each.method} ${each.path}`);
           if (status === 404) assert.equal(body.message, "No job found");
         }
       }
       for (const each of callsOf(jobId, buildId).filter(({ path }) => path.includes(`/builds/${buildId}`)))
-        for (const given of [other.agent.token, other.jobToken])
+        for (const given of [other.agent.token, other.jobToken, idle.token, foreign.token])
           assert.equal((await call(given, each)).status, 404, each.path);
       assert.equal((await idle.send("PUT", `/jobs/${jobId}/accept`)).status, 404);
       assert.equal((await agent.finish(jobId)).status, 200, "nothing was changed");
@@ -127,8 +130,10 @@ describeOnBothDatabases("an agent's calls", (database) => {
       const { agent, jobToken } = await setUpRunning();
       for (const id of ["x", "0", "%00", "..%2F..", unknownId, "a".repeat(500)])
         for (const each of callsOf(id, id).filter(({ path }) => path.includes(id)))
-          for (const given of each.kind === "session" ? [agent.token] : [agent.token, jobToken])
-            assert.equal((await call(given, each)).status, 404, `${each.method} ${each.path}`);
+          for (const given of each.kind === "session" ? [agent.token] : [agent.token, jobToken]) {
+            const expected = isFinish(each) ? 422 : 404;
+            assert.equal((await call(given, each)).status, expected, `${each.method} ${each.path}`);
+          }
     });
 
     it("get 404 for an attempt that is over, and its agent hears canceled", async () => {
@@ -145,7 +150,7 @@ describeOnBothDatabases("an agent's calls", (database) => {
       for (const each of callsOf(jobId, buildId).filter(({ kind }) => kind === "job")) {
         const isQuestion = each.method === "GET" || each.path.endsWith("/header_times");
         const { status } = await call(jobToken, each);
-        if (!isQuestion) assert.equal(status, 404, `${each.method} ${each.path}`);
+        if (!isQuestion) assert.equal(status, isFinish(each) ? 422 : 404, `${each.method} ${each.path}`);
       }
       assert.equal(await heard(), "canceled", "while another runs it");
       for (const each of callsOf(jobId, buildId).filter(({ kind }) => kind === "data"))
@@ -288,10 +293,10 @@ describeOnBothDatabases("an agent's calls", (database) => {
         ["POST", "/disconnect"],
         ["PUT", `/jobs/${jobId}/accept`],
         ["GET", `/jobs/${jobId}`],
-        ["PUT", `/jobs/${jobId}/finish`],
       ] as const)
         assert.equal((await agent.send(method, path)).status, 401, path);
-      assert.equal((await agent.finish(jobId, 0, jobToken)).status, 404);
+      for (const given of [agent.token, jobToken])
+        assert.equal((await agent.finish(jobId, 0, given)).status, 422);
       assert.equal(await (await agentOf()).offered(), jobId);
     });
 
@@ -389,6 +394,10 @@ interface Call {
   path: string;
   body?: object;
   bytes?: Buffer<ArrayBuffer>;
+}
+
+function isFinish({ path }: Call): boolean {
+  return path.endsWith("/finish");
 }
 
 /** Owners of the tokens that are good for a call. */
