@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "../builds/store.ts";
 import { hashToken } from "../crypto/tokens.ts";
-import type { Tx } from "../db/database.ts";
 import { minuteMs } from "../durations.ts";
 import type { Topic } from "../redis/events.ts";
 import { createBatcher, createBatchers, gatherWhileGrowing } from "../runtime/batcher.ts";
@@ -9,7 +8,7 @@ import type { Services } from "../runtime/services.ts";
 import { leasedJobStates } from "../vocabulary.ts";
 import { listJobsById, listQueuesWithWork } from "./lease-store.ts";
 import { type Reservation, reserveInQueue } from "./reserve.ts";
-import { type Agent, connectIfNot, listAgentsByTokenHash } from "./store.ts";
+import { type Agent, clearLostJobs, connectIfNot, listAgentsByTokenHash } from "./store.ts";
 
 /** The answer to a ping. */
 export type PingAnswer =
@@ -32,10 +31,13 @@ const idleGatherMs = 40;
 /** An agent repeats a request for a minute: its ping may be older than its job. */
 const droppedAfterMs = minuteMs;
 
-/** An agent that may take a job, and whether one waits in its queue. */
+/** An agent that may take a job, or whose row must change. */
 interface Candidate {
   agent: Agent;
+  /** A job waits in its queue. */
   hasWork: boolean;
+  /** Given to an agent that takes no job. */
+  answer?: PingAnswer;
 }
 
 /**
@@ -77,14 +79,14 @@ async function readPings({ db, clock }: Services, hashes: string[]): Promise<(Pi
   const free: Agent[] = [];
   for (const agent of agents) {
     const answer = answerWithoutWork(agent, jobs.get(agent.jobId ?? ""), now);
-    if (answer) answers.set(agent.tokenHash, answer);
-    else free.push(agent);
+    if (!answer) free.push(agent);
+    else answers.set(agent.tokenHash, hasLostJob(agent) ? { agent, hasWork: false, answer } : answer);
   }
   const ids = [...new Set(free.map(({ queueId }) => queueId))];
   const working = new Set(ids.length > 0 ? (await listQueuesWithWork(db, { ids })).map(({ id }) => id) : []);
   for (const agent of free) {
     const hasWork = working.has(agent.queueId);
-    const isIdle = !hasWork && agent.state === "connected";
+    const isIdle = !hasWork && agent.state === "connected" && !hasLostJob(agent);
     answers.set(agent.tokenHash, isIdle ? { action: "idle" } : { agent, hasWork });
   }
   return hashes.map((hash) => answers.get(hash) ?? { action: "unknown" });
@@ -104,20 +106,24 @@ function answerWithoutWork(agent: Agent, job: Job | undefined, now: Date): PingA
   return agent.ignoreInDispatches ? { action: "idle" } : undefined;
 }
 
+/** Returns true for an agent that came back and may still run, or report, the job that it lost. */
+export function hasLostJob({ state, lostJobId }: Agent): boolean {
+  return lostJobId !== null && state !== "disconnected";
+}
+
 export function isPaused({ pausedAt, pausedUntil }: Agent, now: Date): boolean {
   return pausedAt !== null && (pausedUntil === null || pausedUntil > now);
 }
 
 async function reserveForAll(services: Services, candidates: Candidate[]): Promise<PingAnswer[]> {
-  const { db, clock } = services;
-  const away = candidates.filter(({ agent }) => agent.state !== "connected").map(({ agent }) => agent);
-  if (away.length > 0) await db.transaction(async (tx) => connectAll(tx, away, clock.now()));
+  const changing = candidates.map(({ agent }) => agent).filter(mustChange);
+  if (changing.length > 0) await connectAll(services, changing);
 
   const free = new Map(candidates.filter(({ hasWork }) => hasWork).map(({ agent }) => [agent.id, agent]));
   const jobIds = free.size > 0 ? await reserveJobs(services, [...free.values()]) : new Map<string, string>();
-  return candidates.map(({ agent }) => {
+  return candidates.map(({ agent, answer = { action: "idle" } }) => {
     const jobId = jobIds.get(agent.id);
-    return jobId === undefined ? { action: "idle" } : { action: "run", jobId };
+    return jobId === undefined ? answer : { action: "run", jobId };
   });
 }
 
@@ -135,6 +141,16 @@ async function reserveJobs({ db, clock, events }: Services, free: Agent[]): Prom
   return new Map(reservations.map(({ agent, job }) => [agent.id, job.id]));
 }
 
-async function connectAll(tx: Tx, agents: Agent[], now: Date): Promise<void> {
-  for (const { id } of agents) await connectIfNot(tx, id, now);
+function mustChange(agent: Agent): boolean {
+  return agent.state !== "connected" || hasLostJob(agent);
+}
+
+/** Connects agents that ping. An agent that pings runs no job, so it is free of one that it lost. */
+async function connectAll({ db, clock, events }: Services, agents: Agent[]): Promise<void> {
+  const ids = agents.map(({ id }) => id);
+  await db.transaction(async (tx) => {
+    await clearLostJobs(tx, ids);
+    for (const id of ids) await connectIfNot(tx, id, clock.now());
+  });
+  events.publish(agents.map(({ queueId }): Topic => `queue:${queueId}`));
 }

@@ -54,6 +54,7 @@ export async function registerAgent(
     name: agentName(registration, id),
     state: "registered",
     jobId: null,
+    lostJobId: null,
     createdAt: now,
     connectedAt: null,
     seenAt: now,

@@ -1,4 +1,19 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -27,6 +42,15 @@ const agentById = prepared<{ id: string }, Agent>((db) => {
 export async function findAgent(db: Db | Tx, id: string): Promise<Agent | undefined> {
   const [found] = await agentById(db, { id });
   return found;
+}
+
+/** Agents that ask for a job run no other any more. */
+export async function clearLostJobs(tx: Tx, ids: string[]): Promise<void> {
+  const { agents } = tx.tables;
+  await tx
+    .update(agents)
+    .set({ lostJobId: null })
+    .where(and(inArray(agents.id, ids), isNotNull(agents.lostJobId)));
 }
 
 /** registered, lost → connected. */
@@ -64,7 +88,7 @@ export async function loseIfUnseen(
   const { agents } = tx.tables;
   const [lost] = await tx
     .update(agents)
-    .set({ state: "lost", lostAt: now, jobId: null })
+    .set({ state: "lost", lostAt: now, jobId: null, lostJobId: jobId })
     .where(
       and(eq(agents.id, id), eq(agents.state, "connected"), lt(agents.seenAt, seenBefore), hasJob(tx, jobId)),
     )
@@ -136,7 +160,7 @@ const reserve = prepared<
   const { agents } = tx.tables;
   return tx
     .update(agents)
-    .set({ jobId: valueFor(agents.jobId, "jobId") })
+    .set({ jobId: valueFor(agents.jobId, "jobId"), lostJobId: null })
     .where(
       and(
         eq(agents.id, sql.placeholder("id")),

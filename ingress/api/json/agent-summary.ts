@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isPaused } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
@@ -33,6 +33,10 @@ export const agentSummarySchema = z
     version: z.string(),
     created_at: field.timestamp,
     last_job_finished_at: field.timestamp.nullable(),
+    lost_job_id: field.id.nullable().meta({
+      description:
+        "The job that the agent had when it was lost, until it asks for another. It may still run the command, or repeat reports, which are refused",
+    }),
     priority: z.int().nullable(),
     meta_data: z.array(z.string()).meta({ description: "Tags, as key=value" }),
     paused: z.boolean(),
@@ -67,6 +71,7 @@ export function presentAgentSummary({ config, org, now }: AgentContext, agent: A
     version: agent.version,
     created_at: agent.createdAt,
     last_job_finished_at: agent.lastJobFinishedAt,
+    lost_job_id: hasLostJob(agent) ? agent.lostJobId : null,
     priority: agent.priority,
     meta_data: agent.metaData,
     paused,

@@ -1,5 +1,6 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { requireAgent } from "../../../shared/agents/control.ts";
+import { hasLostJob } from "../../../shared/agents/hand-out.ts";
 import { type AgentFilter, listAgentsPage, listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
@@ -25,7 +26,7 @@ export async function loadAgents(
 async function withContext({ db }: Services, agents: Agent[]) {
   const jobs = await listPlacedJobs(
     db,
-    agents.map(({ jobId }) => jobId),
+    agents.flatMap((agent) => [agent.jobId, hasLostJob(agent) ? agent.lostJobId : null]),
   );
   const queues = await listQueuesById(
     db,
@@ -53,7 +54,7 @@ export async function loadAgentDetails(services: Services, request: MemberReques
   addCrumbs(request.event, ...crumbsAbove(request.organization.slug, cluster, queue));
   return {
     ...{ agent, queue, cluster },
-    job: jobs.get(agent.jobId ?? ""),
+    jobs,
     /** Null: the agent itself. */
     nameOf: (userId: string | null) => users.get(userId ?? "")?.name ?? "its own job",
   };

@@ -1,4 +1,4 @@
-import { isPaused } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
@@ -9,7 +9,7 @@ import type { PageContent } from "../ui/page.ts";
 import type { FormProblems } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { type AgentDetails, agentPath, loadAgentDetails } from "./load.ts";
-import { AgentStates, JobLink, Tags } from "./table.tsx";
+import { AgentStates, JobOfAgent, Tags } from "./table.tsx";
 
 /** The text typed into the form of a pause that was refused. */
 export interface PauseDraft {
@@ -51,6 +51,7 @@ export async function showAgent(
           {isPresent && <StopButtons request={request} details={details} />}
         </div>
         {refused && <FormError problems={refused.problems} />}
+        {hasLostJob(agent) && <LostJob />}
         <Pause request={request} details={details} now={now} />
         <Facts details={details} org={organization.slug} now={now} />
         {isPresent && !isPaused(agent, now) && <PauseForm request={request} refused={refused} />}
@@ -114,6 +115,18 @@ function Pause({
   );
 }
 
+function LostJob() {
+  return (
+    <div class="warning">
+      <p>
+        This agent missed heartbeats while it had a job, so the job was taken from it. It has not asked for
+        another since: it may still run the command, and repeats reports that are refused. If that goes on,
+        restart the agent.
+      </p>
+    </div>
+  );
+}
+
 function PauseForm({ request, refused }: { request: MemberRequest; refused: Refused | undefined }) {
   const { visitor, organization, parameter } = request;
   const path = agentPath(organization.slug, { id: parameter("agent") }, patterns.pauseAgentPage);
@@ -148,7 +161,7 @@ function PauseForm({ request, refused }: { request: MemberRequest; refused: Refu
 }
 
 function Facts({
-  details: { agent, job, queue, cluster },
+  details: { agent, jobs, queue, cluster },
   org,
   now,
 }: {
@@ -160,7 +173,7 @@ function Facts({
     <dl class="facts panel">
       <dt>Runs</dt>
       <dd>
-        <JobLink placed={job} org={org} />
+        <JobOfAgent agent={agent} jobs={jobs} org={org} />
       </dd>
       <dt>Last seen</dt>
       <dd>

@@ -1,4 +1,4 @@
-import { isPaused } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import type { PlacedJob } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
@@ -42,7 +42,7 @@ export function Agents({
             </td>
           )}
           <td>
-            <JobLink placed={jobs.get(agent.jobId ?? "")} org={org} />
+            <JobOfAgent agent={agent} jobs={jobs} org={org} />
           </td>
           <td>
             <Time at={agent.seenAt} now={now} />
@@ -73,6 +73,12 @@ export function AgentStates({ agent, now }: { agent: Agent; now: Date }) {
           <State state="stopping" />
         </>
       )}
+      {hasLostJob(agent) && (
+        <>
+          {" "}
+          <State state="lost its job" kind="lost" />
+        </>
+      )}
     </>
   );
 }
@@ -85,6 +91,25 @@ export function Tags({ agent: { metaData } }: { agent: Agent }) {
           {tag}
         </code>
       ))}
+    </>
+  );
+}
+
+/** The job that an agent has, or lost and may still run. */
+export function JobOfAgent({
+  agent,
+  jobs,
+  org,
+}: {
+  agent: Agent;
+  jobs: ReadonlyMap<string, PlacedJob>;
+  org: string;
+}) {
+  const lost = hasLostJob(agent) ? jobs.get(agent.lostJobId ?? "") : undefined;
+  if (!lost) return <JobLink placed={jobs.get(agent.jobId ?? "")} org={org} />;
+  return (
+    <>
+      <JobLink placed={lost} org={org} /> <span class="quiet">(lost)</span>
     </>
   );
 }

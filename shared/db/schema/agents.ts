@@ -82,6 +82,8 @@ export function defineAgentsTables(
       state: text().$type<AgentState>().notNull(),
       /** The job that it has. */
       jobId: uuid("job_id"),
+      /** The job that it had when it was lost. Null once it asks for another: until then it may still run the command. */
+      lostJobId: uuid("lost_job_id"),
       createdAt: time("created_at").notNull(),
       connectedAt: time("connected_at"),
       /** Time of its last heartbeat, or of coming back. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { loseUnseenAgents, markListening } from "../../../../shared/agents/lost.ts";
 import { findRegistrar } from "../../../../shared/agents/tokens.ts";
+import { minuteMs, secondMs } from "../../../../shared/durations.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { build } from "../../../helpers/api.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
@@ -62,6 +64,29 @@ describeWithDatabase("the pages of agents", (database) => {
     const stopped = await bob.post(`${at}/stop`, {});
     assert.equal(stopped.headers.get("location"), `${at}?notice=agent_stopped`);
     assert.equal((await agent.ping()).action, "disconnect");
+  });
+
+  it("shows an agent that came back without its job, until it asks for another", async () => {
+    await build(pages, pages.acme.pipeline.id, 1);
+    const agent = await start({ name: "thawed" });
+    const jobId = (await agent.offered()) ?? "";
+    await agent.begin(jobId);
+
+    for (let passed = 0; passed < 2 * minuteMs; passed += 10 * secondMs) {
+      pages.clock.advance(10 * secondMs);
+      await markListening(pages.services);
+    }
+    await loseUnseenAgents(pages.services);
+    await agent.send("POST", "/heartbeat", {});
+
+    for (const path of [agentPath(agent), pages.paths.queue, pages.paths.cluster]) {
+      const { text } = await ada.get(path);
+      assert.match(text, /lost its job/, path);
+      assert.match(text, new RegExp(`/jobs/${jobId}"[^>]*>[^<]+</a>.*\\(lost\\)`), path);
+    }
+    assert.match((await ada.get(agentPath(agent))).text, /may still run the command/);
+    await agent.ping();
+    assert.doesNotMatch((await ada.get(agentPath(agent))).text, /lost its job|\(lost\)/);
   });
 
   it("answers 404 for agents of other organizations, and 403 without the form's token", async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE "agents" ADD COLUMN "lost_job_id" uuid;

@@ -1,0 +1,1 @@
+ALTER TABLE `agents` ADD `lost_job_id` text;
