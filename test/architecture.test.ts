@@ -166,9 +166,12 @@ describe("the code", () => {
     assert.deepEqual(exporters.sort(), ["shared/db/postgres.config.ts", "shared/db/sqlite.config.ts"]);
   });
 
-  it("has at most 20 files in a folder", () => {
+  it("has at most 20 files in a folder, besides migrations", () => {
     const all = globSync("{ingress,workers,shared,scripts,test}/**/*.*").map(dirname);
-    const crowded = [...Map.groupBy(all, (folder) => folder)].filter(([, group]) => group.length > 20);
+    const mayGrow = (folder: string) => folder.startsWith("shared/db/migrations/"); // they keep their places
+    const crowded = [...Map.groupBy(all, (folder) => folder)].filter(
+      ([folder, group]) => group.length > 20 && !mayGrow(folder),
+    );
     assert.deepEqual(
       crowded.map(([folder]) => folder),
       [],
