@@ -34,13 +34,8 @@ import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
 import { addCluster } from "./clusters/new.tsx";
 import { addTokenToCluster, clusterPage } from "./clusters/show.tsx";
-import {
-  addBulkRebuild,
-  bulkRebuildPage,
-  cancelBulkRebuildForm,
-  newBulkRebuildPage,
-  redirectToBulkRebuild,
-} from "./deliveries/bulk-rebuild.tsx";
+import { bulkRebuildPage, cancelBulkRebuildForm, redirectToBulkRebuild } from "./deliveries/bulk-rebuild.tsx";
+import { addBulkRebuild, newBulkRebuildPage } from "./deliveries/new-bulk-rebuild.tsx";
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";

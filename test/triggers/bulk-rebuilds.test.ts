@@ -25,6 +25,7 @@ import { csrfTokenIn, type Visitor } from "../helpers/visitor.ts";
 describeOnBothDatabases("a bulk rebuild", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
+  const built = "?status=built";
 
   before(async () => {
     pages = await startQueuePages(database);
@@ -53,21 +54,27 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     return ids;
   }
 
-  async function formOf({ at }: Pick<Made, "at">, query = "", member = bob) {
+  async function formOf({ at }: Pick<Made, "at">, query = built, member = bob) {
     const path = `${at}/rebuilds/new${query}`;
     const { status, text } = await member.get(path);
     assert.equal(status, 200, text);
-    const id = /name="id" value="([^"]*)"/.exec(text)?.[1] ?? "";
-    return { path, text, fields: { id, csrf_token: csrfTokenIn(text) ?? "" } };
+    return { path, text, fields: fieldsIn(text) };
+  }
+  /** What the form sends once the number is typed. */
+  function fieldsIn(text: string) {
+    const inputOf = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "";
+    const total = /Type ([\d,]+) to confirm/.exec(text)?.[1] ?? "";
+    return { id: inputOf("id"), last: inputOf("last"), total, csrf_token: csrfTokenIn(text) ?? "" };
   }
 
   /** Returns the path of its page. */
-  async function ask(trigger: Pick<Made, "at">, query = "", member = bob): Promise<string> {
+  async function ask(trigger: Pick<Made, "at">, query = built, member = bob): Promise<string> {
     const { path, fields } = await formOf(trigger, query, member);
     const answer = await member.post(path, fields);
     assert.equal(answer.status, 303, answer.text);
     return answer.headers.get("location") ?? "";
   }
+
   const idOf = (path: string) => path.slice(-36);
 
   async function run(path: string, services: Services = pages.services) {
@@ -113,11 +120,11 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
 
     const list = (await bob.get(`${trigger.at}?event=push`)).text;
     assert.match(list, new RegExp(`href="${trigger.at}/rebuilds/new\\?event=push"`));
-    const { text } = await formOf(trigger, "?event=push");
+    const { text } = await formOf(trigger, `${built}&event=push`);
     assert.match(text, new RegExp(`Build ${trigger.ids.length} deliveries again\\?`));
-    assert.match(text, /event push/);
+    assert.match(text, /status built, event push/);
     assert.match(text, /<button type="submit">Build again</);
-    const path = await ask(trigger, "?event=push");
+    const path = await ask(trigger, `${built}&event=push`);
     assert.match((await bob.get(trigger.at)).text, new RegExp(`href="${path}"`));
     const late = await deliver(trigger, 1, "push");
     await run(path);
@@ -211,7 +218,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
   it("stops when who asked is deactivated", async () => {
     const trigger = await triggerWith(1);
     const carol = await addPerson(pages, pages.acme);
-    const path = await ask(trigger, "", await pages.visitor(carol));
+    const path = await ask(trigger, built, await pages.visitor(carol));
     await deactivateUser(pages.services, carol.email);
 
     await run(path);
@@ -266,7 +273,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
       assert.match(text, message);
       assert.doesNotMatch(text, />Build again</);
     };
-    await refused("", /No delivery matches\./);
+    await refused(built, /No delivery matches\./);
     await refused("?status=in+process", /in process cannot be built again/);
     await refused("?status=paused", /Status paused is not one of/);
 
@@ -279,10 +286,70 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     for (let from = 0; from < rows.length; from += 1000)
       await db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(from, from + 1000)));
 
-    await refused("", /More than 10,000 deliveries match\. .*: add an earliest and a latest time/);
+    await refused(built, /More than 10,000 deliveries match\. .*: add an earliest and a latest time/);
     await refused("?event=push&status=built", /too many deliveries to look through: add an earliest/);
     await refused("?event=ping&status=built", /too many deliveries to look through: add an earliest/);
-    await refused("?to=2000-01-01", /No delivery matches/);
+    await refused("?status=built&to=2000-01-01", /No delivery matches/);
+  });
+
+  it("needs a status that a person chose, and says how many of each the filter refused", async () => {
+    const trigger = await triggerWith(2);
+    const refused = await deliver(trigger, 3, "ping");
+    await pages.services.db.transaction((tx) => {
+      const { deliveries } = tx.tables;
+      const notRun = { status: "not_run", reason: "filter_mismatch" } as const;
+      return tx.update(deliveries).set(notRun).where(inArray(deliveries.id, refused));
+    });
+    const path = `${trigger.at}/rebuilds/new`;
+    const { bulkRebuilds } = pages.services.db.tables;
+
+    const asked = await bob.get(path);
+    const unchosen = await bob.post(path, { ...fieldsIn(asked.text), total: "5" });
+    const notRun = await formOf(trigger, "?status=not+run");
+    const chosen = await formOf(trigger);
+
+    assert.equal(asked.status, 200);
+    assert.match(asked.text, /not run<span class="quiet hint">3 deliveries, which the filter refused</);
+    assert.match(asked.text, /built<span class="quiet hint">2 deliveries</);
+    assert.doesNotMatch(asked.text, /checked|in process|>Build again</);
+    assert.equal(unchosen.status, 422);
+    assert.match(unchosen.text, /Choose a status\./);
+    assert.match(notRun.text, /The filter refused 3 of them\./);
+    assert.match(chosen.text, /The filter refused none of them\./);
+    const rows = await pages.services.db
+      .select()
+      .from(bulkRebuilds)
+      .where(eq(bulkRebuilds.triggerId, trigger.id));
+    assert.deepEqual(rows, []);
+    await deleteTrigger(pages.services, pages.actor, trigger); // a pipeline has at most ten
+  });
+
+  it("needs the number of deliveries, and shows the page again when that has changed", async () => {
+    const trigger = await triggerWith(3);
+    const { path, fields } = await formOf(trigger);
+    for (const total of ["", "2", "3.0", "three"]) {
+      const answer = await bob.post(path, { ...fields, total });
+      assert.equal(answer.status, 422, total);
+      assert.match(answer.text, /The number of deliveries is 3: type it to confirm\./);
+    }
+
+    const later = await deliver(trigger, 1, "push");
+    const [first = ""] = trigger.ids;
+    await pages.services.db.transaction((tx) => {
+      const { deliveries } = tx.tables;
+      return tx.update(deliveries).set({ status: "failed" }).where(eq(deliveries.id, first));
+    });
+    const changed = await bob.post(path, fields);
+    const answer = await bob.post(path, fieldsIn(changed.text));
+    await run(answer.headers.get("location") ?? "");
+
+    assert.equal(changed.status, 422);
+    assert.match(changed.text, /The number of deliveries is 2: type it to confirm\./);
+    assert.match(changed.text, /<h1>Build 2 deliveries again\?/);
+    assert.equal(answer.status, 303);
+    assert.deepEqual(await rebuildsOf(trigger), [[0], [0, 1], [0, 1]]);
+    assert.deepEqual(await rebuildsOf({ ids: later }), [[0]]);
+    await deleteTrigger(pages.services, pages.actor, trigger);
   });
 
   it("is hidden from other organizations, and is of its trigger alone", async () => {
@@ -299,7 +366,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
       assert.equal((await stranger.post(`${each}/cancel`)).status, 404);
     }
     assert.equal((await stranger.get(`${trigger.at}/rebuilds/new`)).status, 404);
-    assert.equal((await stranger.post(`${trigger.at}/rebuilds/new`)).status, 404);
+    assert.equal((await stranger.post(`${trigger.at}/rebuilds/new${built}`)).status, 404);
     assert.equal((await bob.get(`${second.at}/rebuilds/${idOf(path)}`)).status, 404);
     assert.equal((await bob.get(`${trigger.at}/rebuilds/x`)).status, 404);
     assert.equal((await rowOf(path)).canceledAt, null);

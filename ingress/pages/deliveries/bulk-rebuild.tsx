@@ -1,11 +1,8 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { newId } from "../../../shared/ids.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import {
-  askForBulkRebuild,
   cancelBulkRebuild,
-  countForRebuild,
   requireBulkRebuild,
   stateOf,
 } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
@@ -13,39 +10,14 @@ import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.t
 import type { BulkRebuildFilter } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { addressOf } from "../search/read.ts";
-import { type LoadedTrigger, loadTrigger, triggerPath } from "../triggers/load.ts";
-import { confirmation } from "../ui/confirmation.tsx";
+import { loadTrigger } from "../triggers/load.ts";
 import { PostButton } from "../ui/form.tsx";
-import { readFormId } from "../ui/form-id.ts";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
-import type { PageContent } from "../ui/page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { asSentence, type FormProblems, tryForm } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { statusWords } from "./list.tsx";
-import { readDeliverySearch } from "./search.tsx";
-
-/** GET …/rebuilds/new?<search of the list>: asks before it builds again what the list shows. */
-export function newBulkRebuildPage(services: Services) {
-  return memberPage(services, async (request) =>
-    confirm(services, request, await loadTrigger(services, request)),
-  );
-}
-
-/** POST …/rebuilds/new?<search> {id} */
-export function addBulkRebuild(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
-    const loaded = await loadTrigger(services, request);
-    const { filter: search } = readDeliverySearch(request.event);
-    const wanted = { id: readFormId(services, form), search };
-    const outcome = await tryForm(() => askForBulkRebuild(services, request.actor, loaded.trigger, wanted));
-    if ("problems" in outcome) return confirm(services, request, loaded, outcome.problems);
-    return bulkRebuildPath(request, outcome.done);
-  });
-}
 
 /** GET …/rebuilds/:rebuild: its progress. */
 export function bulkRebuildPage(services: Services) {
@@ -114,55 +86,6 @@ export function RunningRebuild({ bulk, path }: { bulk: BulkRebuild; path: string
   );
 }
 
-async function confirm(
-  services: Services,
-  request: MemberRequest,
-  { trigger }: LoadedTrigger,
-  problems?: FormProblems,
-): Promise<PageContent> {
-  const { search, filter } = readDeliverySearch(request.event);
-  const list = addressOf(triggerPath(request, trigger), search);
-  const page = {
-    within: { organization: request.organization, section: "pipelines" as const },
-    path: addressOf(triggerPath(request, trigger, patterns.newBulkRebuildPage), search),
-    id: newId(services.clock.now()),
-    back: list,
-  };
-  const counted = await tryForm(() => countForRebuild(services, trigger, filter));
-  if ("problems" in counted) return refused(page, problems ?? counted.problems);
-  const { total } = counted.done;
-  return confirmation(request.visitor, {
-    ...page,
-    title: `Build ${inWords(total)} again?`,
-    text: `Chosen: ${filterInWords(counted.done.filter)}. Each delivery gets one more build, by the present settings and not by the filter of the trigger. Deliveries whose request is no longer kept are left out.`,
-    button: "Build again",
-    isDestructive: false,
-    ...(problems && { problem: asSentence(problems) }),
-  });
-}
-
-function refused(
-  { within, back }: Pick<PageContent, "within"> & { back: string },
-  problems: FormProblems,
-): PageContent {
-  return {
-    title: "These deliveries cannot be built again",
-    ...(within && { within }),
-    status: 422,
-    content: (
-      <div class="narrow">
-        <h1>These deliveries cannot be built again</h1>
-        <p>{asSentence(problems)}</p>
-        <p class="actions">
-          <a class="button secondary" href={back}>
-            Back to the deliveries
-          </a>
-        </p>
-      </div>
-    ),
-  };
-}
-
 function Facts({ bulk, creator, now }: { bulk: BulkRebuild; creator: string | undefined; now: Date }) {
   const done = doneOf(bulk);
   return (
@@ -203,12 +126,18 @@ function doneOf({ built, skipped, failed }: BulkRebuild): number {
   return built + skipped + failed;
 }
 
-function inWords(deliveries: number): string {
+export function inWords(deliveries: number): string {
   return deliveries === 1 ? "1 delivery" : `${deliveries.toLocaleString("en")} deliveries`;
 }
 
 /** `status built, event push, from 2026-01-31 00:00 UTC` */
-function filterInWords({ status, event, sentAs, receivedFrom, receivedTo }: BulkRebuildFilter): string {
+export function filterInWords({
+  status,
+  event,
+  sentAs,
+  receivedFrom,
+  receivedTo,
+}: BulkRebuildFilter): string {
   const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
   const parts = [
     status && `status ${statusWords[status]}`,

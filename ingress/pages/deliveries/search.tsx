@@ -4,7 +4,7 @@ import { Chips, SearchForm } from "../search/form.tsx";
 import { readDays, readSearch, requireKnown } from "../search/read.ts";
 
 /** The chips, in the words of the list. */
-const chips: Record<string, NonNullable<DeliverySearch["status"]>> = {
+export const chips: Record<string, NonNullable<DeliverySearch["status"]>> = {
   built: "build_created",
   "not run": "not_run",
   failed: "failed",

@@ -12,7 +12,7 @@ import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { dayMs } from "../../durations.ts";
 import { isId } from "../../ids.ts";
 import { rebuildDeliveries } from "../../jobs/contracts.ts";
-import { notFound, Refusal } from "../../refusal.ts";
+import { notFound, Refusal, validationFailed } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { BulkRebuildFilter } from "../../vocabulary.ts";
 import { findReplayedDelivery } from "../deliveries/accept.ts";
@@ -53,18 +53,34 @@ export function filterOf({
   };
 }
 
+const statuses = ["build_created", "not_run", "failed"] as const;
+
+/** Counts the deliveries of each status that can be built again. */
+export async function countByStatus(services: Services, trigger: Trigger, search: DeliverySearch) {
+  const filter = filterOf(await storedFilter(services, trigger, search));
+  return Promise.all(
+    statuses.map(async (status) => {
+      const matching = { ...filter, status };
+      return { status, ...(await countMatches(services.db, trigger.id, matching, { max: maxDeliveries })) };
+    }),
+  );
+}
+
 /**
  * Counts the deliveries that would be built.
+ * @param last leaves out those after this one
  * @throws Refusal 422 if there are none, or too many
  */
-export async function countForRebuild(services: Services, trigger: Trigger, search: DeliverySearch) {
+export async function countForRebuild(
+  services: Services,
+  trigger: Trigger,
+  search: DeliverySearch,
+  last?: string,
+) {
   const filter = await storedFilter(services, trigger, search);
-  const { total, lastId, isCut } = await countMatches(
-    services.db,
-    trigger.id,
-    filterOf(filter),
-    maxDeliveries,
-  );
+  const { total, lastId, isCut } = await countMatches(services.db, trigger.id, filterOf(filter), {
+    ...{ max: maxDeliveries, last },
+  });
   if (isCut) {
     const reason =
       total > maxDeliveries
@@ -73,7 +89,7 @@ export async function countForRebuild(services: Services, trigger: Trigger, sear
     throw new Refusal(422, `${reason}: add an earliest and a latest time`);
   }
   if (total === 0 || lastId === undefined) throw new Refusal(422, "No delivery matches");
-  return { filter, total, lastId };
+  return { filter, total, lastId, refusedByFilter: search.status === "not_run" ? total : 0 };
 }
 
 async function storedFilter(
@@ -94,20 +110,32 @@ async function storedFilter(
   };
 }
 
+interface Confirmed {
+  lastId?: string;
+  total: number;
+}
+
+function notThisNumber(total: number) {
+  const number = total.toLocaleString("en");
+  return { field: "total", message: `The number of deliveries is ${number}: type it to confirm` };
+}
+
 /**
  * A repeated call with the same id returns the existing one.
+ * @param confirmed what a person was shown: the deliveries up to `lastId`, and their number. Absent: all that match now
  * @throws Refusal 404, 422
  */
 export async function askForBulkRebuild(
   services: Services,
   actor: Actor,
   trigger: Trigger,
-  { id, search }: { id: string; search: DeliverySearch },
+  { id, search, confirmed }: { id: string; search: DeliverySearch; confirmed?: Confirmed },
 ): Promise<BulkRebuild> {
   const { db, events, jobs } = services;
   const present = await findBulkRebuild(db, trigger.id, id);
   if (present) return present;
-  const { filter, total, lastId } = await countForRebuild(services, trigger, search);
+  const { filter, total, lastId } = await countForRebuild(services, trigger, search, confirmed?.lastId);
+  if (confirmed && confirmed.total !== total) throw validationFailed(notThisNumber(total));
   const created = await db.transaction(async (tx) => {
     await lockOrganization(tx, actor.organization.id);
     const same = await findBulkRebuild(tx, trigger.id, id);

@@ -93,13 +93,14 @@ function conditionsOf(
 /**
  * Looks at the oldest deliveries that meet the indexed conditions, and counts those that meet all.
  * @param max deliveries that it looks at
+ * @param last leaves out those after this one
  * @returns lastId: the newest that it looked at; isCut: it left some out
  */
 export async function countMatches(
   db: Db,
   triggerId: string,
   filter: DeliveryFilter,
-  max: number,
+  { max, last }: { max: number; last?: string | undefined },
 ): Promise<{ total: number; lastId: string | undefined; isCut: boolean }> {
   const { deliveries } = db.tables;
   const { first, rest, size } = conditionsOf(db, filter);
@@ -107,7 +108,7 @@ export async function countMatches(
   const slice = db.offLoop
     .select(columnsOfSlice(deliveries.id, rest))
     .from(deliveries)
-    .where(and(eq(deliveries.triggerId, triggerId), first))
+    .where(and(eq(deliveries.triggerId, triggerId), first, last ? lte(deliveries.id, last) : undefined))
     .orderBy(asc(deliveries.id))
     .limit(bound + 1)
     .as("slice");

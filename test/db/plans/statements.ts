@@ -264,7 +264,10 @@ function deliveryLists(): Record<string, Statement> {
           `deliveries ${name}`,
           (db) => listDeliveriesPage(db, pipelineId, { limit: 20, olderThan: id }, filter),
         ],
-        [`how many deliveries ${name}`, (db) => countMatches(db, pipelineId, filter, 10_000)],
+        [
+          `how many deliveries ${name}`,
+          (db) => countMatches(db, pipelineId, filter, { max: 10_000, last: id }),
+        ],
         [`deliveries ${name}, to build`, (db) => listDeliveryIdsAfter(db, pipelineId, filter, rest)],
       ],
     ),

@@ -100,9 +100,14 @@ export const triggerLooks: Look<Exhibits>[] = [
     },
   },
   {
-    name: "building deliveries again",
+    name: "building deliveries again, of which status",
     as: "ada",
     visit: (page, { triggers }) => page.goto(`${triggers.github}/rebuilds/new`),
+  },
+  {
+    name: "building deliveries again",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/rebuilds/new?status=built`),
   },
   {
     name: "building deliveries again, refused",

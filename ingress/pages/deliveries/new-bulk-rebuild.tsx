@@ -1,0 +1,192 @@
+import { isId, newId } from "../../../shared/ids.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import {
+  askForBulkRebuild,
+  countByStatus,
+  countForRebuild,
+} from "../../../shared/triggers/bulk-rebuilds/ask.ts";
+import type { Bodies } from "../../http/body.ts";
+import { addressOf, queryOf } from "../search/read.ts";
+import { type LoadedTrigger, loadTrigger, triggerPath } from "../triggers/load.ts";
+import { CsrfField, Field, FormError } from "../ui/form.tsx";
+import { readFormId } from "../ui/form-id.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
+import { asSentence, type FormProblems, tryForm } from "../ui/problems.ts";
+import { bulkRebuildPath, filterInWords, inWords } from "./bulk-rebuild.tsx";
+import { chips, readDeliverySearch } from "./search.tsx";
+
+// Building many deliveries again costs agents' time, and may deploy what a filter had refused. So a status must be
+// chosen, and the number of deliveries typed.
+
+/** GET …/rebuilds/new?<search of the list>: asks for a status, then for the number. */
+export function newBulkRebuildPage(services: Services) {
+  return memberPage(services, async (request) => {
+    const loaded = await loadTrigger(services, request);
+    if (readDeliverySearch(request.event).filter.status === undefined)
+      return chooseStatus(services, request, loaded);
+    return confirm(services, request, loaded, {});
+  });
+}
+
+/** POST …/rebuilds/new?<search> {id, last, total} */
+export function addBulkRebuild(services: Services, bodies: Bodies) {
+  return memberAction(services, bodies, async (request, form) => {
+    const loaded = await loadTrigger(services, request);
+    const { filter: search } = readDeliverySearch(request.event);
+    if (search.status === undefined)
+      return chooseStatus(services, request, loaded, [{ field: "", message: "Choose a status" }]);
+    const last = form.get("last") ?? "";
+    const confirmed = { total: readNumber(form.get("total")), ...(isId(last) && { lastId: last }) };
+    const wanted = { id: readFormId(services, form), search, confirmed };
+    const ask = () => askForBulkRebuild(services, request.actor, loaded.trigger, wanted);
+    const outcome = await tryForm(ask, { total: "total" });
+    if ("done" in outcome) return bulkRebuildPath(request, outcome.done);
+    return confirm(services, request, loaded, { problems: outcome.problems, lastId: confirmed.lastId });
+  });
+}
+
+/** Reads `1,980` too, as the page writes it. NaN: not a number. */
+function readNumber(typed: string | null): number {
+  const digits = (typed ?? "").replace(/[\s,]/g, "");
+  return /^\d{1,9}$/.test(digits) ? Number(digits) : Number.NaN;
+}
+
+/** A refused form shows the page anew: no status is chosen for anybody. */
+async function chooseStatus(
+  services: Services,
+  request: MemberRequest,
+  { trigger }: LoadedTrigger,
+  problems?: FormProblems,
+): Promise<PageContent> {
+  const { search, filter } = readDeliverySearch(request.event);
+  const counted = new Map(
+    (await countByStatus(services, trigger, filter)).map((each) => [each.status, each]),
+  );
+  const choices = Object.entries(chips).flatMap(([word, status]) => {
+    const found = status !== "waiting" && counted.get(status);
+    return found ? [{ word, ...found }] : [];
+  });
+  return {
+    title: "Build deliveries again",
+    within: { organization: request.organization, section: "pipelines" },
+    status: problems ? 422 : 200,
+    content: (
+      <div class="narrow">
+        <h1>Build deliveries again</h1>
+        <FormError problems={problems} />
+        <form action={triggerPath(request, trigger, patterns.newBulkRebuildPage)}>
+          {[...queryOf({ ...search, status: "" })].map(([name, value]) => (
+            <input key={name} type="hidden" name={name} value={value} />
+          ))}
+          <fieldset>
+            <legend>Deliveries with the status</legend>
+            {choices.map(({ word, status, total, isCut }) => (
+              <label key={word} class="check">
+                <input type="radio" name="status" value={word} required />
+                <span>
+                  {word}
+                  <span class="quiet hint">
+                    {isCut ? "more than can be counted" : inWords(total)}
+                    {status === "not_run" && ", which the filter refused"}
+                  </span>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+          <p class="actions">
+            <button type="submit">Continue</button>
+            <a class="button secondary" href={addressOf(triggerPath(request, trigger), search)}>
+              Cancel
+            </a>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}
+
+/** @param lastId the newest delivery that the member saw counted */
+async function confirm(
+  services: Services,
+  request: MemberRequest,
+  { trigger }: LoadedTrigger,
+  { problems, lastId: seen }: { problems?: FormProblems; lastId?: string | undefined },
+): Promise<PageContent> {
+  const { search, filter } = readDeliverySearch(request.event);
+  const back = addressOf(triggerPath(request, trigger), search);
+  const within = { organization: request.organization, section: "pipelines" as const };
+  const counted = await tryForm(() => countForRebuild(services, trigger, filter, seen));
+  if ("problems" in counted) return refused({ within, back }, problems ?? counted.problems);
+  const { total, lastId, refusedByFilter } = counted.done;
+  const number = total.toLocaleString("en");
+  const title = `Build ${inWords(total)} again?`;
+  return {
+    title,
+    within,
+    status: problems ? 422 : 200,
+    script: "once.js",
+    content: (
+      <div class="narrow">
+        <h1>{title}</h1>
+        <FormError problems={problems?.filter(({ field }) => field === "")} />
+        <p>
+          Chosen: {filterInWords(counted.done.filter)}.{" "}
+          <strong>
+            The filter refused {refusedByFilter === 0 ? "none" : refusedByFilter.toLocaleString("en")} of
+            them.
+          </strong>
+        </p>
+        <p>
+          Each delivery gets one more build, by the present settings and not by the filter of the trigger.
+          Deliveries whose request is no longer kept are left out, and so are those that come from now on.
+        </p>
+        <form
+          method="post"
+          action={addressOf(triggerPath(request, trigger, patterns.newBulkRebuildPage), search)}
+        >
+          <CsrfField visitor={request.visitor} />
+          <input type="hidden" name="id" value={newId(services.clock.now())} />
+          <input type="hidden" name="last" value={lastId} />
+          <Field
+            label={`Type ${number} to confirm`}
+            name="total"
+            inputMode="numeric"
+            autocomplete="off"
+            required
+            problems={problems}
+          />
+          <p class="actions">
+            <button type="submit">Build again</button>
+            <a class="button secondary" href={back}>
+              Cancel
+            </a>
+          </p>
+        </form>
+      </div>
+    ),
+  };
+}
+
+function refused(
+  { within, back }: Pick<PageContent, "within"> & { back: string },
+  problems: FormProblems,
+): PageContent {
+  return {
+    title: "These deliveries cannot be built again",
+    ...(within && { within }),
+    status: 422,
+    content: (
+      <div class="narrow">
+        <h1>These deliveries cannot be built again</h1>
+        <p>{asSentence(problems)}</p>
+        <p class="actions">
+          <a class="button secondary" href={back}>
+            Back to the deliveries
+          </a>
+        </p>
+      </div>
+    ),
+  };
+}
