@@ -49,6 +49,7 @@ export async function registerAgent(
     organizationId: organization.id,
     clusterId: cluster.id,
     queueId: queue.id,
+    metaData: withQueueTag(registration.metaData, queue.key),
     agentTokenId: token.id,
     tokenHash: hashToken(accessToken),
     name: agentName(registration, id),
@@ -85,6 +86,11 @@ function agentName({ name, hostname, pid }: Registration, id: string): string {
     .replaceAll("%pid", pid ?? "")
     .replaceAll("%random", id.slice(-8));
   return filled.trim() || `${hostname || "agent"}-${id.slice(-4)}`;
+}
+
+/** Jobs read the queue of their agent from its tags. */
+function withQueueTag(metaData: string[], key: string): string[] {
+  return metaData.some((tag) => queueTag.test(tag)) ? metaData : [`queue=${key}`, ...metaData];
 }
 
 /** The queue of an agent: its tag, else its token's queue, else the default one of the cluster. */

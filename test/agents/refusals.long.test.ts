@@ -187,6 +187,24 @@ describeOnBothDatabases("an agent's calls", (database) => {
       assert.equal(await queueOf(bound, [`queue=${queue.key}`]), queue.id);
     });
 
+    it("have the tag of their queue, also if they did not send one", async () => {
+      const queue = await api.newQueue();
+      const bound = await agentTokenOf(api.world, api.acme.cluster, { queueId: queue.id });
+      const tagsOf = async (given: string, meta_data: string[]) =>
+        (await register(given, { meta_data })).body.meta_data;
+      const tag = `queue=${queue.key}`;
+      assert.deepEqual(await tagsOf(bound, []), [tag]);
+      assert.deepEqual(await tagsOf(bound, ["os=linux", tag]), ["os=linux", tag]);
+      assert.deepEqual(await tagsOf(token, ["os=linux"]), [`queue=${api.acme.queue.key}`, "os=linux"]);
+
+      const agent = await startAgent(api.world.url, bound);
+      const step = { command: "make", agents: { queue: queue.key } };
+      await api.build((await api.newPipeline({ steps: [step] })).id);
+      const { env } = await agent.begin((await agent.offered()) as string);
+      assert.equal(env.BUILDKITE_AGENT_META_DATA_QUEUE, queue.key);
+      assert.deepEqual((await api.send("GET", `/agents/${agent.id}`)).body.meta_data, [tag]);
+    });
+
     it("are 422 without a queue that they may have", async () => {
       const [queue, second] = [await api.newQueue(), await api.newQueue()];
       const bound = await agentTokenOf(api.world, api.acme.cluster, { queueId: queue.id });
