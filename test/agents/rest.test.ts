@@ -45,8 +45,9 @@ describeWithDatabase("…/agents", (database) => {
         version: "3.137.0",
         created_at: "",
         last_job_finished_at: null,
+        lost_job_id: null,
         priority: 7,
-        meta_data: ["gpu=yes"],
+        meta_data: [`queue=${api.acme.queue.key}`, "gpu=yes"],
         paused: false,
         paused_at: null,
         paused_by: null,
@@ -59,6 +60,24 @@ describeWithDatabase("…/agents", (database) => {
     assert.equal(build.jobs[0].agent.id, agent.id);
     await agent.finish(jobId ?? "");
     assert.match((await read(agent)).last_job_finished_at, timestamp);
+  });
+
+  it("shows the signal that ended a job's command, and its reason", async () => {
+    await api.build(api.acme.pipeline.id);
+    const agent = await start({ name: "signaled" });
+    const jobId = (await agent.offered()) ?? "";
+    const { token } = await agent.begin(jobId);
+    const signalOf = async () => {
+      const [build] = (await api.send("GET", "/builds")).body;
+      const { exit_status, signal, signal_reason } = build.jobs[0];
+      return [exit_status, signal, signal_reason];
+    };
+    assert.deepEqual(await signalOf(), [null, null, null]);
+
+    const ending = { exit_status: "-1", signal: "SIGTERM", signal_reason: "agent_stop" };
+    await agent.send("PUT", `/jobs/${jobId}/finish`, ending, token);
+
+    assert.deepEqual(await signalOf(), [-1, "SIGTERM", "agent_stop"]);
   });
 
   it("lists connected agents in pages, and filters them exactly", async () => {

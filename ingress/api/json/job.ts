@@ -28,6 +28,14 @@ export const jobSchema = z
     started_at: field.timestamp.nullable(),
     finished_at: field.timestamp.nullable(),
     exit_status: z.int().nullable(),
+    signal: z
+      .string()
+      .nullable()
+      .meta({ description: "The signal that ended the command, as its agent names it" }),
+    signal_reason: z
+      .string()
+      .nullable()
+      .meta({ description: "Why the agent ended the command or never ran it: `cancel`, `agent_stop`, …" }),
     soft_failed: z.boolean(),
     retried: z.boolean(),
     retried_in_job_id: field.id.nullable(),
@@ -74,6 +82,8 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline }:
     started_at: job.startedAt,
     finished_at: job.finishedAt,
     exit_status: job.exitStatus,
+    signal: job.signal,
+    signal_reason: job.signalReason,
     soft_failed: job.softFailed,
     retried: job.retriedInJobId !== null,
     retried_in_job_id: job.retriedInJobId,

@@ -61,8 +61,14 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   };
 }
 
+/** Agents say `SIGTERM` and `cancel`, or one of both. */
+function Signal({ job: { signal, signalReason } }: Pick<LoadedJob, "job">) {
+  const words = [signal, signalReason?.replaceAll("_", " ")].filter(Boolean);
+  return words.length > 0 ? <> ({words.join(", ")})</> : null;
+}
+
 function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: string[]; now: Date }) {
-  const { command, exitStatus, signal, failureReason, scheduledAt, startedAt, finishedAt } = job;
+  const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt } = job;
   return (
     <dl class="facts panel">
       <dt>Command</dt>
@@ -87,7 +93,7 @@ function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: st
           <dt>Exit status</dt>
           <dd>
             {exitStatus}
-            {signal && ` (${signal})`}
+            <Signal job={job} />
           </dd>
         </>
       )}

@@ -132,6 +132,20 @@ describeWithDatabase("the pages of agents", (database) => {
     assert.match(queue.text, /Queue must be a queue of the cluster/);
   });
 
+  it("says on a job's page which signal ended its command, and why", async () => {
+    await build(pages, pages.acme.pipeline.id, 1);
+    const agent = await start({ name: "signaled" });
+    const jobId = (await agent.offered()) ?? "";
+    const { token } = await agent.begin(jobId);
+    const path =
+      new RegExp(`"([^"]+/jobs/${jobId})"`).exec((await ada.get(agentPath(agent))).text)?.[1] ?? "";
+
+    const ending = { exit_status: "-1", signal: "SIGTERM", signal_reason: "agent_stop" };
+    await agent.send("PUT", `/jobs/${jobId}/finish`, ending, token);
+
+    assert.match((await ada.get(path)).text, /-1 \(SIGTERM, agent stop\)/);
+  });
+
   it("cancels and retries a job, and folds the retried one", async () => {
     const created = await bob.post(`${pages.paths.pipeline}/builds`, {
       message: "By hand",
