@@ -153,6 +153,7 @@ export const patterns = {
   pipelineUpload: "/v3/jobs/:id/pipelines/:upload",
   jobData: "/v3/jobs/:id/data",
   buildData: "/v3/builds/:id/data",
+  searchArtifacts: "/v3/builds/:id/artifacts/search",
 } as const;
 
 export type Pattern = (typeof patterns)[keyof typeof patterns];

@@ -5,6 +5,7 @@ import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { requireAgentOrJob } from "../auth/agent.ts";
 import { openAttempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Route } from "../http/routing.ts";
@@ -45,7 +46,7 @@ export function agentRoutes(
     [patterns.agentResume, { POST: session.resume }],
     [patterns.agentIdentity, { GET: session.token }],
     [patterns.agentStream, { POST: refuse("Agents ping here: there is no stream") }],
-    [patterns.jobState, { GET: jobs.get }],
+    [patterns.jobState, { GET: jobs.get, PUT: refuse("This server has no job updates") }],
     [patterns.acceptJob, { PUT: jobs.accept }],
     [patterns.acquireJob, { PUT: jobs.acquire }],
     [patterns.startJob, { PUT: jobs.start }],
@@ -56,6 +57,7 @@ export function agentRoutes(
     ...metaDataRoutes(patterns.buildData, metaDataHandlers(services, { ...data, owner: "build" })),
     [patterns.uploadPipeline, { POST: pipelines.upload }],
     [patterns.pipelineUpload, { GET: pipelines.state }],
+    [patterns.searchArtifacts, { GET: searchArtifacts(services) }],
     ...missingRoutes(),
   ];
 }
@@ -63,6 +65,17 @@ export function agentRoutes(
 /** POST `…/data/get` and so on. */
 function metaDataRoutes(base: string, handlers: Record<string, EventHandler>): Route[] {
   return Object.entries(handlers).map(([verb, handler]) => [`${base}/${verb}`, { POST: handler }]);
+}
+
+/**
+ * GET /v3/builds/:id/artifacts/search. There are no artifacts of any build. Agents would repeat a refusal for 45
+ * seconds.
+ */
+function searchArtifacts(services: Services): EventHandler {
+  return defineHandler(async (event) => {
+    await requireAgentOrJob(services, event);
+    return [];
+  });
 }
 
 /** Parts of the agent API that this server does not have. Agents stop asking after a 404. */
@@ -74,6 +87,8 @@ function missingRoutes(): Route[] {
     secrets: ["/v3/jobs/:id/secrets"],
     "OIDC tokens": ["/v3/jobs/:id/oidc/tokens"],
     "repository tokens": ["/v3/jobs/:id/repository_access_token"],
+    "promises of failures": ["/v3/jobs/:id/promise_failure"],
+    "cancels of builds by jobs": ["/v3/builds/:id/cancel"],
   }).flatMap(([name, paths]) => {
     const handler = refuse(`This server has no ${name}`);
     const handlers = { GET: handler, POST: handler, PUT: handler, PATCH: handler, DELETE: handler };

@@ -209,8 +209,18 @@ const jobCalls: Call[] = [
   },
 ];
 
+const unread = text.optional().meta({ description: "Makes no difference" });
+const buildCalls: Call[] = [
+  {
+    ...{ method: "GET", path: patterns.searchArtifacts, id: "searchArtifacts", security: sessionOrJob },
+    summary: "Search the artifacts of a build, of which there are none",
+    query: { query: unread, scope: unread, state: unread },
+    success: z.array(nothing).max(0),
+  },
+];
+
 /** Describes the calls of agents, without those for uploads and meta-data. */
-export const agentCalls: Declaration[] = [...sessionCalls, ...jobCalls].map(declareCall);
+export const agentCalls: Declaration[] = [...sessionCalls, ...jobCalls, ...buildCalls].map(declareCall);
 
 function declareCall({ method, success, refusals, ...call }: Call): Declaration {
   const isOfJob = call.path.includes("/jobs/");
@@ -219,7 +229,8 @@ function declareCall({ method, success, refusals, ...call }: Call): Declaration 
     methods: [method],
     tag: "Agent API",
     server: "baseUrl",
-    ...(isOfJob ? { pathParameters: { id: "Id of the job" } } : {}),
+    ...(isOfJob && { pathParameters: { id: "Id of the job" } }),
+    ...(call.path.includes("/builds/") && { pathParameters: { id: "Id of a build" } }),
     answers: {
       "200": { description: "Done", schema: success, headers: [] },
       ...(call.body?.mediaType === jsonType && {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { agentTokenOf } from "../helpers/agent.ts";
+import { unknownId } from "../helpers/api.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
@@ -116,7 +117,9 @@ describeOnBothDatabases("the public agent", (database) => {
       const { id, token: jobToken } = await agent.accept(await offered(agent));
       for (const [method, path] of [
         ["POST", `/jobs/${id}/artifacts`],
-        ["GET", `/builds/${id}/artifacts/search?query=%2A`],
+        ["PUT", `/jobs/${id}`],
+        ["PUT", `/jobs/${id}/promise_failure`],
+        ["POST", `/builds/${unknownId}/cancel`],
         ["POST", `/jobs/${id}/annotations`],
         ["DELETE", `/jobs/${id}/annotations/a%2Eb?scope=build`],
         ["POST", "/steps/a%2Eb/export"],
@@ -127,6 +130,18 @@ describeOnBothDatabases("the public agent", (database) => {
         const { status, body } = await agent.send(method, path, { token: jobToken });
         assert.equal(status, 404, path);
         assert.match(body.message, /^This server has no /, path);
+      }
+    });
+
+    itWith("finds no artifact at once, and needs a token for that", async (agent) => {
+      const { queue, build } = await setUp();
+      await agent.start(token, queue.key);
+      const { token: jobToken } = await agent.accept(await offered(agent));
+      for (const id of [(await build()).id, unknownId]) {
+        const path = `/builds/${id}/artifacts/search?query=%2A&state=finished`;
+        const { status, text } = await agent.send("GET", path, { token: jobToken });
+        assert.deepEqual([status, text], [200, "[]"]);
+        assert.equal((await agent.send("GET", path, { token })).status, 401, "of registration");
       }
     });
   }

@@ -109,7 +109,14 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
 
   const { body: build } = await api.send("GET", `/pipelines/${pipeline.slug}/builds/1`);
   const next = build.jobs.find(({ state }: { state: string }) => state === "scheduled");
-  await send("acquireJob", "The job", { path: { id: next.id } });
+  const ofNext = { path: { id: next.id } };
+  await send("finishJob", "The agent does not have it", {
+    ...ofNext,
+    json: { exit_status: "0" },
+    status: 422,
+  });
+  await send("acquireJob", "The job", ofNext);
+  await send("searchArtifacts", "There are none", { path: { id: build.id }, query: { query: "*" } });
   await send("acquireJob", "It has finished", { path, status: 422 });
   await send("stopOwnAgent", "Together with its job", { json: { force: true } });
   await send("disconnectAgent", "The session ends");
