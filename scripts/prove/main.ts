@@ -26,6 +26,7 @@ const program = new Command("prove")
   .option("--compose <project>", "prove the containers of compose.yaml; the project is left running")
   .option("--faults <kinds>", "inject only these, separated by commas", (kinds: string) => kinds.split(","))
   .option("--per-second <number>", "faults to inject a second; default: 2, or 0.5 for containers", positive)
+  .option("--patience <seconds>", "how long all may take to end after the last fault", positive, 180)
   .option("--logs <folder>", "keep the output of the processes")
   .addHelpText(
     "after",

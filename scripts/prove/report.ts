@@ -1,5 +1,4 @@
 import type { Discrepancy } from "./ledger/discrepancy.ts";
-import { listPauses } from "./ledger/dispatch.ts";
 import type { Proved, ProveOptions } from "./run.ts";
 import { seconds, type Timeline } from "./timeline.ts";
 import type { Post } from "./traffic/observed.ts";
@@ -48,21 +47,20 @@ function faultLines({ timeline, missing }: Proved): string[] {
   ];
 }
 
-function countLines({ observed, counts, wholeBy }: Proved): string[] {
-  const { posts, signIns, dispatchChanges, assignments, cancels } = observed;
-  const accepted = posts.filter(({ ids }) => ids.length > 0).length;
+function countLines({ observed, through, counts, wholeBy }: Proved): string[] {
+  const { posts, signIns, cancels, lateWrites } = observed;
   const unknown = posts.filter(({ ids, isForged }) => ids.length === 0 && !isForged).length;
   const forged = posts.filter(({ isForged }) => isForged).length;
-  const tokens = signIns.filter((signIn) => signIn.tokens.length > 0).length;
-  const pauses = listPauses(dispatchChanges);
   return [
-    `Posts       ${posts.length}: ${accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
+    `Posts       ${posts.length}: ${through.accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
+    `Keys        ${through.doubled} posts answered twice at once`,
     `Answers     ${countAnswers(posts)}`,
     `Ledger      ${counts.deliveries} deliveries, ${counts.builds} builds, ${counts.grants} grants`,
-    `Devices     ${signIns.length} codes, ${tokens} gave a token`,
-    `Dispatch    ${pauses.length} certain pauses, ${assignments.length} jobs assigned`,
+    `Devices     ${signIns.length} codes, ${through.signedIn} gave a token`,
+    `Dispatch    ${through.pauses} certain pauses with waiting jobs, ${through.assigned} jobs assigned`,
     `Jobs        ${counts.jobs}: ${counts.jobStates}`,
-    `Attempts    ${counts.attempts}, ${counts.runs} of them ran a command; ${counts.staleWrites} late writes sent`,
+    `Attempts    ${counts.attempts}, ${counts.runs} of them ran a command`,
+    `Late writes ${lateWrites.length}, some of them while ${through.superseded} jobs waited again or ran again`,
     `Leases      ${observed.leaseLooks} looks at who has which job`,
     `Agents      ${counts.agents} sessions; ${counts.deadAgents} processes died that had run commands`,
     `Cancels     ${cancels.filter(({ answer }) => answer.startsWith("200")).length} answered 200`,

@@ -5,11 +5,13 @@ import { withServices } from "../bench/signalbox.ts";
 import { startContainers } from "./containers/subject.ts";
 import { awaitConvergence, awaitReadiness, type Convergence, checkConvergence } from "./converge.ts";
 import type { DatabaseName } from "./installation/installation.ts";
+import { readRuns } from "./installation/marks.ts";
 import { startProcesses } from "./installation/subject.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
 import { checkLedger, checkOutliving } from "./ledger/ledger.ts";
 import { readLedger } from "./ledger/read.ts";
-import { checkStaleWrites } from "./ledger/stale.ts";
+import { checkLateWrites, listOverAttempts } from "./ledger/stale.ts";
+import { checkTraffic, measureTraffic, type Traffic } from "./ledger/traffic.ts";
 import { showProgress } from "./progress.ts";
 import { randomNumbers } from "./random.ts";
 import { Timeline } from "./timeline.ts";
@@ -25,6 +27,8 @@ export interface ProveOptions {
   /** A project of Compose to prove, instead of processes of this machine. */
   compose?: string;
   perSecond: number;
+  /** Seconds that all may take to end after the last fault. */
+  patience: number;
   /** Folder for the output of the processes. */
   logs?: string;
 }
@@ -32,11 +36,11 @@ export interface ProveOptions {
 export interface Proved {
   timeline: Timeline;
   observed: Observed;
+  through: Traffic;
   /** Kinds that were not injected, with the reason. */
   missing: { kind: string; reason: string }[];
   counts: Record<
-    | ("deliveries" | "builds" | "grants" | "jobs" | "attempts" | "runs")
-    | ("agents" | "deadAgents" | "staleWrites"),
+    ("deliveries" | "builds" | "grants" | "jobs" | "attempts" | "runs") | ("agents" | "deadAgents"),
     number
   > & { jobStates: string };
   convergence: Convergence;
@@ -49,6 +53,7 @@ const calmMs = 2000;
 
 export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
   const { minutes, seed, database, faults, compose: project, perSecond, logs } = options;
+  const patienceMs = options.patience * 1000;
   const timeline = new Timeline();
   step(`Starting an installation ${project ? `of containers, ${project}` : `on ${database}`}, seed ${seed}`);
   const subject = project
@@ -70,20 +75,22 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
   progress.stop();
   step("No more faults; waiting until all is built and fanned out");
   const convergence = await withServices(installation.installed, (services) =>
-    awaitConvergence(installation, services, quietSince),
+    awaitConvergence(installation, services, { startedAt: quietSince, patienceMs }),
   );
   await sleep(calmMs); // a late job that builds twice shows now
   commands?.stop();
+  await traffic.end();
   step("Reading the ledger");
-  const runs = subject.readRuns();
+  const runs = readRuns(installation.marksFolder);
   const read = () => withServices(installation.installed, ({ db }) => readLedger(db));
-  const url = installation.urls[0] ?? "";
-  const stale = await checkStaleWrites(url, await read(), runs);
+  await traffic.writeLate(listOverAttempts(await read(), runs));
   const ledger = await read();
+  const through = measureTraffic(traffic.observed, timeline);
   const { wholeBy, discrepancies } = subject.checkEnd();
   return {
     timeline,
     observed: traffic.observed,
+    through,
     missing: subject.missing,
     counts: {
       deliveries: ledger.deliveries.length,
@@ -95,16 +102,16 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
       runs: runs.length,
       agents: ledger.agents.length,
       deadAgents: commands?.countDeaths() ?? 0,
-      staleWrites: stale.sent,
     },
     convergence,
     wholeBy,
     discrepancies: [
       ...checkLedger(traffic.observed, ledger, runs),
-      ...stale.discrepancies,
+      ...checkLateWrites(traffic.observed.lateWrites, ledger),
+      ...checkTraffic(through, minutes),
       ...checkOutliving(commands?.found ?? []),
       ...discrepancies,
-      ...checkConvergence(convergence),
+      ...checkConvergence(convergence, patienceMs),
     ],
   };
 }

@@ -1,6 +1,5 @@
 import type { Schedule, ScheduleOptions } from "./faults/schedule.ts";
 import type { Reachable } from "./installation/installation.ts";
-import type { Run } from "./installation/marks.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
 import type { Outliving } from "./outliving.ts";
 
@@ -14,7 +13,6 @@ export interface Subject {
   startFaults(options: Pick<ScheduleOptions, "perSecond" | "random" | "timeline">): Schedule;
   /** Commands of dead agents; those of a container end with it. */
   commands?: { found: Outliving[]; countDeaths(): number; stop(): void };
-  readRuns(): Run[];
   /** Call after convergence. */
   checkEnd(): { wholeBy: string; discrepancies: Discrepancy[] };
 }

@@ -7,7 +7,7 @@ export function ledgerOf(
 ): Ledger {
   const none = {
     ...{ deliveries: [], builds: [], jobs: [], queues: [], pipelines: [] },
-    ...{ agents: [], jobTokens: [], logs: new Map() },
+    ...{ agents: [], jobTokens: [], logs: new Map(), lateRows: [] },
     ...{ deviceCodes: [], grants: [], tokenHashes: [] },
   };
   return { ...none, ...rows } as Ledger;
@@ -39,7 +39,7 @@ export function aChange(
   [fromMs, untilMs]: [number, number],
   isDone = true,
 ): DispatchChange {
-  return { queueId: "q1", action, fromMs, untilMs, isDone, request: action, answer: "" };
+  return { queueId: "q1", action, fromMs, untilMs, isDone, waitingJobs: 3, request: action, answer: "" };
 }
 
 export function anAssignment([fromMs, untilMs]: [number, number], jobId = "j1"): Assignment {

@@ -7,7 +7,6 @@ import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
 import { withServices } from "../../bench/signalbox.ts";
 import { awaitReadiness } from "../converge.ts";
 import { startFaults } from "../faults/schedule.ts";
-import { readRuns } from "../installation/marks.ts";
 import { createProveOrganization } from "../installation/organization.ts";
 import { type Discrepancy, discrepancy } from "../ledger/discrepancy.ts";
 import { checkPostgres } from "../ledger/whole.ts";
@@ -50,11 +49,10 @@ export async function startContainers(
   });
   const faults = wanted.filter(({ kind }) => missing.every((each) => each.kind !== kind));
   return {
-    installation: { ...reachable, organization },
+    installation: { ...reachable, organization, marksFolder },
     missing,
     hasAgents: async () => (await areRunning(containers)) && (await countAgents(env)) >= agentCount,
     startFaults: (options) => startFaults({ ...options, installation: containers, faults }),
-    readRuns: () => readRuns(marksFolder),
     checkEnd() {
       if (logs) mkdirSync(logs, { recursive: true });
       if (logs)

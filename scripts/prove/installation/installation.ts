@@ -28,6 +28,8 @@ export interface Reachable {
   organization: ProveOrganization;
   /** Addresses of the ingress processes, or of the proxy before them. */
   urls: string[];
+  /** Each command leaves a file in it. */
+  marksFolder: string;
 }
 
 /** All that runs, and how faults reach it. */
@@ -42,8 +44,6 @@ export interface Installation extends Reachable {
   servers: ProveProcesses;
   processes: ProveProcesses;
   links: Link[];
-  /** Each command leaves a file in it. */
-  marksFolder: string;
 }
 
 export interface InstallationOptions {

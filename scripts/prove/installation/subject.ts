@@ -7,7 +7,6 @@ import { watchCommands } from "../outliving.ts";
 import type { Subject, Wanted } from "../subject.ts";
 import type { Timeline } from "../timeline.ts";
 import { type DatabaseName, startInstallation } from "./installation.ts";
-import { readRuns } from "./marks.ts";
 
 /** Starts processes of this machine, with scratch data. */
 export async function startProcesses(
@@ -16,7 +15,7 @@ export async function startProcesses(
   { database, faults: kinds, logs }: Wanted & { database: DatabaseName },
 ): Promise<Subject> {
   const installation = await startInstallation(scratch, { database, timeline, logs });
-  const { processes, marksFolder } = installation;
+  const { processes } = installation;
   const wanted = allFaults.filter(({ kind }) => kinds?.includes(kind) ?? true);
   const faults = wanted.filter((fault) => !fault.missing?.(installation));
   const agents = processes.names.filter((name) => name.startsWith("agent"));
@@ -29,7 +28,6 @@ export async function startProcesses(
     hasAgents: () => agents.every(processes.isStarted),
     startFaults: (options) => startFaults({ ...options, installation, faults }),
     commands: watchCommands(installation, timeline),
-    readRuns: () => readRuns(marksFolder),
     checkEnd() {
       const { by, discrepancies } = checkWhole(installation);
       return { wholeBy: by, discrepancies: [...discrepancies, ...checkCrashes(installation)] };

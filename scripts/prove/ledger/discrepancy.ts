@@ -20,6 +20,7 @@ export type Check =
   | "fan-out"
   | "structure"
   | "processes"
+  | "traffic"
   | "convergence";
 
 export function discrepancy(check: Check, title: string, attempts: Attempt[] = []): Discrepancy {

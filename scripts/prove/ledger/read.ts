@@ -1,10 +1,11 @@
-import { asc, count, gt, inArray, isNull } from "drizzle-orm";
+import { asc, count, eq, gt, inArray, isNull } from "drizzle-orm";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
 import { listEncodedPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { numberOf } from "../traffic/bodies.ts";
+import { lateMark } from "../traffic/late-writes.ts";
 
 /** A stored delivery, and the post that its bytes are of. */
 export interface StoredDelivery {
@@ -29,6 +30,7 @@ export async function readLedger(db: Db) {
     agents: await db.select().from(agents),
     jobTokens: await db.select().from(jobTokens),
     logs: await readLogs(db),
+    lateRows: await listLateRows(db),
     queues: await db.select().from(queues),
     pipelines: await db.select().from(pipelines),
     deviceCodes: await db.select().from(deviceCodes),
@@ -37,6 +39,22 @@ export async function readLedger(db: Db) {
       ({ hash }) => hash,
     ),
   };
+}
+
+/** The rows that late writes left. */
+async function listLateRows(db: Db): Promise<string[]> {
+  const { jobLogChunks, metaData } = db.tables;
+  const { jobId, attempt } = jobLogChunks;
+  const chunks = await db
+    .select({ jobId, attempt })
+    .from(jobLogChunks)
+    .where(eq(jobLogChunks.sequence, lateMark.sequence));
+  const { buildId } = metaData;
+  const entries = await db.select({ buildId }).from(metaData).where(eq(metaData.key, lateMark.key));
+  return [
+    ...chunks.map((chunk) => `a chunk of attempt ${chunk.attempt} of job ${chunk.jobId}`),
+    ...entries.map((entry) => `meta-data of build ${entry.buildId}`),
+  ];
 }
 
 /** The text of each log, by job and attempt. */

@@ -46,9 +46,11 @@ async function send(lane: Lane, trigger: ProveTrigger, post: Post): Promise<void
   for (let attempt = 0; attempt < attempts && !lane.signal.aborted; attempt++) {
     const caller = { timeline: lane.timeline, attempts: post.attempts };
     const init = { name: "POST /deliver", method: "POST", body, headers };
-    const outcome = await call(caller, `${lane.url()}/deliver/${trigger.token}`, init);
-    if (outcome.status === 201) post.ids.push(outcome.body.id);
-    if (isFinal(outcome)) return;
+    const urls = post.key ? lane.twoUrls() : [lane.url()];
+    const send = (url: string) => call(caller, `${url}/deliver/${trigger.token}`, init);
+    const outcomes = await Promise.all(urls.map(send));
+    for (const outcome of outcomes) if (outcome.status === 201) post.ids.push(outcome.body.id);
+    if (outcomes.some(isFinal)) return;
     await lane.pause(between(lane.random, 100, 1500));
   }
 }

@@ -1,30 +1,45 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { between } from "../random.ts";
+import { between, pick } from "../random.ts";
+import type { Look } from "./agents.ts";
 import { type Attempt, call, type Outcome } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import type { DispatchChange } from "./observed.ts";
 
-/** Pauses a queue and resumes it, again and again, over REST. */
-export async function pauseAndResume(lane: Lane, queueId: string): Promise<void> {
+/** In the second after a resume, all agents that waited ask for a job: half of the pauses race them. */
+const runningMs: [number, number][] = [
+  [0, 1200],
+  [1000, 4000],
+];
+
+/** Pauses a queue and resumes it, again and again, over REST. Looks who has which job as a pause begins and ends. */
+export async function pauseAndResume(lane: Lane, queueId: string, look: Look): Promise<void> {
   while (!lane.signal.aborted) {
-    await lane.pause(between(lane.random, 1000, 4000));
-    await change(lane, queueId, "pause");
-    await lane.pause(between(lane.random, 500, 3000));
+    await lane.pause(between(lane.random, ...pick(lane.random, runningMs)));
+    const paused = await change(lane, queueId, "pause");
+    const waiting = await look();
+    if (paused) paused.waitingJobs = waiting?.get(queueId) ?? 0;
+    await lane.pause(between(lane.random, 500, 2500));
+    await look();
     await change(lane, queueId, "resume");
   }
 }
 
-export function resume(lane: Lane, queueId: string): Promise<void> {
-  return change(lane, queueId, "resume");
+export async function resume(lane: Lane, queueId: string): Promise<void> {
+  await change(lane, queueId, "resume");
 }
 
-/** Repeats the request until the outcome is known. */
-async function change(lane: Lane, queueId: string, action: DispatchChange["action"]): Promise<void> {
+/** Repeats the request until the outcome is known. Returns the last one. */
+async function change(
+  lane: Lane,
+  queueId: string,
+  action: DispatchChange["action"],
+): Promise<DispatchChange | undefined> {
   const { slug: org, clusterId: cluster, apiToken } = lane.installation.organization;
   const pattern = action === "pause" ? patterns.pauseDispatch : patterns.resumeDispatch;
   const path = pathTo(pattern, { org, cluster, queue: queueId });
-  let isDone = false;
-  while (!isDone && !lane.signal.aborted) {
+  const { dispatchChanges } = lane.observed;
+  let last: DispatchChange | undefined;
+  while (!last?.isDone && !lane.signal.aborted) {
     const attempts: Attempt[] = [];
     const headers = { Authorization: `Bearer ${apiToken}` };
     const outcome = await call({ ...lane, attempts }, lane.url() + path, {
@@ -32,11 +47,14 @@ async function change(lane: Lane, queueId: string, action: DispatchChange["actio
       method: "POST",
       headers,
     });
-    isDone = isKnown(outcome);
-    for (const attempt of attempts)
-      lane.observed.dispatchChanges.push({ ...attempt, queueId, action, isDone });
+    const isDone = isKnown(outcome);
+    for (const attempt of attempts) {
+      last = { ...attempt, queueId, action, isDone, waitingJobs: 0 };
+      dispatchChanges.push(last);
+    }
     if (!isDone) await lane.pause(200);
   }
+  return last;
 }
 
 /** 422: it was so already, by an earlier try. */

@@ -13,11 +13,19 @@ export interface Observed {
   doubleLeases: DoubleLease[];
   /** Requests to cancel a build. */
   cancels: Attempt[];
+  lateWrites: LateWrite[];
   /** Jobs without an agent, at the last look. */
   waitingJobs: number;
 }
 
-/** A webhook, sent again under its key until the outcome is known; without a key sent once. */
+export function observeNothing(): Observed {
+  return {
+    ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },
+    ...{ lateWrites: [], leaseLooks: 0, waitingJobs: 0 },
+  };
+}
+
+/** A webhook, sent twice at once, and again, under its key until the outcome is known; without a key sent once. */
 export interface Post {
   number: number;
   trigger: ProveTrigger["name"];
@@ -46,6 +54,8 @@ export interface DispatchChange extends Attempt {
   action: "pause" | "resume";
   /** The queue is paused or running from the answer on. False: unknown. */
   isDone: boolean;
+  /** Jobs of the queue that waited just after the answer to a pause. */
+  waitingJobs: number;
 }
 
 /** A job was assigned between the two times. */
@@ -54,6 +64,17 @@ export interface Assignment {
   jobId: string;
   fromMs: number;
   untilMs: number;
+}
+
+/** A write with the token of an attempt that was over. */
+export interface LateWrite {
+  name: "start" | "chunk" | "meta-data" | "finish";
+  jobId: string;
+  /** No other attempt followed. */
+  isLast: boolean;
+  /** Undefined: no answer. */
+  status: number | undefined;
+  attempts: Attempt[];
 }
 
 /** An agent's row names a job that is leased by another agent, or by none. */

@@ -1,19 +1,24 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { withServices } from "../../bench/signalbox.ts";
 import type { Reachable } from "../installation/installation.ts";
-import { pick, randomNumbers } from "../random.ts";
+import { randomNumbers } from "../random.ts";
 import type { Timeline } from "../timeline.ts";
-import { watchAssignments } from "./agents.ts";
+import { openLooks, watchAssignments } from "./agents.ts";
 import { cancelBuilds } from "./cancels.ts";
 import { sendPosts } from "./deliveries.ts";
 import { signDevicesIn } from "./devices.ts";
 import { pauseAndResume, resume } from "./dispatch.ts";
-import type { Lane } from "./lane.ts";
-import type { Observed } from "./observed.ts";
+import { type Lane, openLane } from "./lane.ts";
+import { type OverAttempt, sendLateWrites, writeLate } from "./late-writes.ts";
+import { type Observed, observeNothing } from "./observed.ts";
 
 export interface Traffic {
   observed: Observed;
-  /** Waits for the requests on their way, and resumes the queues. */
+  /** Waits for the requests on their way, and resumes the queues. Jobs and late writes are still watched and sent. */
   stop(): Promise<void>;
+  /** Call after convergence. */
+  end(): Promise<void>;
+  /** Call after the end: the writes must change nothing. */
+  writeLate(attempts: OverAttempt[]): Promise<void>;
 }
 
 const senders = 10;
@@ -23,32 +28,41 @@ const resumeWithinMs = 60_000;
 /** Starts the callers. */
 export function startTraffic(installation: Reachable, timeline: Timeline, seed: number): Traffic {
   const isOver = new AbortController();
-  const observed: Observed = {
-    ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },
-    ...{ leaseLooks: 0, waitingJobs: 0 },
-  };
+  const isEnded = new AbortController();
+  const observed = observeNothing();
   let lanes = 0;
-  const openLane = (signal = isOver.signal): Lane => {
+  const nextLane = (signal = isOver.signal): Lane => {
     const random = randomNumbers(seed * 1000 + ++lanes);
-    const url = () => pick(random, installation.urls);
-    const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
-    return { installation, observed, timeline, random, signal, url, pause };
+    return openLane({ installation, observed, timeline, random, signal });
   };
   const { queueIds } = installation.organization;
   const running = [
-    ...Array.from({ length: senders }, () => sendPosts(openLane())),
-    ...Array.from({ length: devices }, () => signDevicesIn(openLane())),
-    ...queueIds.map((queueId) => pauseAndResume(openLane(), queueId)),
-    cancelBuilds(openLane()),
-    watchAssignments(openLane()),
+    ...Array.from({ length: senders }, () => sendPosts(nextLane())),
+    ...Array.from({ length: devices }, () => signDevicesIn(nextLane())),
+    cancelBuilds(nextLane()),
   ];
+  const watching = withServices(installation.installed, async ({ db }) => {
+    const look = openLooks({ observed, timeline }, db);
+    running.push(...queueIds.map((queueId) => pauseAndResume(nextLane(), queueId, look)));
+    await Promise.all([
+      watchAssignments(nextLane(isEnded.signal), look),
+      writeLate(nextLane(isEnded.signal), db),
+    ]);
+  });
   return {
     observed,
     async stop() {
       isOver.abort();
       await Promise.all(running);
       const signal = AbortSignal.timeout(resumeWithinMs);
-      await Promise.all(queueIds.map((queueId) => resume(openLane(signal), queueId)));
+      await Promise.all(queueIds.map((queueId) => resume(nextLane(signal), queueId)));
+    },
+    async end() {
+      isEnded.abort();
+      await watching;
+    },
+    async writeLate(attempts) {
+      for (const attempt of attempts) await sendLateWrites(nextLane(isEnded.signal), attempt);
     },
   };
 }
