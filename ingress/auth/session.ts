@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
 import { type H3Event, parseCookies } from "h3";
+import { issueKnownBrowser, knownBrowserDays } from "../../shared/accounts/known-browser.ts";
 import { findSignedInUser } from "../../shared/accounts/sessions.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { dayMs, secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { setHeader } from "../http/respond.ts";
+import { nodeResponse } from "../http/node.ts";
+
+const sessionCookie = "signalbox";
+const knownCookie = "signalbox-known";
 
 /** A browser and its user. */
 export interface Visitor {
@@ -19,25 +23,58 @@ export interface Visitor {
 
 /** Sets a cookie if the browser has none. */
 export async function findVisitor(services: Services, event: H3Event): Promise<Visitor> {
-  const cookie = parseCookies(event)[cookieName(services.config, event)] ?? "";
+  const cookie = readCookie(services, event, sessionCookie);
   const user = await findSignedInUser(services, cookie);
   const token = isWellFormedToken("session", cookie) ? cookie : issueToken("session");
-  if (token !== cookie) setSessionCookie(services.config, event, token);
+  if (token !== cookie) setSessionCookie(services, event, token);
   return { token, csrfToken: csrfTokenOf(token), user };
 }
 
 /** Sets no cookie. */
 export async function findSignedInVisitor(services: Services, event: H3Event): Promise<Visitor | undefined> {
-  const token = parseCookies(event)[cookieName(services.config, event)] ?? "";
+  const token = readCookie(services, event, sessionCookie);
   const user = await findSignedInUser(services, token);
   return user && { token, csrfToken: csrfTokenOf(token), user };
 }
 
-export function setSessionCookie(config: Config, event: H3Event, token: string): void {
+/**
+ * Signs the browser in. A second cookie, which stays after sign-out, shows that the user has signed in here.
+ * @param user with the present password
+ */
+export function setSignInCookies(
+  services: Services,
+  event: H3Event,
+  { token, user }: { token: string; user: User },
+): void {
+  setSessionCookie(services, event, token);
+  const days = knownBrowserDays;
+  setCookie(services, event, { name: knownCookie, value: issueKnownBrowser(services, user), days });
+}
+
+/** The cookie of the browser's last sign-in, perhaps of another user. Empty if there is none. */
+export function readKnownBrowser(services: Services, event: H3Event): string {
+  return readCookie(services, event, knownCookie);
+}
+
+function setSessionCookie(services: Services, event: H3Event, token: string): void {
+  const days = services.config.sessionDays;
+  setCookie(services, event, { name: sessionCookie, value: token, days });
+}
+
+function setCookie(
+  { config }: Services,
+  event: H3Event,
+  { name: plainName, value, days }: { name: string; value: string; days: number },
+): void {
+  const name = cookieName(config, event, plainName);
   const secure = isSecure(config, event) ? "; Secure" : "";
-  const maxAge = (config.sessionDays * dayMs) / secondMs;
-  const cookie = `${cookieName(config, event)}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
-  setHeader(event, "Set-Cookie", cookie);
+  const maxAge = (days * dayMs) / secondMs;
+  const cookie = `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
+  nodeResponse(event).stageCookie(name, cookie);
+}
+
+function readCookie({ config }: Services, event: H3Event, name: string): string {
+  return parseCookies(event)[cookieName(config, event, name)] ?? "";
 }
 
 /** Derived, so that it need not be stored. */
@@ -46,8 +83,8 @@ function csrfTokenOf(token: string): string {
 }
 
 /** `__Host-` stops sibling domains from planting a cookie. Browsers accept it over https only. */
-function cookieName(config: Config, event: H3Event): string {
-  return isSecure(config, event) ? "__Host-signalbox" : "signalbox";
+function cookieName(config: Config, event: H3Event, name: string): string {
+  return isSecure(config, event) ? `__Host-${name}` : name;
 }
 
 /** By the public address: TLS may end at a proxy. */

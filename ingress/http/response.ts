@@ -14,6 +14,7 @@ export interface ResponseListeners {
 /** Ends a connection that takes nothing of an answer. Node notices after one to two of these. */
 const writeTimeoutMs = 15 * secondMs;
 /** Larger bodies are sent in slices, which show how much the client reads. */
+const cookieHeader = "Set-Cookie";
 const sliceBytes = 64 * 1024;
 
 /**
@@ -40,6 +41,17 @@ export class StagedResponse extends ServerResponse {
     const index = findHeader(this.#staged, name);
     if (index === -1) this.#staged.push(name, value);
     else this.#staged[index + 1] = value;
+  }
+
+  /** Sets a cookie, besides others. */
+  stageCookie(name: string, cookie: string): void {
+    const staged = this.#staged;
+    for (let index = 0; index < staged.length; index += 2)
+      if (staged[index] === cookieHeader && staged[index + 1]?.startsWith(`${name}=`)) {
+        staged[index + 1] = cookie;
+        return;
+      }
+    staged.push(cookieHeader, cookie);
   }
 
   /** srvx gives names and values in turn, without a reason to requests that say HTTP/2.0; Node itself gives none. */

@@ -6,6 +6,7 @@ import { dayMs } from "../durations.ts";
 import type { Problem } from "../refusal.ts";
 import type { CallerNetworks } from "../runtime/places.ts";
 import type { Services } from "../runtime/services.ts";
+import { isKnownBrowser } from "./known-browser.ts";
 import {
   deleteExpiredSessions,
   deleteSession,
@@ -18,14 +19,18 @@ import { passwordProblems, publishSessionsEnd } from "./users.ts";
 
 /**
  * Takes equally long for an unknown address and a wrong password.
+ * @param knownBrowser the browser's cookie of an earlier sign-in
  * @throws Refusal 429, 503
  */
 export async function findUserByPassword(
-  { db, passwords }: Services,
-  { email, password }: { email: string; password: string },
-  caller: CallerNetworks,
+  services: Services,
+  { email, password, knownBrowser = "" }: { email: string; password: string; knownBrowser?: string },
+  networks: CallerNetworks,
 ): Promise<User | undefined> {
+  const { db, passwords } = services;
   const user = await findUser(db, email);
+  const isKnown = isKnownBrowser(services, user, knownBrowser);
+  const caller = { ...networks, knownUserId: isKnown ? user?.id : undefined };
   const matches = await passwords.matches(password, user?.passwordHash ?? unmatchableHash, caller);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }
@@ -80,8 +85,9 @@ export async function changePassword(
   services: Services,
   user: User,
   { current, next }: { current: string; next: string },
-  caller: CallerNetworks,
-): Promise<"wrong" | { problems: Problem[] } | { token: string }> {
+  networks: CallerNetworks,
+): Promise<"wrong" | { problems: Problem[] } | { token: string; user: User }> {
+  const caller = { ...networks, knownUserId: user.id };
   if (!(await services.passwords.matches(current, user.passwordHash ?? "", caller))) return "wrong";
   const problems = passwordProblems(next);
   if (problems.length > 0) return { problems };
@@ -90,7 +96,7 @@ export async function changePassword(
     if (!(await lockIfPasswordIs(tx, user))) return "wrong";
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteSessionsOfUser(tx, user.id);
-    return { token: await storeSession(services, tx, user.id) };
+    return { token: await storeSession(services, tx, user.id), user: { ...user, passwordHash } };
   });
   publishSessionsEnd(services, user.id);
   return outcome;

@@ -40,6 +40,10 @@ export class Places {
     this.#change(caller, -1);
   }
 
+  takenByWide(wideNetwork: string): number {
+    return this.#count(wideKey(wideNetwork));
+  }
+
   #count(key: string): number {
     return this.#takenBy.get(key) ?? 0;
   }
@@ -55,5 +59,9 @@ export class Places {
 }
 
 function keysOf({ network, wideNetwork }: CallerNetworks): [network: string, wideNetwork: string] {
-  return [network, `wide ${wideNetwork}`];
+  return [network, wideKey(wideNetwork)];
+}
+
+function wideKey(wideNetwork: string): string {
+  return `wide ${wideNetwork}`;
 }

@@ -46,9 +46,18 @@ describe("many wrong passwords at once", () => {
     });
     return { statuses, ended: Promise.all(answers) };
   };
+  const knownCookieOf = ({ headers }: Answer): string =>
+    headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith("signalbox-known="))
+      ?.split(";")[0] ?? "";
   const count = (statuses: number[], status: number) => statuses.filter((each) => each === status).length;
-  const signIn = async (person: Visitor, ip: string): Promise<Answer> =>
-    person.post("/sign-in", { email: acme.user.email, password }, { "X-Forwarded-For": ip });
+  const signIn = async (person: Visitor, ip: string, cookie?: string): Promise<Answer> =>
+    person.post(
+      "/sign-in",
+      { email: acme.user.email, password },
+      { "X-Forwarded-For": ip, ...(cookie && { cookie }) },
+    );
   const failuresOf = (name: string, network: string) =>
     redis.hget(`${world.config.redisPrefix}:window:${name}:${network}`, "t").then(Number);
 
@@ -79,6 +88,43 @@ describe("many wrong passwords at once", () => {
       assert.equal(await failuresOf("sign-in-wide", "198.51.100.0/24"), 0);
       assert.equal((await signIn(visitor(world.url), ipOf(0))).status, 303, "recovers");
     });
+
+  it("from eight addresses leave places to a newcomer and to a browser of an earlier sign-in", async () => {
+    const [newcomer, person] = [visitor(world.url), visitor(world.url)];
+    await Promise.all([newcomer, person].map(({ get }) => get("/sign-in")));
+    const known = knownCookieOf(await signIn(person, "198.51.100.7"));
+    await person.post("/sign-out");
+    await person.get("/sign-in");
+    const { statuses, ended } = attack((index) => `10.0.${index % 8}.1`);
+    await eventually("a refusal", async () => statuses.includes(429));
+
+    // From the network of an attacker, which has its share.
+    const from = "10.0.1.1";
+    const answers = await Promise.all([
+      signIn(newcomer, "198.51.100.8"),
+      signIn(person, from, `${person.cookie}; ${known}`),
+    ]);
+
+    const given = answers.map(({ status }) => status);
+    assert.deepEqual(given, [303, 303]);
+    assert.ok(count(statuses, 422) < places, "they did not wait for all the others");
+    await ended;
+    assert.ok(count(statuses, 503) <= 1, "at most one lost its place");
+  });
+
+  it("with the cookie of an earlier sign-in are limited too", async () => {
+    const person = visitor(world.url);
+    await person.get("/sign-in");
+    const known = knownCookieOf(await signIn(person, "198.51.100.9"));
+    await person.get("/sign-in");
+    const headers = { cookie: `${person.cookie}; ${known}`, "X-Forwarded-For": "203.0.113.1" };
+    const fields = { email: acme.user.email, password: "wrong" };
+    const statuses = [];
+    for (let guess = 0; guess <= world.config.signInFailures; guess++)
+      statuses.push((await person.post("/sign-in", fields, headers)).status);
+
+    assert.deepEqual(statuses, [...Array(world.config.signInFailures).fill(422), 429]);
+  });
 
   it("from everywhere get 503 when all places are taken, and those do not count", onlyInFullRun, async () => {
     const { statuses, ended } = attack((index) => `10.0.${index}.1`);

@@ -1,7 +1,7 @@
 import { changePassword } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { setSessionCookie, type Visitor } from "../../auth/session.ts";
+import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
@@ -33,7 +33,7 @@ export function savePassword(services: Services, bodies: Bodies) {
         changed.problems.map(({ message }) => ({ field: "wanted", message })),
       );
 
-    setSessionCookie(services.config, event, changed.token);
+    setSignInCookies(services, event, changed);
     return withNotice(patterns.home, "password_changed");
   });
 }

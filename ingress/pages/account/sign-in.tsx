@@ -1,7 +1,7 @@
 import { endSession, findUserByPassword, startSession } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { setSessionCookie, type Visitor } from "../../auth/session.ts";
+import { readKnownBrowser, setSignInCookies, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
@@ -25,13 +25,14 @@ export function signIn(services: Services, bodies: Bodies) {
     const email = form.get("email") ?? "";
     const to = localPath(form.get("to"));
     const password = form.get("password") ?? "";
+    const knownBrowser = readKnownBrowser(services, event);
     const user = await limitSignInFailures(services, email, clientIp(event), (caller) =>
-      findUserByPassword(services, { email, password }, caller),
+      findUserByPassword(services, { email, password, knownBrowser }, caller),
     );
     const token = user && (await startSession(services, user, visitor.token));
-    if (!token) return signInForm(visitor, { to, email, problems: [wrongPassword] });
+    if (!user || !token) return signInForm(visitor, { to, email, problems: [wrongPassword] });
 
-    setSessionCookie(services.config, event, token);
+    setSignInCookies(services, event, { token, user });
     return to;
   });
 }

@@ -8,7 +8,7 @@ import type { NewUser } from "../../../shared/accounts/users.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { setSessionCookie, type Visitor } from "../../auth/session.ts";
+import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
@@ -67,7 +67,7 @@ async function register(
   );
   if (!user) throw unprocessable({ field: "email", message: "This address has an account: sign in with it" });
   const session = await startSession(services, user, visitor.token);
-  if (session) setSessionCookie(services.config, event, session);
+  if (session) setSignInCookies(services, event, { token: session, user });
 }
 
 function tokenOf({ event }: PageRequest): string {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { isKnownBrowser } from "../../../../shared/accounts/known-browser.ts";
 import { startSession } from "../../../../shared/accounts/sessions.ts";
+import { findUser } from "../../../../shared/accounts/user-store.ts";
 import { deactivateUser, setPassword } from "../../../../shared/accounts/users.ts";
 import { issueToken } from "../../../../shared/crypto/tokens.ts";
 import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
-import { request } from "../../../helpers/http.ts";
+import { type Answer, request } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 import { csrfTokenIn, type Visitor, visitor } from "../../../helpers/visitor.ts";
@@ -138,6 +140,53 @@ describeWithDatabase("a session at the pages", (database) => {
     assert.equal(answer.headers.get("location"), "/sign-in?to=%2Fuser%2Fpassword");
   });
 
+  describe("after sign-in, a second cookie", () => {
+    const known = /^signalbox-known=(\d+\.[\w-]{43}); Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/;
+    const knownIn = ({ headers }: Answer) => {
+      const cookies = headers.getSetCookie().flatMap((cookie) => known.exec(cookie)?.[1] ?? []);
+      assert.equal(cookies.length, 1);
+      return cookies[0] as string;
+    };
+    const isKnown = async (email: string, value: string) =>
+      isKnownBrowser(pages.services, await findUser(pages.services.db, email), value);
+
+    it("says that this user signed in with this browser, and stays at sign-out", async () => {
+      const person = visitor(pages.url);
+      const value = knownIn(await signIn(person));
+
+      const signedOut = await person.post("/sign-out");
+
+      assert.ok(!signedOut.headers.getSetCookie().some((cookie) => known.test(cookie)));
+      assert.ok(await isKnown(pages.ada.email, value));
+      assert.ok(!(await isKnown(pages.bob.email, value)), "it is of another user");
+      assert.ok(!(await isKnown("nobody@example.com", value)));
+    });
+
+    it("is worthless when it is changed, after 400 days, and after a change of the password", async () => {
+      const person = visitor(pages.url);
+      const value = knownIn(await signIn(person));
+      const last = value.endsWith("A") ? "B" : "A";
+      for (const changed of ["", "1.x", `1${value}`, value.slice(0, -1) + last, `${value} `])
+        assert.ok(!(await isKnown(pages.ada.email, changed)), changed);
+
+      await person.get("/user/password");
+      const fields = { present: password, wanted: "another password", again: "another password" };
+      const renewed = knownIn(await person.post("/user/password", fields));
+
+      assert.ok(!(await isKnown(pages.ada.email, value)));
+      assert.ok(await isKnown(pages.ada.email, renewed));
+      pages.clock.advance(401 * dayMs);
+      assert.ok(!(await isKnown(pages.ada.email, renewed)));
+      await setPassword(pages.services, pages.ada.email, password);
+    });
+
+    it("does not sign in", async () => {
+      const value = knownIn(await signIn(visitor(pages.url)));
+      assert.ok(!(await isSignedIn(visitor(pages.url, `signalbox-known=${value}`))));
+      assert.ok(!(await isSignedIn(visitor(pages.url, `signalbox=${value}`))));
+    });
+  });
+
   it("sends a form of an ended session to sign-in and back", async () => {
     const person = visitor(pages.url);
     const answer = await person.post(`/user/connected-apps/${pages.acme.id}/revoke`);
@@ -171,5 +220,14 @@ describe("a session at pages whose address is https", () => {
       (await request(`${pages.url}/user/password`, { headers: { cookie }, redirect: "manual" })).status;
     assert.equal(await statusWith(`signalbox=${session}`), 303);
     assert.equal(await statusWith(`__Host-signalbox=${session}`), 200);
+  });
+
+  it("keeps these rules for the cookie that stays after sign-out", async () => {
+    const person = visitor(pages.url);
+    await person.get("/sign-in");
+    const answer = await person.post("/sign-in", { email: pages.ada.email, password });
+    const names = answer.headers.getSetCookie().map((cookie) => cookie.split("=")[0]);
+    assert.deepEqual(names, ["__Host-signalbox", "__Host-signalbox-known"]);
+    assert.match(answer.headers.getSetCookie()[1] ?? "", /; Secure$/);
   });
 });
