@@ -74,6 +74,8 @@ export const patterns = {
   replaceTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/replace",
   enableTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/enable",
   disableTriggerPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/disable",
+  keepRefusedBodiesPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/keep-refused-bodies",
+  dropRefusedBodiesPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/drop-refused-bodies",
   triggerSetupPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/setup",
   sendDeliveryPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/send",
   filterPage: "/organizations/:org/pipelines/:slug/triggers/:trigger/filter",

@@ -61,7 +61,9 @@ import { queuePage } from "./queues/show.tsx";
 import {
   deleteTriggerPage,
   disableTrigger,
+  dropBodies,
   enableTrigger,
+  keepBodies,
   redirectToTrigger,
   removeTrigger,
   replaceTriggerForm,
@@ -143,6 +145,8 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.editTriggerPage]: { GET: editTriggerPage, POST: saveTrigger },
     [patterns.enableTriggerPage]: { GET: redirectToTrigger, POST: enableTrigger },
     [patterns.disableTriggerPage]: { GET: redirectToTrigger, POST: disableTrigger },
+    [patterns.keepRefusedBodiesPage]: { GET: redirectToTrigger, POST: keepBodies },
+    [patterns.dropRefusedBodiesPage]: { GET: redirectToTrigger, POST: dropBodies },
     [patterns.replaceTriggerPage]: { GET: replaceTriggerPage, POST: replaceTriggerForm },
     [patterns.deleteTriggerPage]: { GET: deleteTriggerPage, POST: removeTrigger },
     [patterns.clustersPage]: { GET: clustersPage, POST: addCluster },

@@ -13,8 +13,9 @@ import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
-import { readIdempotencyKey, readIndexed, requestParts, requireJson, storedHeaders } from "./headers.ts";
+import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";
 import { RefusedSenders } from "./refused-senders.ts";
+import { requestParts } from "./samples.ts";
 
 /**
  * POST /deliver/:token. Stores a delivery, which a worker decides.
@@ -88,7 +89,7 @@ class Posting {
 
   #readParts(): RequestParts {
     const body = this.#body === noBytes ? undefined : this.#body;
-    return requestParts(this.#event, body);
+    return requestParts(this.#event, this.#door.services.config.issueTracker, body);
   }
 
   async #receive(): Promise<HTTPResponse> {
@@ -160,6 +161,7 @@ class Posting {
 
   async #readRow(): Promise<EnabledTrigger> {
     const row = await this.#door.intake.requireEnabledTrigger(this.#token);
+    this.#trigger = row;
     this.#requireSignature(row);
     return row;
   }

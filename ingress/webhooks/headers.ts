@@ -1,19 +1,16 @@
 import type { H3Event } from "h3";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
-import type { RequestParts } from "../../shared/triggers/deliveries/refused-requests.ts";
 import type { StoredHeader } from "../../shared/vocabulary.ts";
-import { clientIp } from "../http/client-address.ts";
 import { hasUtf8Charset, mediaType } from "../http/content-type.ts";
-import { networkOf } from "../http/network.ts";
 import { nodeRequest } from "../http/node.ts";
 
 const maxIdempotencyKeyLength = 255;
 const maxIndexedLength = 255;
 const jsonType = "application/json";
 const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
-/** Values of headers and of parameters with these names are never stored. */
-const secretName = /authorization|cookie|token|secret|password|api-?key/i;
-const secretOrSignatureName = new RegExp(`${secretName.source}|signature`, "i");
+/** Values of headers with these names are never stored. */
+const secretName =
+  /authorization|(^|-)auth(-|$)|cookie|token|secret|passw|credential|(api|auth|access|private|signing)-?key|signature/i;
 
 /** Returns the Content-Type header. @throws DeliveryRefusal 415 */
 export function requireJson(headers: Headers): string {
@@ -43,31 +40,10 @@ export function readIndexed(headers: Headers, name: string | undefined): string 
   return (name && headers.get(name)?.slice(0, maxIndexedLength)) || null;
 }
 
-/** The parts of a refused request without its secrets. Signatures stay: their readers may see the payload too. */
-export function requestParts(event: H3Event, body: Buffer | undefined): RequestParts {
-  const query = new URLSearchParams(event.url.searchParams);
-  for (const name of new Set(query.keys())) if (secretName.test(name)) query.set(name, "redacted");
-  return {
-    network: networkOf(clientIp(event)),
-    headers: headersWithout(event, (name) => secretName.test(name)),
-    query: `${query}`,
-    body,
-  };
-}
-
 /** All headers, with null for the values of secrets and signatures. */
 export function storedHeaders(event: H3Event, signatures: { header: string }[]): StoredHeader[] {
-  return headersWithout(
-    event,
-    (name) => secretOrSignatureName.test(name) || signatures.some(({ header }) => isSameName(header, name)),
-  );
-}
-
-function isSameName(one: string, other: string): boolean {
-  return one.length === other.length && one.toLowerCase() === other.toLowerCase();
-}
-
-function headersWithout(event: H3Event, isSecret: (name: string) => boolean): StoredHeader[] {
+  const isSecret = (name: string) =>
+    secretName.test(name) || signatures.some(({ header }) => isSameName(header, name));
   const { rawHeaders } = nodeRequest(event);
   const stored: StoredHeader[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -75,4 +51,8 @@ function headersWithout(event: H3Event, isSecret: (name: string) => boolean): St
     stored.push([name, isSecret(name) ? null : (rawHeaders[index + 1] as string)]);
   }
   return stored;
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.length === other.length && one.toLowerCase() === other.toLowerCase();
 }

@@ -136,6 +136,7 @@ async function addTrigger(
     version: 1,
     tokenHash: hashToken(token),
     tokenHint: token.slice(-2),
+    refusedBodiesUntil: null,
     createdAt: now,
     createdById: actor.userId,
     updatedAt: now,

@@ -160,6 +160,13 @@ export function visibleHeaders(issueTracker: string, trigger: TypedTrigger): Set
   return new Set(names.flatMap((header) => header?.toLowerCase() ?? []));
 }
 
+/** The headers by which known senders name events and deliveries. Names are lower-case. */
+export function eventHeaders(issueTracker: string): string[] {
+  return triggerTypes(issueTracker).flatMap(({ eventHeader, deliveryIdHeader }) =>
+    [eventHeader, deliveryIdHeader].flatMap((header) => header?.toLowerCase() ?? []),
+  );
+}
+
 /** @throws DeliveryRefusal 401 */
 export function requireSignature(
   { type: { signatures, isConfigurable }, secret }: { type: TriggerType; secret: string | undefined },

@@ -39,6 +39,7 @@ const landed = {
   "sqlite/0018_refused_requests": "2fde468a711f0d2b",
   "sqlite/0019_bulk_rebuilds": "52c0cb8a6fe0b732",
   "sqlite/0020_lost_jobs": "686f9e3bba6c799f",
+  "sqlite/0021_refused_bodies": "3841961dbcce20d8",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -60,6 +61,7 @@ const landed = {
   "postgres/0018_refused_requests": "cd79b2257450c2a0",
   "postgres/0019_bulk_rebuilds": "9dcc0405ad0489f3",
   "postgres/0020_lost_jobs": "fd6d3a2e631a8181",
+  "postgres/0021_refused_bodies": "78e57aef3fbc05dc",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import { hourMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import { replaceTrigger } from "../../shared/triggers/create.ts";
 import {
   listLatestRefused,
   openRefusedRequests,
@@ -10,6 +11,7 @@ import {
   type RequestParts,
   requireRefusedRequest,
 } from "../../shared/triggers/deliveries/refused-requests.ts";
+import { findTrigger } from "../../shared/triggers/store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -30,6 +32,78 @@ const causes: RefusalCause[] = [
   "busy",
 ];
 
+const secretHeaders = Object.fromEntries(
+  [
+    ...[
+      "authorization",
+      "proxy-authorization",
+      "cookie",
+      "x-auth",
+      "x-auth-key",
+      "x-auth-token",
+      "x-api-key",
+    ],
+    ...["x-apikey", "api-key", "apikey", "private-key", "private-token", "access-token", "x-access-key"],
+    ...[
+      "x-secret",
+      "x-webhook-secret",
+      "x-shared-secret",
+      "x-password",
+      "x-pass",
+      "x-pwd",
+      "x-key",
+      "x-code",
+    ],
+    ...[
+      "x-signature",
+      "x-hub-signature-256",
+      "x-gitlab-token",
+      "x-credentials",
+      "x-session",
+      "x-jwt",
+      "x-sig",
+    ],
+    ...[
+      "ocp-apim-subscription-key",
+      "x-functions-key",
+      "x-vault-id",
+      "x-custom",
+      "referer",
+      "origin",
+      "etag",
+    ],
+    ...[
+      "x-forwarded-authorization",
+      "x-original-url",
+      "x-amz-security-token",
+      "x-goog-iam",
+      "idempotency-key",
+    ],
+  ].map((name, at) => [name, `leak-h${at}`]),
+);
+const secretParameters = [
+  ...[
+    "key",
+    "sig",
+    "auth",
+    "pass",
+    "api_key",
+    "code",
+    "token",
+    "secret",
+    "password",
+    "access_token",
+    "apikey",
+  ],
+  ...["signature", "sv", "X-Amz-Signature", "jwt", "session", "pwd", "client_secret", "q"],
+];
+const secretQuery = [
+  ...secretParameters.map((name, at) => `${name}=leak-p${at}`),
+  // Without a value, perhaps with the end of Base64, or with an encoded or another separator.
+  ...["leak-b0", "leakb1==", "leak-b2=", "auth%3Dleak-b3", "a;token=leak-b4", "=leak-b5"],
+].join("&");
+const secretBody = '{"password":"leak-1","nested":{"key":"leak-2"},"leak-3":"leak-4"}';
+
 describeOnBothDatabases("refused requests", (database) => {
   let pages: QueuePages;
   before(async () => {
@@ -37,7 +111,8 @@ describeOnBothDatabases("refused requests", (database) => {
   });
   after(() => pages.close());
 
-  const own = (id: string) => ({ id, organizationId: pages.acme.id });
+  const isOn = { refusedBodiesUntil: new Date("2999-01-01") };
+  const own = (id: string) => ({ id, organizationId: pages.acme.id, ...isOn });
   const latest = (id: string) => listLatestRefused(pages.services, id);
   const parts = (body?: string): RequestParts => ({
     ...{ network: "192.0.2.1", headers: [["X-Id", "1"]], query: "" },
@@ -51,39 +126,112 @@ describeOnBothDatabases("refused requests", (database) => {
     pages.clock.advance(1);
   };
 
-  it("are shown to members without their secrets, and to nobody else", async () => {
-    const trigger = await pages.acme.trigger({ type: "gitlab", secret: "s3cret" });
-    const body = `{"a":"<b>${"x".repeat(5000)}"}`;
-    const answer = await post(`${pages.url}${trigger.path}?page=1&access_token=hidden-1`, body, {
-      "X-Gitlab-Token": "hidden-2",
-      Authorization: "hidden-3",
-      Cookie: "session=hidden-4",
-      "webhook-signature": "v1,shown",
-      "X-Gitlab-Event": "Push Hook",
-    });
+  type TestTrigger = Awaited<ReturnType<typeof pages.acme.trigger>>;
+  /** Samples are stored every five seconds: these wait together. */
+  let ofGitlab: TestTrigger;
+  let ofSecrets: TestTrigger;
+  let withBodies: TestTrigger;
+  const longBody = `{"a":"<b>${"x".repeat(5000)}"}`;
+  const pathOf = ({ id }: { id: string }) => `/organizations/acme/pipelines/web/triggers/${id}`;
+  const refuse = async (trigger: TestTrigger, query: string, body: string, headers = {}) => {
+    const answer = await post(`${pages.url}${trigger.path}${query}`, body, headers);
     assert.equal(answer.status, 401);
-    const member = await pages.visitor(pages.bob);
-    const at = `/organizations/acme/pipelines/web/triggers/${trigger.id}`;
-
-    const [kept] = await eventually("the request", async () => {
-      const found = await latest(trigger.id);
-      return found.length > 0 && found;
+  };
+  const sampleOf = (trigger: TestTrigger) =>
+    eventually("the request", async () => {
+      const [found] = await latest(trigger.id);
+      return found && requireRefusedRequest(pages.services, trigger.id, found.id);
     });
+  const rowOf = async ({ id }: TestTrigger) => {
+    const row = await findTrigger(pages.services.db, pages.acme.pipeline.id, id);
+    assert.ok(row);
+    return { ...row, organizationId: pages.acme.id };
+  };
 
-    assert.ok(kept);
+  before(async () => {
+    ofGitlab = await pages.acme.trigger({ type: "gitlab", secret: "s3cret" });
+    ofSecrets = await pages.acme.trigger({ type: "hmac", secret: "s3cret" });
+    withBodies = await pages.acme.trigger({ type: "gitlab", secret: "s3cret" });
+    const member = await pages.visitor(pages.bob);
+    const switched = await member.post(`${pathOf(withBodies)}/keep-refused-bodies`);
+    assert.equal(switched.status, 303);
+    await refuse(ofGitlab, "?page=hidden-1&access_token=hidden-2&hidden-3", '{"password":"hidden-4"}', {
+      ...{ "X-Gitlab-Token": "hidden-5", "X-Gitlab-Event": "Push Hook", "X-Odd": "hidden-6" },
+    });
+    await refuse(ofSecrets, `?${secretQuery}`, secretBody, secretHeaders);
+    await refuse(withBodies, "", longBody);
+  });
+
+  it("are shown to members without their secrets, and to nobody else", async () => {
+    const kept = await sampleOf(ofGitlab);
+    const member = await pages.visitor(pages.bob);
+    const at = pathOf(ofGitlab);
     const path = `${at}/refused/${kept.id}`;
+
     assert.match((await member.get(at)).text, new RegExp(`href="${path}"`));
     const { text } = await member.get(path);
     assert.doesNotMatch(text, /hidden-\d|sbtr_\w/);
     assert.match(text, /Signature wrong or missing/);
-    assert.match(text, /page=1&amp;access_token=redacted/);
-    assert.match(text, /v1,shown/);
-    assert.match(text, /Push Hook/);
+    assert.match(text, /page=redacted&amp;access_token=redacted&amp;redacted</);
+    for (const shown of ["X-Gitlab-Token", "X-Odd", "Push Hook"]) assert.match(text, new RegExp(shown));
+    assert.match(text, /23 bytes, not kept/);
+    assert.equal((await member.get(`${pathOf(ofSecrets)}/refused/${kept.id}`)).status, 404);
+    assert.equal((await member.get(`${at}/refused/x`)).status, 404);
+  });
+
+  it("keep none of the secrets in headers, queries and bodies, whatever their names are", async () => {
+    const kept = await sampleOf(ofSecrets);
+
+    assert.doesNotMatch(JSON.stringify(kept), /leak/);
+    const values = new Map(kept.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    for (const name of Object.keys(secretHeaders)) assert.equal(values.get(name), null, name);
+    for (const name of secretParameters) assert.ok(kept.query.includes(`${name}=redacted`), name);
+    assert.equal(kept.query.match(/redacted/g)?.length, secretQuery.split("&").length);
+    assert.equal(values.get("content-type"), "application/json");
+    assert.equal(values.get("content-length"), String(secretBody.length));
+    assert.deepEqual([kept.size, kept.body], [secretBody.length, null]);
+  });
+
+  it("keep their bodies after a member switches that on, for an hour", async () => {
+    const kept = await sampleOf(withBodies);
+    const member = await pages.visitor(pages.bob);
+    const at = pathOf(withBodies);
+
+    const { text } = await member.get(`${at}/refused/${kept.id}`);
     assert.match(text, /&lt;b>x{100}/);
     assert.match(text, /of which the first 4 KB are kept/);
-    const other = await pages.acme.trigger();
-    assert.equal((await member.get(`${at.replace(trigger.id, other.id)}/refused/${kept.id}`)).status, 404);
-    assert.equal((await member.get(`${at}/refused/x`)).status, 404);
+    assert.match(
+      (await member.get(at)).text,
+      /This ends <time[^>]*>in (1 hour|\d+ minutes)<.*Keep no more bodies/s,
+    );
+    await member.post(`${at}/keep-refused-bodies`); // a double click
+
+    pages.clock.advance(hourMs);
+    const requests = openRefusedRequests(pages.services);
+    requests.add(await rowOf(withBodies), "too_deep", () => parts("later"));
+    await requests.close();
+
+    const [later] = await latest(withBodies.id);
+    const sample = await requireRefusedRequest(pages.services, withBodies.id, later?.id ?? "");
+    assert.deepEqual([sample.cause, sample.body], ["too_deep", null]);
+    const page = (await member.get(at)).text;
+    assert.match(page, /Keep bodies for an hour/);
+    assert.equal(page.match(/switched on for an hour the bodies of refused requests of/g)?.length, 1);
+  });
+
+  it("keep no more bodies once a member switches that off, or replaces the trigger", async () => {
+    const trigger = await pages.acme.trigger({}, "web");
+    const member = await pages.visitor(pages.bob);
+    const { services, acme, actor } = pages;
+
+    await member.post(`${pathOf(trigger)}/keep-refused-bodies`);
+    assert.ok((await rowOf(trigger)).refusedBodiesUntil);
+    const copy = await replaceTrigger(services, actor, acme.pipeline, await rowOf(trigger));
+    assert.equal(copy.trigger.refusedBodiesUntil, null);
+    await member.post(`${pathOf(copy.trigger)}/keep-refused-bodies`);
+    await member.post(`${pathOf(copy.trigger)}/drop-refused-bodies`);
+    const after = await findTrigger(services.db, acme.pipeline.id, copy.trigger.id);
+    assert.equal(after?.refusedBodiesUntil, null);
   });
 
   it("are kept from before their body was read", async () => {
@@ -124,9 +272,10 @@ describeOnBothDatabases("refused requests", (database) => {
     for (let at = 0; at < 20; at++) triggers.push(await many.trigger({}, at % 2 === 0 ? "web" : "more"));
     const requests = openRefusedRequests(pages.services);
     for (const cause of causes)
-      for (const each of triggers) requests.add({ ...each, organizationId: many.id }, cause, () => parts());
+      for (const each of triggers)
+        requests.add({ ...each, ...isOn, organizationId: many.id }, cause, () => parts());
 
-    for (const cause of causes) requests.add({ id, organizationId: few.id }, cause, () => parts());
+    for (const cause of causes) requests.add({ id, organizationId: few.id, ...isOn }, cause, () => parts());
     await requests.close();
 
     assert.equal((await latest(id)).length, causes.length);

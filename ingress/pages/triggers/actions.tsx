@@ -3,6 +3,7 @@ import { patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { replaceTrigger } from "../../../shared/triggers/create.ts";
+import { keepRefusedBodies, refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import { findTrigger } from "../../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import type { Bodies } from "../../http/body.ts";
@@ -35,7 +36,28 @@ function switchTrigger(services: Services, bodies: Bodies, enabled: boolean) {
   });
 }
 
-/** GET …/enable and …/disable: signing in after the session ended leads here. */
+/** POST …/keep-refused-bodies: for an hour from now. */
+export function keepBodies(services: Services, bodies: Bodies) {
+  return switchRefusedBodies(services, bodies, true);
+}
+
+/** POST …/drop-refused-bodies */
+export function dropBodies(services: Services, bodies: Bodies) {
+  return switchRefusedBodies(services, bodies, false);
+}
+
+function switchRefusedBodies(services: Services, bodies: Bodies, isKept: boolean) {
+  return memberAction(services, bodies, async (request) => {
+    const { trigger } = await loadTrigger(services, request);
+    const path = triggerPath(request, trigger);
+    const isKeptAlready = refusedBodiesUntil(trigger, services.clock.now()) !== undefined;
+    if (isKeptAlready === isKept) return path; // a double click
+    await keepRefusedBodies(services, request.actor, trigger, isKept);
+    return withNotice(path, isKept ? "refused_bodies_kept" : "refused_bodies_dropped");
+  });
+}
+
+/** GET of the forms above: signing in after the session ended leads here. */
 export function redirectToTrigger(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);

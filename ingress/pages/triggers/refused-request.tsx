@@ -6,7 +6,7 @@ import { Time } from "../ui/times.tsx";
 import { loadTrigger } from "./load.ts";
 import { causeWords } from "./refused.tsx";
 
-/** GET …/triggers/:trigger/refused/:request: the request as it came, without secrets. */
+/** GET …/triggers/:trigger/refused/:request: the request, without secrets. */
 export function refusedRequestPage(services: Services) {
   return memberPage(services, async (request) => {
     const { trigger } = await loadTrigger(services, request);
@@ -40,15 +40,14 @@ export function refusedRequestPage(services: Services) {
           </dl>
           <section aria-labelledby="headers">
             <h2 id="headers">Headers</h2>
+            <p class="quiet">Values that may be secrets are not kept, nor are those of the query.</p>
             <dl class="facts">
               {refused.headers.map(([name, value]) => (
                 <>
                   <dt>
                     <code>{name}</code>
                   </dt>
-                  <dd class="wide">
-                    {value ?? <span class="quiet">not kept, because it may be a secret</span>}
-                  </dd>
+                  <dd class="wide">{value ?? <span class="quiet">not kept</span>}</dd>
                 </>
               ))}
             </dl>
@@ -64,8 +63,13 @@ function Body({ size, body }: { size: number | null; body: Buffer | null }) {
   return (
     <section aria-labelledby="body">
       <h2 id="body">Body</h2>
-      {size === null || body === null ? (
+      {size === null ? (
         <p class="empty">It was refused before its body was read.</p>
+      ) : body === null ? (
+        <p class="empty">
+          {sizeInWords(size)}, not kept. It may hold secrets: the trigger’s page switches bodies on for an
+          hour.
+        </p>
       ) : (
         <>
           <p class="quiet">

@@ -1,9 +1,11 @@
 import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusedRequest } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
+import type { Visitor } from "../../auth/session.ts";
 import { sumOf } from "../charts/bars.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
 import { timeInWords } from "../charts/times.ts";
+import { PostButton } from "../ui/form.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { refusedSeries } from "./charts.ts";
@@ -34,11 +36,20 @@ interface RefusedProps {
   hours: Date[];
   requests: Pick<RefusedRequest, "id" | "cause" | "receivedAt" | "network">[];
   pathOf: (request: string) => string;
+  bodies: BodiesProps;
   now: Date;
 }
 
+interface BodiesProps {
+  visitor: Visitor;
+  /** Undefined: bodies are not kept. */
+  until: Date | undefined;
+  keepPath: string;
+  dropPath: string;
+}
+
 /** Refused requests leave no delivery, only counts and a few samples. The cause that was seen last comes first. */
-export function Refused({ counts, hours, requests, pathOf, now }: RefusedProps) {
+export function Refused({ counts, hours, requests, pathOf, bodies, now }: RefusedProps) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">
@@ -66,7 +77,27 @@ export function Refused({ counts, hours, requests, pathOf, now }: RefusedProps) 
           </Table>
         </details>
       )}
+      <Bodies {...bodies} now={now} />
     </section>
+  );
+}
+
+function Bodies({ visitor, until, keepPath, dropPath, now }: BodiesProps & { now: Date }) {
+  return (
+    <div class="actions">
+      <p class="quiet">
+        {until ? (
+          <>
+            Samples are kept with their bodies. This ends <Time at={until} now={now} />.
+          </>
+        ) : (
+          "Samples are kept without their bodies, which may hold secrets."
+        )}
+      </p>
+      <PostButton visitor={visitor} path={until ? dropPath : keepPath} class="secondary">
+        {until ? "Keep no more bodies" : "Keep bodies for an hour"}
+      </PostButton>
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
+import { refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
 import type { Visitor } from "../../auth/session.ts";
@@ -100,6 +101,12 @@ export function triggerPage(services: Services) {
             counts={data.refusals}
             hours={data.hours}
             requests={data.refusedRequests}
+            bodies={{
+              visitor,
+              until: refusedBodiesUntil(trigger, now),
+              keepPath: path(patterns.keepRefusedBodiesPage),
+              dropPath: path(patterns.dropRefusedBodiesPage),
+            }}
             pathOf={(request) => pathTo(patterns.refusedRequestPage, { ...parameters, request })}
             now={now}
           />

@@ -32,6 +32,8 @@ const notices = {
   trigger_saved: "The trigger is saved.",
   trigger_enabled: "The trigger is enabled.",
   trigger_disabled: "The trigger is disabled. It refuses deliveries from now on.",
+  refused_bodies_kept: "Refused requests are kept with their bodies for an hour.",
+  refused_bodies_dropped: "Refused requests are kept without their bodies.",
   trigger_deleted: "The trigger is deleted. Its URL answers 404 from now on.",
   cluster_deleted: "The cluster is deleted, and its queues with it.",
 } as const;

@@ -47,6 +47,8 @@ export function defineTriggersTables(
       signature: json<HmacSignature>(),
       tokenHash: text("token_hash").notNull().unique(),
       tokenHint: text("token_hint").notNull(),
+      /** Refused requests are kept with their bodies until then. Null: without. */
+      refusedBodiesUntil: time("refused_bodies_until"),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()
@@ -158,7 +160,7 @@ export function defineTriggersTables(
     ],
   );
 
-  /** The latest of each trigger and cause, as they came, for a day. */
+  /** The latest of each trigger and cause, without secrets, for a day. */
   const refusedRequests = table(
     "refused_requests",
     {
@@ -173,7 +175,7 @@ export function defineTriggersTables(
       query: text().notNull(),
       /** Null: refused before it was read. */
       size: integer(),
-      /** The first 4 KB. */
+      /** The first 4 KB, if its trigger keeps bodies. */
       body: bytes(),
     },
     (t) => [

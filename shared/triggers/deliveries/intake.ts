@@ -16,6 +16,7 @@ export interface EnabledTrigger {
   /** Undefined: deliveries are not verified. */
   secret: string | undefined;
   organizationId: string;
+  refusedBodiesUntil: Date | null;
   deliveriesPerHour: number;
   /** Cached, perhaps stale. */
   isHint: boolean;
@@ -67,14 +68,14 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
   const found = await findTriggerByToken(services.db, hashToken(token));
   if (!found) throw new DeliveryRefusal("not_found");
   const { trigger, organizationId, deliveriesPerHour } = found;
-  if (!trigger.enabled)
-    throw new DeliveryRefusal("disabled", { trigger: { id: trigger.id, organizationId } });
+  if (!trigger.enabled) throw new DeliveryRefusal("disabled", { trigger: { ...trigger, organizationId } });
   return {
     id: trigger.id,
     version: trigger.version,
     type: typeOfTrigger(services.config.issueTracker, trigger),
     secret: trigger.secretSealed === null ? undefined : services.cipher.open(trigger.secretSealed),
     organizationId,
+    refusedBodiesUntil: trigger.refusedBodiesUntil,
     deliveriesPerHour,
     isHint: false,
   };

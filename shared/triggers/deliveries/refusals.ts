@@ -31,6 +31,7 @@ const answers = {
 export interface RefusedTrigger {
   id: string;
   organizationId: string;
+  refusedBodiesUntil: Date | null;
 }
 
 /** Counted, not stored. */

@@ -7,6 +7,7 @@ import { createPeriodicFlush } from "../../runtime/periodic-flush.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
 import type { RefusedTrigger } from "./refusals.ts";
+import { refusedBodiesUntil } from "./refused-bodies.ts";
 import {
   addRefusedRequest,
   deleteRefusedRequestsBefore,
@@ -25,7 +26,7 @@ const maxHeaderCharacters = 4096;
 const maxQueryCharacters = 1024;
 const maxListed = 20;
 
-/** The parts of a request, without secrets. */
+/** The parts of a request. Headers and the query are without secrets. */
 export interface RequestParts {
   network: string;
   headers: StoredHeader[];
@@ -62,18 +63,20 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
   });
 
   return {
-    add({ id: triggerId, organizationId }, cause, read) {
+    add(trigger, cause, read) {
+      const { id: triggerId, organizationId } = trigger;
       const key = `${triggerId} ${cause}`;
       if (config.refusedRequestHours === 0 || added.has(key)) return;
       added.set(key, true);
       const now = clock.now();
       const { network, headers, query, body } = read();
+      const isBodyKept = body && refusedBodiesUntil(trigger, now);
       const row = {
         ...{ id: newId(now), triggerId, cause, receivedAt: now, network },
         headers: cutHeaders(headers),
         query: query.slice(0, maxQueryCharacters),
         size: body?.length ?? null,
-        body: body ? Buffer.from(body.subarray(0, maxBodyBytes)) : null,
+        body: isBodyKept ? Buffer.from(body.subarray(0, maxBodyBytes)) : null,
       };
       requests.add(key, { organizationId, row });
     },

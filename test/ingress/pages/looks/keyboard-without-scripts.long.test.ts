@@ -204,6 +204,27 @@ describeInBrowser("by keyboard alone and without JavaScript", () => {
 
     assert.equal(await heading(page), "Refused request");
     assert.match(await mainText(page), /Signature wrong or missing/);
-    await tabTo(page, '{"branch":"main"}');
+    assert.match(await mainText(page), /17 bytes, not kept/);
+  });
+
+  it("a user keeps the bodies of refused requests for an hour", async () => {
+    await page.goto(`${triggersPath}/${trigger.id}`);
+    await tabTo(page, "Keep bodies for an hour");
+    await follow(page, () => page.keyboard.press("Enter"));
+    // Of one cause, a process keeps one in five seconds.
+    await eventually("another refused request", async () => {
+      await post(pages.url + trigger.path, '{"branch"', { "X-Hash": "v1=00" });
+      return (await listLatestRefused(pages.services, trigger.id)).length > 1;
+    });
+
+    await page.goto(`${triggersPath}/${trigger.id}`);
+    await tabTo(page, "The latest refused requests");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Refused requests");
+    await page.keyboard.press("Tab");
+    await follow(page, () => page.keyboard.press("Enter"));
+
+    assert.equal(await heading(page), "Refused request");
+    await tabTo(page, '{"branch"');
   });
 });

@@ -1,0 +1,1 @@
+ALTER TABLE "triggers" ADD COLUMN "refused_bodies_until" timestamp (3) with time zone;

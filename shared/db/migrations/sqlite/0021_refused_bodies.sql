@@ -1,0 +1,1 @@
+ALTER TABLE `triggers` ADD `refused_bodies_until` integer;
