@@ -103,6 +103,7 @@ const unavailableCodes = [
   // connection exceptions, insufficient resources, operator intervention, system errors, read-only
   /^(08|53|57P|58|25006)/,
   /^57014$/, // statement_timeout
+  /^(40001|40P01|55P03)$/, // serialization failure, deadlock, lock_timeout: nothing was committed
   /^42P01$/, // not migrated yet
 ];
 const unavailableMessages =

@@ -67,7 +67,7 @@ function openLossyDatabase(): { database: TestDatabase; arm: (armed: Armed) => v
       },
     };
   };
-  return { database: { dialect: "postgres", create }, arm: (next) => (armed = next) };
+  return { database: { ...postgres, create }, arm: (next) => (armed = next) };
 }
 
 async function setUp() {

@@ -8,10 +8,12 @@ import type { Dialect } from "../../shared/db/columns.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { runsOnPostgresToo } from "./run-mode.ts";
 
-/** Creates a migrated database per call. */
+/** Creates a database per call. */
 export interface TestDatabase {
   dialect: Dialect;
+  /** A migrated one. */
   create(): Promise<{ url: string; drop: () => Promise<void> }>;
+  createEmpty(): Promise<{ url: string; drop: () => Promise<void> }>;
 }
 
 const postgresServer = process.env.TEST_DATABASE_URL;
@@ -49,10 +51,14 @@ export const sqlite: TestDatabase = {
   async create() {
     sqliteTemplate ??= makeSqliteTemplate();
     const template = await sqliteTemplate;
+    const empty = await this.createEmpty();
+    copyFileSync(template, empty.url.slice("file:".length));
+    return empty;
+  },
+  async createEmpty() {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-    const file = join(folder, "test.db");
-    copyFileSync(template, file);
-    return { url: `file:${file}`, drop: async () => rmSync(folder, { recursive: true, force: true }) };
+    const drop = async () => rmSync(folder, { recursive: true, force: true });
+    return { url: `file:${join(folder, "test.db")}`, drop };
   },
 };
 
@@ -66,12 +72,16 @@ export const postgres: TestDatabase = {
   dialect: "postgres",
   async create() {
     postgresTemplate ??= makePostgresTemplate();
-    const template = await postgresTemplate;
-    const name = nextName();
-    await onServer(`create database ${name} template ${template}`);
-    return { url: urlOf(name), drop: () => onServer(`drop database ${name} with (force)`) };
+    return createPostgres(`template ${await postgresTemplate}`);
   },
+  createEmpty: () => createPostgres(""),
 };
+
+async function createPostgres(template: string): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = nextName();
+  await onServer(`create database ${name} ${template}`);
+  return { url: urlOf(name), drop: () => onServer(`drop database ${name} with (force)`) };
+}
 
 async function makePostgresTemplate(): Promise<string> {
   const name = nextName();

@@ -1,6 +1,7 @@
 import type Client from "better-sqlite3";
 import { Refusal } from "../../refusal.ts";
-import { knownMigrations, migrationsTable } from "../migrate.ts";
+import { knownMigrations } from "../migrate.ts";
+import { migrationsTable } from "../migrating/journal.ts";
 
 /**
  * Reads the whole file.

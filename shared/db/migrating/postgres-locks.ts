@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { getTableName } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
+import type { Client } from "pg";
+import { minuteMs, secondMs } from "../../durations.ts";
+import { rootCause } from "../database.ts";
+import { postgresTables } from "../postgres.ts";
+import { MigrationFailed } from "./failed.ts";
+import type { Report } from "./report.ts";
+
+/**
+ * `everything` keeps all others out, as most changes of a table need it. `writes` lets others read: a foreign key to
+ * the table needs it.
+ */
+export type TableLocks = Map<string, "everything" | "writes">;
+
+/**
+ * A queue forms behind a lock that waits. This ends before others give up after `statement_timeout`, and before
+ * Postgres looks for deadlocks (`deadlock_timeout`, a second): so it never ends a transaction of the application.
+ */
+const lockBudgetMs = 500;
+const maxRestMs = 3 * secondMs;
+const patienceMs = 5 * minuteMs;
+/** Lock not available, deadlock, serialization failure. */
+const retryableCodes = new Set(["55P03", "40P01", "40001"]);
+const modes = { everything: "ACCESS EXCLUSIVE", writes: "SHARE ROW EXCLUSIVE" };
+
+/** From the owners of a row to what belongs to it, as the application's transactions go. */
+export const lockOrder = (Object.values(postgresTables) as unknown as PgTable[]).map((table) =>
+  getTableName(table),
+);
+
+/** A transaction that takes its locks first and in one order. It tries again while others have them. */
+export async function transactionWithLocks(
+  client: Client,
+  { locks, report, patience = patienceMs }: { locks: TableLocks; report: Report; patience?: number },
+  work: () => Promise<void>,
+): Promise<void> {
+  const tables = [...locks.keys()].sort((a, b) => lockOrder.indexOf(a) - lockOrder.indexOf(b));
+  await tryAgain(client, { tables, report, patience }, async () => {
+    await client.query("BEGIN");
+    const deadline = performance.now() + lockBudgetMs;
+    for (const table of tables) {
+      const left = Math.max(1, Math.round(deadline - performance.now()));
+      await client.query(`SET LOCAL lock_timeout = ${left}`);
+      await client.query(`LOCK TABLE "${table}" IN ${modes[locks.get(table) ?? "everything"]} MODE`);
+    }
+    await client.query(`SET LOCAL lock_timeout = ${lockBudgetMs}`);
+    await work();
+    await client.query("COMMIT");
+  });
+}
+
+/** Runs `work` again after a lost race for a lock, with random rests in which others go on. */
+export async function tryAgain(
+  client: Client,
+  { tables, report, patience = patienceMs }: { tables: string[]; report: Report; patience?: number },
+  work: () => Promise<void>,
+): Promise<void> {
+  const deadline = performance.now() + patience;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      await client.query("ROLLBACK").catch(() => {});
+      if (!retryableCodes.has((rootCause(error) as { code?: string })?.code ?? "")) throw error;
+      const inUse = `${tables.join(", ")}: in use by ${await describeUsers(client, tables)}`;
+      if (performance.now() > deadline)
+        throw new MigrationFailed(
+          `${inUse}, in all of ${tries} tries. End that, then run it again: it goes on where it stopped.`,
+          { cause: error },
+        );
+      report(`  ${inUse}; trying again`);
+      await sleep((0.5 + Math.random()) * Math.min(100 * 2 ** tries, maxRestMs));
+    }
+  }
+}
+
+/** Names the owners of the oldest locks of these tables. */
+async function describeUsers(client: Client, tables: string[]): Promise<string> {
+  const { rows } = await client.query<{ pid: number; name: string; state: string; seconds: number }>(
+    `SELECT DISTINCT activity.pid, application_name AS name, state,
+       round(extract(epoch FROM clock_timestamp() - xact_start))::int AS seconds
+     FROM pg_locks JOIN pg_stat_activity AS activity USING (pid)
+     WHERE relation IN (SELECT to_regclass('public.' || quote_ident(name)) FROM unnest($1::text[]) AS name)
+       AND granted AND activity.pid <> pg_backend_pid() AND xact_start IS NOT NULL
+     ORDER BY seconds DESC LIMIT 2`,
+    [tables],
+  );
+  const users = rows.map(
+    ({ pid, name, state, seconds }) => `process ${pid} (${name || "unnamed"}, ${state}, for ${seconds} s)`,
+  );
+  return users.join(" and ") || "transactions that have ended since";
+}

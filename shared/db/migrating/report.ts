@@ -1,0 +1,2 @@
+/** Gets a line of progress. */
+export type Report = (line: string) => void;

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Client } from "pg";
+import { DatabaseUnavailable } from "../../../shared/db/database.ts";
+import { migrate } from "../../../shared/db/migrate.ts";
+import { transactionWithLocks } from "../../../shared/db/migrating/postgres-locks.ts";
+import { openDatabase } from "../../../shared/db/open.ts";
+import { postgres, skipPostgres } from "../../helpers/databases.ts";
+import { query } from "./catalog.ts";
+import { migrateWithDrizzle, ofFirstRelease } from "./drizzle.ts";
+import { addHistory, historyIds } from "./history.ts";
+
+describe("migrating Postgres beside transactions", { skip: skipPostgres }, () => {
+  let url: string;
+  let drop: () => Promise<void>;
+  let client: Client;
+
+  before(async () => {
+    ({ url, drop } = await postgres.createEmpty());
+    await migrateWithDrizzle(url, ofFirstRelease);
+    await addHistory(url, 100);
+    client = new Client({ connectionString: url, application_name: "a long transaction" });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await drop();
+  });
+
+  it("gives way to a transaction that locks the same tables in another order, and names it", async () => {
+    const lines: string[] = [];
+    await client.query("BEGIN");
+    await client.query("UPDATE builds SET message = message WHERE number = 1");
+
+    let sawWaiting = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      sawWaiting = resolve;
+    });
+    const migrating = migrate(url, (line) => {
+      lines.push(line);
+      if (line.includes("in use by")) sawWaiting();
+    });
+    await waiting;
+    // 0004 has locked payloads before builds.
+    await client.query(`UPDATE payloads SET size = size WHERE delivery_id = '${historyIds}700000000001'`);
+    await client.query("COMMIT");
+    await migrating;
+
+    assert.match(lines.join("\n"), /builds: in use by process \d+ \(a long transaction, /);
+    assert.match(lines.at(-1) ?? "", /^0019_bulk_rebuilds: done/);
+  });
+
+  it("says who keeps a table locked when it gives up", async () => {
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    await client.query("BEGIN");
+    await client.query("LOCK TABLE builds IN SHARE MODE");
+
+    await assert.rejects(
+      transactionWithLocks(
+        other,
+        { locks: new Map([["builds", "everything"]]), report: () => {}, patience: 0 },
+        async () => {},
+      ),
+      /builds: in use by process \d+ \(a long transaction, idle in transaction, for \d+ s\)/,
+    );
+
+    await client.query("ROLLBACK");
+    await other.end();
+  });
+
+  it("builds an index again whose building was ended", async () => {
+    const other = await postgres.createEmpty();
+    const name = "builds_organization_state";
+    await migrateWithDrizzle(other.url, ofFirstRelease);
+    await addHistory(other.url, 10);
+    await query(other.url, `CREATE INDEX ${name} ON builds (state)`);
+    await query(other.url, `UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${name}'::regclass`);
+
+    await migrate(other.url);
+
+    const [found] = await query(
+      other.url,
+      `SELECT indisvalid, indnatts FROM pg_index WHERE indexrelid = '${name}'::regclass`,
+    );
+    assert.deepEqual(found, { indisvalid: true, indnatts: 3 });
+    await other.drop();
+  });
+
+  it("is not answered 500: a deadlock, a lost lock and a serialization failure are a database unavailable", async () => {
+    const db = openDatabase({ url, poolSize: 2, timeoutMs: 1000, onError: () => {} });
+    for (const code of ["40P01", "55P03", "40001"]) {
+      await assert.rejects(
+        db.transaction(async () => {
+          throw Object.assign(
+            new Error("Failed query", { cause: Object.assign(new Error("lost"), { code }) }),
+          );
+        }),
+        DatabaseUnavailable,
+      );
+    }
+    await db.close();
+  });
+});

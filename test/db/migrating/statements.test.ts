@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { backfills, updatedAtOnce } from "../../../shared/db/migrating/backfills.ts";
+import { failure } from "../../../shared/db/migrating/failed.ts";
+import { readMigrations } from "../../../shared/db/migrating/journal.ts";
+import { lockOrder } from "../../../shared/db/migrating/postgres-locks.ts";
+import { parseStatement } from "../../../shared/db/migrating/statements.ts";
+import { postgresTables } from "../../../shared/db/postgres.ts";
+
+describe("the statements of migrations", () => {
+  it("are all of a known kind, and fill large tables in batches", () => {
+    for (const dialect of ["sqlite", "postgres"] as const)
+      for (const { tag, statements } of readMigrations(dialect)) {
+        const filled = new Set(backfills[tag]?.map(({ table }) => table));
+        for (const each of statements)
+          if (each.kind === "update")
+            assert.ok(
+              filled.has(each.table) || updatedAtOnce.has(each.table),
+              `${tag}: UPDATE ${each.table}`,
+            );
+      }
+  });
+
+  it("of an unknown kind are refused", () => {
+    assert.throws(() => parseStatement('CLUSTER "builds"'), /unknown kind: CLUSTER "builds"/);
+  });
+
+  it("lock the tables of owners before those of what belongs to them", () => {
+    for (const table of Object.values(postgresTables) as unknown as PgTable[]) {
+      const { name, foreignKeys } = getTableConfig(table);
+      for (const key of foreignKeys) {
+        const owner = getTableConfig(key.reference().foreignTable).name;
+        if (owner !== name)
+          assert.ok(lockOrder.indexOf(owner) < lockOrder.indexOf(name), `${owner}, ${name}`);
+      }
+    }
+  });
+});
+
+describe("the message of a migration that failed", () => {
+  it("has the first cause, its table and what to do", () => {
+    const root = Object.assign(new Error("deadlock detected"), { code: "40P01", table: "builds" });
+    const wrapped = new Error("Failed query: ALTER TABLE …", { cause: new Error("query", { cause: root }) });
+
+    assert.equal(
+      failure(wrapped, "0004_lists").message,
+      "0004_lists: deadlock detected. Table: builds. Others keep the table locked. Run it again: it goes on where it stopped. The former version works meanwhile.",
+    );
+  });
+});
