@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, gunzipSync, gzip } from "node:zlib";
 import { Refusal } from "../../refusal.ts";
+import { openLoopPauses } from "../../runtime/loop-pauses.ts";
 
 /** Agents send pieces of at most this size, before compression. */
 export const maxChunkBytes = 102_400;
@@ -24,8 +25,9 @@ export function chunkTooLarge(): Refusal {
   return new Refusal(413, `Chunk is larger than ${maxChunkBytes} bytes`);
 }
 
-export function deflateChunk(bytes: Buffer): Promise<Buffer> {
-  return deflate(bytes);
+/** Zlib's result is a slice of 16 KB, all of which would stay in memory with it. */
+export async function deflateChunk(bytes: Buffer): Promise<Buffer> {
+  return Buffer.from(await deflate(bytes));
 }
 
 interface StoredChunk {
@@ -79,7 +81,11 @@ async function inflateStored(chunks: StoredChunk[]): Promise<Buffer[]> {
 
 async function inflateEach(chunks: StoredChunk[]): Promise<Buffer[]> {
   const inflated: Buffer[] = [];
-  for (const chunk of chunks) inflated.push(await inflateAlone(chunk));
+  const pause = openLoopPauses();
+  for (const chunk of chunks) {
+    await pause();
+    inflated.push(await inflateAlone(chunk));
+  }
   return inflated;
 }
 

@@ -10,10 +10,9 @@ import type { Db, Tx } from "../../db/database.ts";
 import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
 import type { Services } from "../../runtime/services.ts";
-import { rowBytes } from "./append.ts";
+import { deleteFirstChunks } from "./chunk-store.ts";
 import {
   countLogIfOpen,
-  deleteFirstChunks,
   type JobLog,
   type LogKey,
   listLogsOfBuilds,
@@ -21,6 +20,7 @@ import {
   listOldestLogs,
   setEvicted,
 } from "./store.ts";
+import { rowBytes } from "./write.ts";
 
 /** Up to 20 MB. */
 const maxChunksAtOnce = 200;

@@ -1,9 +1,9 @@
 import type { Db } from "../../db/database.ts";
 import { openLoopPauses } from "../../runtime/loop-pauses.ts";
+import { countLinesBefore, findStartOfChunkBefore } from "./chunk-store.ts";
 import { countLineFeeds, LineSplitter, type RawLine } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";
 import { type LogPiece, type ReadableLog, readLog } from "./read.ts";
-import { countLinesBefore, findStartOfChunkBefore } from "./store.ts";
 
 /** Some lines of a log. */
 export interface LogPage {

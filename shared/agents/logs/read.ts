@@ -2,8 +2,9 @@ import { Buffer } from "node:buffer";
 import type { Db } from "../../db/database.ts";
 import { exactSize } from "../../refusal.ts";
 import { openLoopPauses } from "../../runtime/loop-pauses.ts";
+import { findStartOfChunkWith, listChunks, loadBodies, type PlacedChunk } from "./chunk-store.ts";
 import { openInflater } from "./codec.ts";
-import { findStartOfChunkWith, type JobLog, listChunks } from "./store.ts";
+import type { JobLog } from "./store.ts";
 
 /** A log that can be read. */
 export interface ReadableLog {
@@ -26,13 +27,14 @@ export interface ReadOptions {
   below?: number;
 }
 
-const bytesAtOnce = 512 * 1024;
-const minBytesTogether = 32 * 1024;
 const chunksAtOnce = { min: 8, max: 1000 };
+/** Of the bodies that are loaded together. */
+const bytesAtOnce = 512 * 1024;
+const bytesTogether = 32 * 1024;
 
 /**
  * Reads a log in order, a few chunks at a time. While more may come it ends at the first gap; afterwards a remark stands
- * for the missing bytes.
+ * for the missing bytes. A piece keeps at most about twice its own bytes in memory.
  * @throws Error when the stored bytes are damaged
  */
 export async function* readLog(
@@ -44,32 +46,70 @@ export async function* readLog(
   let start = from > 0 ? await findStartOfChunkWith(db, log, from) : 0;
   let isFirst = from > 0;
   const pause = openLoopPauses();
-  for (let limit = chunksAtOnce.min; ; ) {
+  for (let limit = chunksAtOnce.min; ; limit = Math.min(4 * limit, chunksAtOnce.max)) {
     const chunks = await listChunks(db, log, { start: Math.max(-1, start - 1), below, limit });
-    const inflate = openInflater(chunks);
-    let bytesRead = 0;
-    for (const [index, chunk] of chunks.entries()) {
-      await pause();
-      start = chunk.start + 1;
-      bytesRead += chunk.body.length;
-      if (chunk.start + chunk.size <= position) continue;
-      if (isFirst) position = Math.min(position, chunk.start);
-      isFirst = false;
-      if (chunk.start > position) {
-        if (isOpen) return;
-        yield remark(position, `${exactSize(chunk.start - position)} of the log did not arrive.`);
-        position = chunk.start;
+    for (const together of groupUncovered(chunks, position)) {
+      const loaded = await loadChunks(db, log, together);
+      const inflate = openInflater(loaded);
+      for (const [index, chunk] of loaded.entries()) {
+        await pause();
+        if (isFirst) position = Math.min(position, chunk.start);
+        isFirst = false;
+        if (chunk.start > position) {
+          if (isOpen) return;
+          yield remark(position, `${exactSize(chunk.start - position)} of the log did not arrive.`);
+          position = chunk.start;
+        }
+        const bytes = await inflate(index);
+        yield { start: position, bytes: cut(bytes, position - chunk.start) };
+        position = chunk.start + chunk.size;
       }
-      const bytes = await inflate(index);
-      yield { start: position, bytes: bytes.subarray(position - chunk.start) };
-      position = chunk.start + chunk.size;
+      if (loaded.length < together.length) return; // the log is being deleted
     }
+    start = (chunks.at(-1)?.start ?? 0) + 1;
     if (chunks.length < limit) break;
-    const next = Math.round((limit * bytesAtOnce) / (bytesRead + 1));
-    limit = Math.min(chunksAtOnce.max, Math.max(chunksAtOnce.min, next));
   }
   if (log.droppedBytes > 0 && position < below)
     yield remark(position, "The log is larger than the limit. The rest is not kept.");
+}
+
+/** The chunks with bytes from a position on, in groups that are loaded together. */
+function* groupUncovered(chunks: PlacedChunk[], position: number): Generator<PlacedChunk[]> {
+  let group: PlacedChunk[] = [];
+  let bytes = 0;
+  let end = position;
+  for (const chunk of chunks) {
+    if (chunk.start + chunk.size <= end) continue;
+    end = chunk.start + chunk.size;
+    if (bytes + chunk.bytes > bytesAtOnce && group.length > 0) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+    group.push(chunk);
+    bytes += chunk.bytes;
+  }
+  if (group.length > 0) yield group;
+}
+
+/** Without those from the first missing one on. */
+async function loadChunks(db: Db, log: JobLog, chunks: PlacedChunk[]) {
+  const bodies = await loadBodies(
+    db,
+    log,
+    chunks.map(({ sequence }) => sequence),
+  );
+  const loaded = chunks.map((chunk) => ({ ...chunk, body: bodies.get(chunk.sequence) ?? missing }));
+  const end = loaded.findIndex(({ body }) => body === missing);
+  return end === -1 ? loaded : loaded.slice(0, end);
+}
+
+const missing = Buffer.alloc(0);
+
+/** A slice keeps all of its buffer in memory, so a short one is copied. */
+function cut(bytes: Buffer, start: number): Buffer {
+  const rest = bytes.subarray(start);
+  return rest.length < bytes.length / 2 ? Buffer.from(rest) : rest;
 }
 
 function remark(start: number, text: string): LogPiece {
@@ -78,16 +118,17 @@ function remark(start: number, text: string): LogPiece {
 
 /** Reads the bytes of a log as its job wrote them; remarks are lines of their own. Small pieces come together. */
 export async function* readBytes(db: Db, readable: ReadableLog): AsyncGenerator<Buffer> {
-  let pieces: Buffer[] = [];
+  let together = Buffer.allocUnsafe(bytesTogether);
   let size = 0;
   for await (const { bytes, isRemark } of readLog(db, readable)) {
     const piece = isRemark ? Buffer.from(`\n[${bytes}]\n`) : bytes;
-    pieces.push(piece);
-    size += piece.length;
-    if (size < minBytesTogether) continue;
-    yield Buffer.concat(pieces);
-    pieces = [];
-    size = 0;
+    if (size > 0 && size + piece.length > bytesTogether) {
+      yield together.subarray(0, size);
+      together = Buffer.allocUnsafe(bytesTogether);
+      size = 0;
+    }
+    if (piece.length >= bytesTogether) yield piece;
+    else size += piece.copy(together, size);
   }
-  if (size > 0) yield Buffer.concat(pieces);
+  if (size > 0) yield together.subarray(0, size);
 }

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { after, before, beforeEach, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { count, eq } from "drizzle-orm";
+import { asc, count, eq } from "drizzle-orm";
+import { openLogIntake } from "../../../shared/agents/logs/append.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
@@ -30,6 +31,20 @@ describeOnBothDatabases("chunks of a log", (database) => {
     const log = await logOf(logged);
     if (!log) return undefined;
     return (await buffer(readBytes(api.world.services.db, { log, isOpen }))).toString();
+  };
+  const bytesOf = async ({ lease }: LoggedJob) => {
+    const log = await findLog(api.world.services.db, lease);
+    assert.ok(log);
+    return buffer(readBytes(api.world.services.db, { log, isOpen: false }));
+  };
+  const rangesOf = async ({ lease }: LoggedJob) => {
+    const { jobLogChunks } = api.world.services.db.tables;
+    const rows = await api.world.services.db
+      .select()
+      .from(jobLogChunks)
+      .where(eq(jobLogChunks.jobId, lease.jobId))
+      .orderBy(asc(jobLogChunks.start));
+    return rows.map(({ start, size }) => [start, start + size] as const);
   };
   const countChunks = async ({ lease }: LoggedJob) => {
     const { jobLogChunks } = api.world.services.db.tables;
@@ -142,10 +157,64 @@ describeOnBothDatabases("chunks of a log", (database) => {
     assert.equal(await textOf(job), "abcdefgh");
   });
 
-  it("that overlap for ever stop being stored", async () => {
+  it("that overlap add only new bytes to what is stored", async () => {
     const noise = randomBytes(limit);
-    for (let sequence = 1; sequence < 600; sequence += 50)
-      await Promise.all(Array.from({ length: 50 }, (_, index) => job.send(sequence + index, 0, noise)));
+    const send = (sequence: number, start: number, end: number) =>
+      job.send(sequence, start, noise.subarray(start, end));
+
+    await send(1, 100, 200);
+    await send(2, 100, 200);
+    await send(3, 120, 180);
+    await send(4, 150, 300);
+    await send(5, 50, 250);
+    await send(6, 400, 500);
+    await send(7, 350, 600);
+    await send(8, 0, 1000);
+
+    assert.deepEqual(await rangesOf(job), [
+      [0, 1000],
+      [50, 100],
+      [100, 200],
+      [200, 300],
+      [350, 600],
+      [400, 500],
+    ]);
+    assert.equal(Buffer.compare(await bytesOf(job), noise.subarray(0, 1000)), 0);
+  });
+
+  it("that overlap hundreds add only new bytes, also after a restart of the server", async () => {
+    const noise = randomBytes(limit);
+    const restarted = openLogIntake(api.world.services);
+    const send = (sequence: number, intake = job.intake) => {
+      const body = gzipSync(noise.subarray(sequence, sequence + 1000));
+      return intake.append(job.lease, { sequence, start: sequence, body, isGzip: true });
+    };
+
+    await Promise.all(Array.from({ length: 110 }, (_, index) => send(index)));
+    for (const sequence of [110, 111]) await send(sequence);
+    for (const sequence of [112, 113]) await send(sequence, restarted);
+
+    const size = 113 + 1000;
+    assert.equal(Buffer.compare(await bytesOf(job), noise.subarray(0, size)), 0);
+    const ranges = await rangesOf(job);
+    assert.equal(
+      ranges.reduce((sum, [start, end]) => sum + end - start, 0),
+      size,
+    );
+  });
+
+  it("that are padded stop being stored", async () => {
+    const padding = gzipSync("");
+    const body = Buffer.concat([gzipSync("x"), ...Array.from({ length: 500 }, () => padding)]);
+    for (let start = 0; start < 150; start += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          job.intake.append(job.lease, {
+            ...{ sequence: start + index, start: start + index },
+            ...{ body, isGzip: true },
+          }),
+        ),
+      );
 
     const log = await logOf(job);
     assert.ok(log && log.storedBytes <= 2 * limit + 1024 * 1024);

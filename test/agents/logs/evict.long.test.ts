@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, it } from "node:test";
 import { count, eq } from "drizzle-orm";
-import { rowBytes } from "../../../shared/agents/logs/append.ts";
 import { evictLogs, purgeLogsOfBuilds } from "../../../shared/agents/logs/evict.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
+import { rowBytes } from "../../../shared/agents/logs/write.ts";
 import { purgeBuilds } from "../../../shared/builds/builds.ts";
 import { dayMs, hourMs } from "../../../shared/durations.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { eq } from "drizzle-orm";
-import { type LogIntake, type LogLease, openLogIntake } from "../../../shared/agents/logs/append.ts";
+import { type LogIntake, openLogIntake } from "../../../shared/agents/logs/append.ts";
 import { closeLog } from "../../../shared/agents/logs/evict.ts";
+import type { LogLease } from "../../../shared/agents/logs/write.ts";
 import { createBuilds } from "../../../shared/builds/create.ts";
 import { newId } from "../../../shared/ids.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";

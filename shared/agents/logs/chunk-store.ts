@@ -1,0 +1,161 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, sql, sum } from "drizzle-orm";
+import type { Db, Tx } from "../../db/database.ts";
+import { prepared } from "../../db/prepared.ts";
+import type { Tables } from "../../db/schema.ts";
+import { maxChunkBytes } from "./codec.ts";
+import type { Range } from "./ranges.ts";
+import type { LogKey } from "./store.ts";
+
+export type LogChunk = Tables["jobLogChunks"]["$inferSelect"];
+
+/** Chunks that overlap one. Agents send chunks that do not overlap. */
+const maxOverlaps = 100;
+
+/** Those of the chunks that are stored. A job's are looked up together: jobs × sequences would be many rows. */
+export async function listSequences(
+  tx: Tx,
+  chunks: Pick<LogChunk, "jobId" | "attempt" | "sequence">[],
+): Promise<Pick<LogChunk, "jobId" | "attempt" | "sequence">[]> {
+  const { jobLogChunks: table } = tx.tables;
+  const logs = Map.groupBy(chunks, ({ jobId, attempt }) => `${jobId} ${attempt}`);
+  const ofLogs = [...logs].flatMap(([, ofLog]) => {
+    const [first] = ofLog;
+    const sequences = ofLog.map(({ sequence }) => sequence);
+    return first ? and(isOfLog(table, first), inArray(table.sequence, sequences)) : [];
+  });
+  return tx
+    .select({ jobId: table.jobId, attempt: table.attempt, sequence: table.sequence })
+    .from(table)
+    .where(or(...ofLogs));
+}
+
+const selectTouching = prepared<LogKey & Range & { limit: number }, Pick<LogChunk, "start" | "size">, Tx>(
+  (tx) => {
+    const { jobLogChunks: table } = tx.tables;
+    const isOfAttempt = and(
+      eq(table.jobId, sql.placeholder("jobId")),
+      eq(table.attempt, sql.placeholder("attempt")),
+    );
+    const before = tx
+      .select({ start: max(table.start) })
+      .from(table)
+      .where(and(isOfAttempt, lte(table.start, sql.placeholder("start"))));
+    return tx
+      .select({ start: table.start, size: table.size })
+      .from(table)
+      .where(
+        and(
+          isOfAttempt,
+          gte(table.start, sql`coalesce(${before}, 0)`),
+          lte(table.start, sql.placeholder("end")),
+        ),
+      )
+      .orderBy(asc(table.start))
+      .limit(sql.placeholder("limit"));
+  },
+);
+
+/** The first of the stored ranges that overlap a range or lie next to it. */
+export async function listTouching(tx: Tx, { jobId, attempt }: LogKey, range: Range): Promise<Range[]> {
+  const rows = await selectTouching(tx, { jobId, attempt, ...range, limit: maxOverlaps });
+  const stored = rows.map(({ start, size }) => ({ start, end: start + size }));
+  return stored.filter(({ end }) => end >= range.start);
+}
+
+export function insertChunks(tx: Tx, chunks: LogChunk[]): Promise<void> {
+  return tx.insertMany(tx.tables.jobLogChunks, chunks);
+}
+
+/** Deletes the first of its chunks. Returns their number and the bytes of their bodies. */
+export async function deleteFirstChunks(
+  tx: Tx,
+  key: LogKey,
+  limit: number,
+): Promise<{ chunks: number; bytes: number }> {
+  const { jobLogChunks: table } = tx.tables;
+  const first = await tx
+    .select({ sequence: table.sequence, bytes: sql`length(${table.body})`.mapWith(Number) })
+    .from(table)
+    .where(isOfLog(table, key))
+    .orderBy(asc(table.sequence))
+    .limit(limit);
+  const last = first.at(-1);
+  if (!last) return { chunks: 0, bytes: 0 };
+  await tx.delete(table).where(and(isOfLog(table, key), lte(table.sequence, last.sequence)));
+  return { chunks: first.length, bytes: first.reduce((total, { bytes }) => total + bytes, 0) };
+}
+
+export interface PlacedChunk extends Pick<LogChunk, "sequence" | "start" | "size"> {
+  /** Of the body. */
+  bytes: number;
+}
+
+/** The chunks that begin after `start` and before `below`, in the order of the log. Of those at one place the longest is first. */
+export async function listChunks(
+  db: Db,
+  key: LogKey,
+  { start, below, limit }: { start: number; below: number; limit: number },
+): Promise<PlacedChunk[]> {
+  const { jobLogChunks: table } = db.tables;
+  const bytes = sql`length(${table.body})`.mapWith(Number); // does not read the body
+  return db
+    .select({ sequence: table.sequence, start: table.start, size: table.size, bytes })
+    .from(table)
+    .where(and(isOfLog(table, key), gt(table.start, start), lt(table.start, below)))
+    .orderBy(asc(table.start), desc(table.size))
+    .limit(limit);
+}
+
+/** The bodies of chunks by their sequence. Evicted ones are missing. */
+export async function loadBodies(db: Db, key: LogKey, sequences: number[]): Promise<Map<number, Buffer>> {
+  const { jobLogChunks: table } = db.tables;
+  const rows = await db
+    .select({ sequence: table.sequence, body: table.body })
+    .from(table)
+    .where(and(isOfLog(table, key), inArray(table.sequence, sequences)));
+  return new Map(rows.map(({ sequence, body }) => [sequence, body]));
+}
+
+/** The start of the chunk that is a number of chunks before a byte. Undefined if there are fewer. */
+export async function findStartOfChunkBefore(
+  db: Db,
+  key: LogKey,
+  { before, chunks }: { before: number; chunks: number },
+): Promise<number | undefined> {
+  const { jobLogChunks: table } = db.tables;
+  const [found] = await db
+    .select({ start: table.start })
+    .from(table)
+    .where(and(isOfLog(table, key), lt(table.start, before)))
+    .orderBy(desc(table.start))
+    .limit(1)
+    .offset(chunks - 1);
+  return found?.start;
+}
+
+/** Where to begin reading for a byte: at the start of a chunk that has it. Looks at few chunks before the byte. */
+export async function findStartOfChunkWith(db: Db, key: LogKey, position: number): Promise<number> {
+  const { jobLogChunks: table } = db.tables;
+  const before = await db
+    .select({ start: table.start, size: table.size })
+    .from(table)
+    .where(and(isOfLog(table, key), lte(table.start, position), gt(table.start, position - maxChunkBytes)))
+    .orderBy(desc(table.start))
+    .limit(maxOverlaps);
+  const starts = before.filter(({ start, size }) => start + size > position).map(({ start }) => start);
+  return Math.min(position, ...starts);
+}
+
+/** Line feeds in the chunks that begin before `start`. */
+export async function countLinesBefore(db: Db, key: LogKey, start: number): Promise<number> {
+  const { jobLogChunks: table } = db.tables;
+  const [row] = await db.offLoop
+    .select({ lines: sum(table.lines).mapWith(Number) })
+    .from(table)
+    .where(and(isOfLog(table, key), lt(table.start, start)));
+  return row?.lines ?? 0;
+}
+
+function isOfLog(table: Tables["jobLogChunks"], { jobId, attempt }: LogKey) {
+  return and(eq(table.jobId, jobId), eq(table.attempt, attempt));
+}

@@ -1,0 +1,197 @@
+import type { Tx } from "../../db/database.ts";
+import type { Services } from "../../runtime/services.ts";
+import { leasedJobStates } from "../../vocabulary.ts";
+import { insertChunks, listSequences, listTouching } from "./chunk-store.ts";
+import { joinTouching, type Range, trimStored } from "./ranges.ts";
+import { type JobLog, type LogKey, listLogs, lockJobs, nameOf, putLogs } from "./store.ts";
+
+/** An attempt at a job by an agent. */
+export interface LogLease extends LogKey {
+  agentId: string;
+  organizationId: string;
+}
+
+/** A chunk as a transaction writes it. */
+export interface NewChunk {
+  lease: LogLease;
+  sequence: number;
+  start: number;
+  /** The end of the chunk as it was received. */
+  end: number;
+  /** Without what is dropped. */
+  size: number;
+  lines: number;
+  /** Gzip. Of no interest if all of it is dropped. */
+  body: Buffer;
+}
+
+/** A range: the chunk is not stored, because the bytes around this part of it are stored already. */
+export type Outcome = "acknowledged" | "ended" | Range;
+
+/** A row of a small chunk takes about as many bytes beside its body. */
+export const rowBytes = 100;
+/** A job may send single bytes. */
+const sparedBytes = 1024 * 1024;
+const maxKnownRanges = 10_000;
+
+/** A log in a transaction. */
+interface OpenLog {
+  log: JobLog;
+  isChanged: boolean;
+  /** The longest stored range that is known. */
+  known: Range | undefined;
+  /** Those of this transaction. */
+  added: Range[];
+}
+
+interface ChunkWriter {
+  /** Writes chunks in a transaction. Returns what became of each. */
+  write(chunks: NewChunk[]): Promise<Outcome[]>;
+  /** Returns the part of a range that may be new, or all of it if none is. */
+  trimKnown(lease: LogLease, range: Range): Range;
+}
+
+/** Remembers a stored range of each log: a chunk may overlap thousands, and a running attempt loses no bytes. */
+export function openChunkWriter({ db, config }: Services): ChunkWriter {
+  const ranges = new Map<string, Range>();
+  const remember = (name: string, range: Range) => {
+    ranges.delete(name); // the least recent is first
+    ranges.set(name, range);
+    const [oldest = name] = ranges.keys();
+    if (ranges.size > maxKnownRanges) ranges.delete(oldest);
+  };
+
+  return {
+    async write(chunks) {
+      const { outcomes, logs } = await db.transaction((tx) =>
+        writeChunks(tx, chunks, { ranges, maxBytes: config.jobLogBytes }),
+      );
+      for (const [name, { known }] of logs) if (known) remember(name, known);
+      return outcomes;
+    },
+    trimKnown(lease, range) {
+      const known = ranges.get(nameOf(lease));
+      return (known && trimStored(range, [known])) ?? range;
+    },
+  };
+}
+
+async function writeChunks(
+  tx: Tx,
+  chunks: NewChunk[],
+  { ranges, maxBytes }: { ranges: ReadonlyMap<string, Range>; maxBytes: number },
+): Promise<{ outcomes: Outcome[]; logs: Map<string, OpenLog> }> {
+  const outcomes = new Map<NewChunk, Outcome>();
+  const leased = await listLeased(tx, chunks);
+  const { sequences, logs } = await loadStored(tx, leased, ranges);
+  const stored: NewChunk[] = [];
+  for (const chunk of leased.toSorted((a, b) => a.start - b.start)) {
+    outcomes.set(chunk, "acknowledged");
+    const sequence = nameOfChunk({ ...chunk.lease, sequence: chunk.sequence });
+    if (sequences.has(sequence)) continue;
+    const open = logs.get(nameOf(chunk.lease)) ?? openLog(newLog(chunk.lease, tx.now), undefined);
+    logs.set(nameOf(chunk.lease), open);
+    addDropped(open, chunk.end - maxBytes);
+    if (chunk.size === 0) continue;
+    const whole = { start: chunk.start, end: chunk.start + chunk.size };
+    const overlapping = await listOverlapping(tx, open, whole);
+    const fresh = trimStored(whole, overlapping);
+    const isFresh = fresh?.start === whole.start && fresh.end === whole.end;
+    if (fresh && !isFresh) outcomes.set(chunk, fresh);
+    const isStored = isFresh && addToLog(open, chunk, maxBytes);
+    addKnown(open, isStored || !fresh ? whole : overlapping[0], overlapping);
+    if (!isStored) continue;
+    open.added.push(whole);
+    stored.push(chunk);
+    sequences.add(sequence);
+  }
+  await putLogs(
+    tx,
+    [...logs.values()].flatMap(({ log, isChanged }) => (isChanged ? log : [])),
+  );
+  await insertChunks(
+    tx,
+    stored.map(({ lease: { jobId, attempt }, sequence, start, size, lines, body }) => ({
+      ...{ jobId, attempt, sequence, start, size, lines, body },
+    })),
+  );
+  return { outcomes: chunks.map((chunk) => outcomes.get(chunk) ?? "ended"), logs };
+}
+
+/** The chunks of attempts that have not ended. */
+async function listLeased(tx: Tx, chunks: NewChunk[]): Promise<NewChunk[]> {
+  const jobs = new Map((await lockJobs(tx, jobIdsOf(chunks))).map((job) => [job.id, job]));
+  return chunks.filter(({ lease }) => {
+    const job = jobs.get(lease.jobId);
+    const isOwn = job?.agentId === lease.agentId && job.attempt === lease.attempt;
+    return isOwn && leasedJobStates.includes(job.state);
+  });
+}
+
+async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string, Range>) {
+  const sequences = new Set<string>();
+  const logs = new Map<string, OpenLog>();
+  if (chunks.length === 0) return { sequences, logs };
+  const places = chunks.map(({ lease: { jobId, attempt }, sequence }) => ({ jobId, attempt, sequence }));
+  for (const place of await listSequences(tx, places)) sequences.add(nameOfChunk(place));
+  for (const log of await listLogs(tx, jobIdsOf(chunks)))
+    logs.set(nameOf(log), openLog(log, ranges.get(nameOf(log))));
+  return { sequences, logs };
+}
+
+/** Stored ranges, among them those that overlap a chunk's. */
+async function listOverlapping(tx: Tx, { log, known, added }: OpenLog, whole: Range): Promise<Range[]> {
+  const near = known ? [known, ...added] : added;
+  const rest = trimStored(whole, near);
+  if (!rest || rest.start >= log.size) return near;
+  return [...near, ...(await listTouching(tx, log, rest))];
+}
+
+function addKnown(open: OpenLog, stored: Range | undefined, others: Range[]): void {
+  if (!stored) return;
+  const joined = joinTouching(stored, others);
+  if (!open.known || lengthOf(joined) > lengthOf(open.known)) open.known = joined;
+}
+
+function addDropped(open: OpenLog, bytes: number): void {
+  if (bytes <= open.log.droppedBytes) return;
+  open.log.droppedBytes = bytes;
+  open.isChanged = true;
+}
+
+/** Returns false if the chunk is dropped. */
+function addToLog(open: OpenLog, { start, size, body }: NewChunk, maxBytes: number): boolean {
+  const { log } = open;
+  const storedBytes = log.storedBytes + body.length + rowBytes;
+  if (storedBytes > 2 * maxBytes + sparedBytes) {
+    addDropped(open, size);
+    return false;
+  }
+  log.storedBytes = storedBytes;
+  log.size = Math.max(log.size, start + size);
+  open.isChanged = true;
+  return true;
+}
+
+function openLog(log: JobLog, known: Range | undefined): OpenLog {
+  return { log, isChanged: false, known, added: [] };
+}
+
+function newLog({ jobId, attempt, organizationId }: LogLease, now: Date): JobLog {
+  return {
+    ...{ jobId, attempt, organizationId, createdAt: now },
+    ...{ size: 0, storedBytes: 0, droppedBytes: 0, isCounted: false, evictedAt: null },
+  };
+}
+
+function jobIdsOf(chunks: NewChunk[]): string[] {
+  return [...new Set(chunks.map(({ lease }) => lease.jobId))];
+}
+
+function lengthOf({ start, end }: Range): number {
+  return end - start;
+}
+
+function nameOfChunk(key: LogKey & { sequence: number }): string {
+  return `${nameOf(key)} ${key.sequence}`;
+}
