@@ -122,9 +122,32 @@ export interface StepOptions {
   plugins?: unknown[];
 }
 
+/** All conditions must hold; an absent one always does. */
 export interface AutomaticRetry {
-  exit_status: "*" | number[];
+  /** `*`: 1 to 255. */
+  exit_status?: "*" | number[];
+  /** Upper case, without `SIG`; `*`: any and none. */
+  signal?: "*" | string[];
+  signal_reason?: "*" | SignalReason[];
   limit: number;
+}
+
+/** Reasons for a signal that rules for retries may name. `none` stands for none. */
+export const signalReasons = [
+  "cancel",
+  "agent_stop",
+  "agent_refused",
+  "agent_incompatible",
+  "process_run_error",
+  "signature_rejected",
+  "stack_error",
+  "none",
+] as const;
+export type SignalReason = (typeof signalReasons)[number];
+
+/** Agents and rules write `SIGKILL`, `kill` and the like. */
+export function signalName(given: string): string {
+  return given.toUpperCase().replace(/^SIG/, "");
 }
 
 /** Later steps wait until the earlier ones have passed. */

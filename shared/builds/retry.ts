@@ -20,6 +20,7 @@ import {
   reopenIfFinished,
   waitIfWaitingFailed,
 } from "./progress-store.ts";
+import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, type Job, measureJobs } from "./store.ts";
 
 /** The most in a build with its retries: answers about a build have all of its jobs. */
@@ -142,15 +143,11 @@ async function hasRoomForRetries(tx: Tx, retried: Job[]): Promise<boolean> {
 }
 
 /**
- * Retries a job that failed, if its step has a rule for its exit status and its build has room.
+ * Retries a job that failed or timed out, if its step has a rule for it and its build has room.
  * @returns the new job
  */
 export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | undefined> {
-  const rule = job.options?.retry?.automatic?.find(
-    ({ exit_status }) => exit_status === "*" || exit_status.includes(job.exitStatus ?? -1),
-  );
-  if (!rule || job.state !== "failed" || job.retriesCount >= rule.limit) return undefined;
-  if (!(await hasRoomForRetries(tx, [job]))) return undefined;
+  if (!(await isRetryRuled(tx, job)) || !(await hasRoomForRetries(tx, [job]))) return undefined;
   const [retry] = await insertRetries(tx, [job], "automatic", now);
   return retry;
 }

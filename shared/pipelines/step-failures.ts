@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { optionalText } from "../validation.ts";
-import type { AutomaticRetry, StepOptions } from "../vocabulary.ts";
+import { type AutomaticRetry, type StepOptions, signalName, signalReasons } from "../vocabulary.ts";
 import { nullable, oneOf, wholeNumber } from "./step-members.ts";
 
 // The members of a step that say what its failures mean.
@@ -8,45 +8,66 @@ import { nullable, oneOf, wholeNumber } from "./step-members.ts";
 const maxRetries = 10;
 const defaultRetries = 2;
 
-const exitStatus = z.int({ error: "Step exit statuses must be whole numbers" });
-const anyStatus = z.literal("*", { error: "Step exit statuses must be whole numbers" });
-const exitStatusOrAny = oneOf(
-  { number: exitStatus, text: anyStatus },
-  "Step exit statuses must be whole numbers",
-);
+const statusError = "Step exit statuses must be whole numbers";
+const exitStatus = z.int({ error: statusError });
+/** Agents replace variables in a pipeline by text. */
+const exitStatusText = z
+  .string()
+  .regex(/^(\*|-?\d{1,10})$/, { error: statusError })
+  .transform((given) => (given === "*" ? given : Number(given)));
+const exitStatusOrAny = oneOf({ number: exitStatus, text: exitStatusText }, statusError);
+
+const softFailError = "Step soft_fail must be true, false or a list of exit statuses";
+const softFailRule = z.object({ exit_status: exitStatusOrAny });
+const booleanText = z.enum(["true", "false"]).transform((given) => given === "true");
 
 /** Null and false count as absent. */
 export const softFail = nullable(
   oneOf(
     {
       boolean: z.boolean(),
-      list: z.array(
-        oneOf(
-          { number: exitStatus, text: anyStatus, object: z.object({ exit_status: exitStatusOrAny }) },
-          "Step soft_fail must be true, false or a list of exit statuses",
-        ),
-      ),
+      number: exitStatus,
+      text: z.union([booleanText, exitStatusText], { error: softFailError }),
+      object: softFailRule,
+      list: z.array(oneOf({ number: exitStatus, text: exitStatusText, object: softFailRule }, softFailError)),
     },
-    "Step soft_fail must be true, false or a list of exit statuses",
+    softFailError,
   ),
 ).meta({
-  description: "True: the build passes even if the step fails. A list: it does for these exit statuses",
+  description: "True: the build passes even if the step fails. Exit statuses: it does for these",
 });
+
+const signalError = "Step retry signal must be a name such as SIGKILL, none or *";
+const signal = z
+  .string({ error: signalError })
+  .regex(/^(\*|[a-z\d+-]{1,20})$/i, { error: signalError })
+  .transform(signalName);
+const reason = z.enum(["*", ...signalReasons], {
+  error: `Step retry signal_reason must be * or one of ${signalReasons.join(", ")}`,
+});
+
+const listOf = <T>(item: z.ZodType<T>, name: string) =>
+  z.array(item).min(1, `Step retry ${name} is an empty list`);
 
 const rule = z.object(
   {
     exit_status: nullable(
       oneOf(
-        {
-          number: exitStatus,
-          text: anyStatus,
-          list: z.array(exitStatusOrAny).min(1, "Step retry exit_status is an empty list"),
-        },
+        { number: exitStatus, text: exitStatusText, list: listOf(exitStatusOrAny, "exit_status") },
         "Step retry exit_status must be a whole number, * or a list",
       ),
-    ).meta({ description: "Default: *, which is every failure" }),
+    ).meta({ description: "*: 1 to 255. Default: all but 0" }),
+    signal: nullable(
+      oneOf({ text: signal, list: listOf(signal, "signal") }, "Step retry signal must be text or a list"),
+    ).meta({ description: "none: no signal. *: any, and none" }),
+    signal_reason: nullable(
+      oneOf(
+        { text: reason, list: listOf(reason, "signal_reason") },
+        "Step retry signal_reason must be text or a list",
+      ),
+    ).meta({ description: "none: no reason. *: any, and none" }),
     limit: nullable(wholeNumber("Step retry limit", 0, maxRetries)).meta({
-      description: `Default: ${defaultRetries}`,
+      description: `Of the retries by this rule. Default: ${defaultRetries}`,
     }),
   },
   { error: "Step retry rules must be objects" },
@@ -77,10 +98,12 @@ const manual = nullable(
 export const retry = nullable(z.object({ automatic, manual }, { error: "Step retry must be an object" }));
 
 export function toSoftFail(given: z.output<typeof softFail>): StepOptions["soft_fail"] {
-  if (!Array.isArray(given)) return given || undefined;
-  const statuses = given.map((each) => (typeof each === "object" ? each.exit_status : each));
-  if (statuses.includes("*")) return true;
-  return statuses.length > 0 ? statuses.filter((status) => typeof status === "number") : undefined;
+  if (given === undefined || typeof given === "boolean") return given || undefined;
+  const statuses = (Array.isArray(given) ? given : [given]).map((each) =>
+    typeof each === "object" ? each.exit_status : each,
+  );
+  const some = anyOrSome(statuses);
+  return some === "*" || (some.length > 0 ? some : undefined);
 }
 
 export function toRetry(given: z.output<typeof retry>): StepOptions["retry"] {
@@ -94,11 +117,16 @@ function toRules(given: z.output<typeof automatic>): AutomaticRetry[] {
   if (!given) return [];
   const rules: Partial<z.output<typeof rule>>[] =
     given === true ? [{}] : Array.isArray(given) ? given : [given];
-  return rules.map(({ exit_status = "*", limit = defaultRetries }) => {
-    const statuses = Array.isArray(exit_status) ? exit_status : [exit_status];
-    const numbers = statuses.filter((status) => typeof status === "number");
-    return { exit_status: statuses.includes("*") ? "*" : numbers, limit };
-  });
+  return rules.map(({ exit_status, signal, signal_reason, limit = defaultRetries }) => ({
+    ...(exit_status === undefined ? {} : { exit_status: anyOrSome([exit_status].flat()) }),
+    ...(signal === undefined ? {} : { signal: anyOrSome([signal].flat()) }),
+    ...(signal_reason === undefined ? {} : { signal_reason: anyOrSome([signal_reason].flat()) }),
+    limit,
+  }));
+}
+
+function anyOrSome<Value>(values: ("*" | Value)[]): "*" | Value[] {
+  return values.includes("*") ? "*" : values.filter((value): value is Value => value !== "*");
 }
 
 /** Undefined for the default: allowed, also after it passed. */

@@ -78,6 +78,9 @@ const members = z.object(
     timeout_in_minutes: nullable(wholeNumber("Step timeout_in_minutes", 0, maxTimeoutMinutes)).meta({
       description: "0: no time-out",
     }),
+    timeout: nullable(wholeNumber("Step timeout", 0, maxTimeoutMinutes)).meta({
+      description: "Another name of timeout_in_minutes, which wins",
+    }),
     soft_fail: softFail,
     retry,
     parallelism: nullable(wholeNumber("Step parallelism", 1, maxParallelism)).meta({
@@ -146,14 +149,14 @@ function toWaitStep({ continue_on_failure }: Members): WaitStep {
 
 function toCommandStep(given: Members): CommandStep {
   const [queue] = queuesOf(given);
-  const { env, plugins, timeout_in_minutes, parallelism } = given;
+  const { env, plugins, parallelism } = given;
   const parsed: { [K in keyof CommandStep]: CommandStep[K] | undefined } = {
     label: given.label ?? given.name,
     command: given.command ?? given.commands ?? "",
     agents: queue === undefined ? (given.agents?.isMap ? {} : undefined) : { queue },
     key: given.key ?? given.id ?? given.identifier,
     env: env && Object.keys(env).length > 0 ? env : undefined,
-    timeout_in_minutes: timeout_in_minutes || undefined,
+    timeout_in_minutes: (given.timeout_in_minutes ?? given.timeout) || undefined,
     soft_fail: toSoftFail(given.soft_fail),
     retry: toRetry(given.retry),
     parallelism,

@@ -101,25 +101,42 @@ describe("the members of a step", () => {
     assert.equal(member({ timeout_in_minutes: 0 }, "timeout_in_minutes"), undefined);
     for (const timeout_in_minutes of [-1, 1.5, "x", "", 525_601, true])
       refused({ timeout_in_minutes }, "Step timeout_in_minutes must be a whole number from 0 to 525,600");
+    assert.equal(member({ timeout: "10" }, "timeout_in_minutes"), 10);
+    assert.equal(member({ timeout: 10, timeout_in_minutes: 5 }, "timeout_in_minutes"), 5);
+    refused({ timeout: -1 }, "Step timeout must be a whole number from 0 to 525,600");
   });
 
-  it("soft_fail is true, or a list of exit statuses", () => {
+  it("soft_fail is true, or exit statuses", () => {
     assert.equal(member({ soft_fail: true }, "soft_fail"), true);
     assert.equal(member({ soft_fail: false }, "soft_fail"), undefined);
     assert.deepEqual(member({ soft_fail: [1, { exit_status: 42 }] }, "soft_fail"), [1, 42]);
     assert.equal(member({ soft_fail: [{ exit_status: "*" }, 1] }, "soft_fail"), true);
     assert.equal(member({ soft_fail: [] }, "soft_fail"), undefined);
-    for (const soft_fail of ["yes", 1, {}, [[]], [true]])
+    assert.equal(member({ soft_fail: "true" }, "soft_fail"), true);
+    assert.equal(member({ soft_fail: "false" }, "soft_fail"), undefined);
+    assert.equal(member({ soft_fail: { exit_status: "*" } }, "soft_fail"), true);
+    for (const soft_fail of [-1, "-1", ["-1"], { exit_status: -1 }, [{ exit_status: "-1" }]])
+      assert.deepEqual(member({ soft_fail }, "soft_fail"), [-1]);
+    for (const soft_fail of ["yes", [[]], [true]])
       refused({ soft_fail }, "Step soft_fail must be true, false or a list of exit statuses");
-    for (const soft_fail of [[1.5], ["1"], [{ exit_status: "1" }]])
+    for (const soft_fail of [{}, 1.5, [1.5], ["1.5"], [{ exit_status: "x" }], [{}]])
       refused({ soft_fail }, "Step exit statuses must be whole numbers");
   });
 
   it("retry.automatic is a boolean, a rule or a list of rules", () => {
     const rules = (automatic: unknown) => member({ retry: { automatic } }, "retry");
-    const twice = { automatic: [{ exit_status: "*", limit: 2 }] };
-    for (const same of [true, {}, [{}], { exit_status: "*" }, { exit_status: ["*", 1], limit: 2 }])
-      assert.deepEqual(rules(same), twice);
+    for (const same of [true, {}, [{}], { limit: 2 }])
+      assert.deepEqual(rules(same), { automatic: [{ limit: 2 }] });
+    for (const same of [{ exit_status: "*" }, { exit_status: ["*", 1], limit: 2 }])
+      assert.deepEqual(rules(same), { automatic: [{ exit_status: "*", limit: 2 }] });
+    for (const exit_status of ["-1", [-1], ["-1"]])
+      assert.deepEqual(rules({ exit_status }), { automatic: [{ exit_status: [-1], limit: 2 }] });
+    assert.deepEqual(rules({ signal: "SigKill", signal_reason: "agent_stop" }), {
+      automatic: [{ signal: ["KILL"], signal_reason: ["agent_stop"], limit: 2 }],
+    });
+    assert.deepEqual(rules({ signal: ["*", "none"], signal_reason: ["cancel", "none"] }), {
+      automatic: [{ signal: "*", signal_reason: ["cancel", "none"], limit: 2 }],
+    });
     for (const none of [false, null, []]) assert.equal(rules(none), undefined);
     assert.deepEqual(rules({ exit_status: 1, limit: "3" }), { automatic: [{ exit_status: [1], limit: 3 }] });
     assert.deepEqual(rules([{ exit_status: -1, limit: 0 }, { exit_status: [1, 2] }]), {
@@ -138,6 +155,15 @@ describe("the members of a step", () => {
     wrong({ exit_status: true }, "Step retry exit_status must be a whole number, * or a list");
     wrong({ exit_status: [] }, "Step retry exit_status is an empty list");
     wrong([{ exit_status: "x" }], "Step exit statuses must be whole numbers");
+    wrong({ signal: 9 }, "Step retry signal must be text or a list");
+    wrong({ signal: "" }, "Step retry signal must be a name such as SIGKILL, none or *");
+    wrong({ signal: [] }, "Step retry signal is an empty list");
+    wrong({ signal_reason: {} }, "Step retry signal_reason must be text or a list");
+    wrong(
+      { signal_reason: "agent_stopped" },
+      "Step retry signal_reason must be * or one of cancel, agent_stop, agent_refused, agent_incompatible, " +
+        "process_run_error, signature_rejected, stack_error, none",
+    );
     refused({ retry: true }, "Step retry must be an object");
   });
 

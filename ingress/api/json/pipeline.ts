@@ -5,6 +5,7 @@ import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
+import { signalReasons } from "../../../shared/vocabulary.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
@@ -23,7 +24,14 @@ const commandStepSchema = z
     retry: z
       .object({
         automatic: z
-          .array(z.object({ exit_status: z.union([z.literal("*"), z.array(z.int())]), limit: z.int() }))
+          .array(
+            z.object({
+              exit_status: z.union([z.literal("*"), z.array(z.int())]).optional(),
+              signal: z.union([z.literal("*"), z.array(z.string())]).optional(),
+              signal_reason: z.union([z.literal("*"), z.array(z.enum(signalReasons))]).optional(),
+              limit: z.int(),
+            }),
+          )
           .optional(),
         manual: z
           .object({ allowed: z.boolean(), permit_on_passed: z.boolean(), reason: z.string().optional() })
