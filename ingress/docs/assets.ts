@@ -43,7 +43,6 @@ export function docsAsset(assets: DocsAssets | undefined) {
       "content-type": "text/javascript;charset=UTF-8",
       "cache-control": "public, max-age=31536000, immutable",
       "content-security-policy": "default-src 'none'",
-      "x-content-type-options": "nosniff",
     });
   });
 }

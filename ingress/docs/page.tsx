@@ -15,7 +15,6 @@ export function docsPage(config: Config, assets: DocsAssets | undefined) {
       // Cuts the renderer off from pages that it opens in a window.
       "Cross-Origin-Opener-Policy": "same-origin",
       "X-Frame-Options": "DENY",
-      "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "same-origin",
       "Cache-Control": "no-cache",
     });

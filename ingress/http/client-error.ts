@@ -44,6 +44,7 @@ function answer(status: number, message: string, requestId: string): string {
     "Content-Type: application/json;charset=UTF-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    "X-Content-Type-Options: nosniff",
     "Connection: close",
   ];
   return `${lines.join("\r\n")}\r\n\r\n${body}`;

@@ -22,8 +22,8 @@ const sliceBytes = 64 * 1024;
  * `writeHead` then merges with the framework's headers, one by one.
  */
 export class StagedResponse extends ServerResponse {
-  /** Names and values in turn. */
-  readonly #staged: string[] = [];
+  /** Names and values in turn. Browsers must guess no type: answers may hold a stranger's text. */
+  readonly #staged = ["X-Content-Type-Options", "nosniff"];
   #event: H3Event | undefined;
   #listeners: ResponseListeners | undefined;
   /** True while a body of known length may still be the only chunk. */

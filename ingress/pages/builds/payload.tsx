@@ -36,13 +36,12 @@ export function PayloadGone() {
   );
 }
 
-/** A stranger's JSON as a file: browsers must neither render nor sniff it. */
+/** A stranger's JSON as a file: browsers must not render it. */
 export function payloadDownload(payload: Buffer, filename: string): HTTPResponse {
   return new HTTPResponse(payload as Buffer<ArrayBuffer>, {
     headers: {
       "content-type": "application/json",
       "content-disposition": `attachment; filename="${filename}"`,
-      "x-content-type-options": "nosniff",
       "cache-control": "private, no-store",
     },
   });

@@ -7,13 +7,12 @@ import type { Db } from "../../../shared/db/database.ts";
 import { openLoopPauses } from "../../../shared/runtime/loop-pauses.ts";
 import { Texts } from "./lines.tsx";
 
-/** Browsers must neither run nor sniff what a job wrote. */
+/** Browsers must not run what a job wrote. */
 export function logResponse(type: string, body: ReadableStream<Uint8Array>): HTTPResponse {
   return new HTTPResponse(body, {
     headers: {
       "content-type": type,
       "content-security-policy": "default-src 'none'; sandbox",
-      "x-content-type-options": "nosniff",
       "cache-control": "private, no-store",
     },
   });

@@ -22,7 +22,6 @@ export function auditFile(services: Services) {
         "content-type": "text/csv;charset=UTF-8;header=present",
         "content-disposition": `attachment; filename="audit-${organization.slug}.csv"`,
         "cache-control": "private, no-store",
-        "x-content-type-options": "nosniff",
       },
     });
   });

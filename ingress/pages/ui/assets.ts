@@ -69,7 +69,6 @@ export function fileResponse(
       "content-type": type,
       "cache-control": caching,
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-      "x-content-type-options": "nosniff",
     },
   });
 }

@@ -113,7 +113,6 @@ export function setPageHeaders(event: H3Event, { events, script }: Partial<PageC
   setHeaders(event, {
     "Content-Security-Policy": `default-src 'none'; ${scripts}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
   });

@@ -32,6 +32,28 @@ describe("every answer", () => {
     assert.equal(await statusLine("PUT", "/deliver/x"), "HTTP/1.1 405 Method Not Allowed");
   });
 
+  for (const [method, path] of [
+    ["GET", "/v2/user"],
+    ["GET", "/v2/organizations/acme/clusters"],
+    ["GET", "/v3/ping"],
+    ["POST", "/oauth/token"],
+    ["POST", "/deliver/x"],
+    ["GET", "/healthz"],
+    ["GET", "/openapi.json"],
+    ["GET", "/nowhere"],
+    ["GET", "/v3/%zz"],
+  ] as const)
+    it(`lets no browser guess its type: ${method} ${path}`, async () => {
+      const { headers } = await request(api.world.url + path, { method, headers: authorization() });
+      assert.equal(headers.get("x-content-type-options"), "nosniff");
+    });
+
+  it("lets no browser guess its type if Node's parser refuses the request", async () => {
+    const socket = connect(Number(new URL(api.world.url).port), "127.0.0.1");
+    socket.write("GET / HTTP/1.1\r\nbroken\r\n\r\n");
+    assert.match(await text(socket), /\r\nX-Content-Type-Options: nosniff\r\n/);
+  });
+
   it("has its headers if the request says HTTP/2.0", async () => {
     const socket = connect(Number(new URL(api.world.url).port), "127.0.0.1");
     socket.write("GET /v2/user HTTP/2.0\r\nHost: x\r\n\r\n");
