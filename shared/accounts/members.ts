@@ -7,7 +7,7 @@ import { type Actor, audit } from "./audit.ts";
 import { deleteMember, findRole, hasOtherAdmin, insertMember, setRoleIfMember } from "./member-store.ts";
 import { lockOrganization } from "./organization-store.ts";
 import { auditAsOperator, requireOrganization } from "./organizations.ts";
-import { requireUser } from "./users.ts";
+import { publishAccessEnd, requireUser } from "./users.ts";
 
 export type Membership = { organization: string; email: string; role: Role };
 
@@ -33,7 +33,12 @@ export async function updateMember(services: Services, input: Membership): Promi
  * @throws Refusal 404
  */
 export async function removeMember(services: Services, input: Omit<Membership, "role">): Promise<void> {
-  await changeMember(services, input, "removed", endMembership);
+  let userId: string | undefined;
+  await changeMember(services, input, "removed", (tx, ids) => {
+    userId = ids.userId;
+    return endMembership(tx, ids);
+  });
+  publishAccessEnd(services, userId);
 }
 
 export interface MemberOfPage {
@@ -76,6 +81,7 @@ export async function expelMember(
     if (!(await endMembership(tx, { organizationId: organization.id, userId: id }))) throw notFound("member");
     await audit(tx, actor, "removed", { type: "member", id, name: email });
   });
+  publishAccessEnd(services, id);
 }
 
 /** Nobody else could make another admin in the browser. @throws Refusal 422 */

@@ -15,7 +15,7 @@ import {
   insertSession,
 } from "./session-store.ts";
 import { findUser, lockIfPasswordIs, setPasswordHash, type User } from "./user-store.ts";
-import { passwordProblems, publishSessionsEnd } from "./users.ts";
+import { passwordProblems, publishAccessEnd } from "./users.ts";
 
 /**
  * Takes equally long for an unknown address and a wrong password.
@@ -50,7 +50,7 @@ export async function startSession(
     previousUserId = await deleteSession(tx, hashToken(previousToken));
     return storeSession(services, tx, user.id);
   });
-  publishSessionsEnd(services, previousUserId);
+  publishAccessEnd(services, previousUserId);
   return token;
 }
 
@@ -73,7 +73,7 @@ export async function findSignedInUser({ db, clock }: Services, token: string): 
 
 export async function endSession(services: Services, token: string): Promise<void> {
   const userId = await services.db.transaction((tx) => deleteSession(tx, hashToken(token)));
-  publishSessionsEnd(services, userId);
+  publishAccessEnd(services, userId);
 }
 
 /**
@@ -98,7 +98,7 @@ export async function changePassword(
     await deleteSessionsOfUser(tx, user.id);
     return { token: await storeSession(services, tx, user.id), user: { ...user, passwordHash } };
   });
-  publishSessionsEnd(services, user.id);
+  publishAccessEnd(services, user.id);
   return outcome;
 }
 

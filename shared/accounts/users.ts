@@ -97,7 +97,7 @@ export async function setPassword(services: Services, email: string, password: s
     await auditUser(tx, user, "set the password of");
     return user;
   });
-  publishSessionsEnd(services, changed.id);
+  publishAccessEnd(services, changed.id);
   return changed;
 }
 
@@ -111,12 +111,12 @@ export async function deactivateUser(services: Services, email: string): Promise
     if (await deactivateIfActive(tx, user.id, services.clock.now())) await auditUser(tx, user, "deactivated");
     return user;
   });
-  publishSessionsEnd(services, deactivated.id);
+  publishAccessEnd(services, deactivated.id);
   return deactivated;
 }
 
-/** Event streams of the user look whether their session is still there. */
-export function publishSessionsEnd({ events }: Services, userId: string | undefined): void {
+/** Event streams of the user end without their session or membership. */
+export function publishAccessEnd({ events }: Services, userId: string | undefined): void {
   if (userId !== undefined) events.publish([`user:${userId}`]);
 }
 

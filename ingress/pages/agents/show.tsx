@@ -41,7 +41,14 @@ export async function showAgent(
     title: agent.name,
     status: refused ? 422 : 200,
     within: { organization, section: "clusters" },
-    ...(refused ? {} : { events: eventsPath(services, visitor, [`queue:${agent.queueId}`]) }),
+    ...(refused
+      ? {}
+      : {
+          events: eventsPath(services, visitor, {
+            organizations: [organization],
+            topics: [`queue:${agent.queueId}`],
+          }),
+        }),
     content: (
       <>
         <div class="heading">

@@ -16,7 +16,10 @@ export function buildsPage(services: Services) {
       title: "Builds",
       within: { organization, section: "builds" },
       script: "copy.js",
-      events: eventsPath(services, visitor, topicsOf(found.builds)),
+      events: eventsPath(services, visitor, {
+        organizations: [organization],
+        topics: topicsOf(found.builds),
+      }),
       content: (
         <>
           <h1>Builds</h1>

@@ -53,7 +53,7 @@ export async function showBuild(
     within: { organization, section: "pipelines" },
     script: "copy.js",
     // No live updates after a failed form: its address has no GET page to reload.
-    ...(problems ? {} : { events: eventsPath(services, visitor, topics) }),
+    ...(problems ? {} : { events: eventsPath(services, visitor, { organizations: [organization], topics }) }),
     content: (
       <>
         <div class="heading">

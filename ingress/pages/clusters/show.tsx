@@ -41,7 +41,14 @@ async function showCluster(
     within: { organization, section: "clusters" },
     script: "once.js",
     // The answer to a form stands at an address without GET.
-    ...(refused ? {} : { events: eventsPath(services, visitor, [`cluster:${cluster.id}`, ...queueTopics]) }),
+    ...(refused
+      ? {}
+      : {
+          events: eventsPath(services, visitor, {
+            organizations: [organization],
+            topics: [`cluster:${cluster.id}`, ...queueTopics],
+          }),
+        }),
     content: <ClusterView request={request} details={details} now={now} refused={refused} />,
   };
 }

@@ -28,7 +28,10 @@ export function bulkRebuildPage(services: Services) {
     return {
       title: "Deliveries built again",
       within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, [`trigger:${trigger.id}`]),
+      events: eventsPath(services, visitor, {
+        organizations: [organization],
+        topics: [`trigger:${trigger.id}`],
+      }),
       content: (
         <>
           <div class="heading">

@@ -76,7 +76,14 @@ async function show(
     status: problems ? 422 : 200,
     within: { organization, section: "pipelines" },
     // No live updates after a failed form: its address has no GET page to reload.
-    ...(problems ? {} : { events: eventsPath(services, visitor, [`trigger:${trigger.id}`]) }),
+    ...(problems
+      ? {}
+      : {
+          events: eventsPath(services, visitor, {
+            organizations: [organization],
+            topics: [`trigger:${trigger.id}`],
+          }),
+        }),
     content: (
       <>
         <div class="heading">

@@ -43,7 +43,10 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   return {
     title,
     within: { organization, section: "pipelines" },
-    events: eventsPath(services, visitor, [`build:${build.id}`, `job:${job.id}`]),
+    events: eventsPath(services, visitor, {
+      organizations: [organization],
+      topics: [`build:${build.id}`, `job:${job.id}`],
+    }),
     script: "log.js",
     content: (
       <>

@@ -28,7 +28,10 @@ export function home(services: Services) {
     return {
       title: "Home",
       script: "copy.js",
-      events: eventsPath(services, visitor, organizations.flatMap(topicsOf)),
+      events: eventsPath(services, visitor, {
+        organizations: organizations.map(({ organization }) => organization),
+        topics: organizations.flatMap(topicsOf),
+      }),
       content: (
         <Home
           visitor={visitor}

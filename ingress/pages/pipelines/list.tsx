@@ -21,7 +21,7 @@ export function pipelinesPage(services: Services) {
     return {
       title: "Pipelines",
       within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, topics),
+      events: eventsPath(services, visitor, { organizations: [organization], topics }),
       content: (
         <>
           <div class="heading">

@@ -53,7 +53,14 @@ async function showPipeline(
     script: ["once.js", "copy.js"],
     within: { organization, section: "pipelines" },
     // The answer to a form stands at an address without its own page.
-    ...(refused ? {} : { events: eventsPath(services, visitor, [`pipeline:${pipeline.id}`, ...topics]) }),
+    ...(refused
+      ? {}
+      : {
+          events: eventsPath(services, visitor, {
+            organizations: [organization],
+            topics: [`pipeline:${pipeline.id}`, ...topics],
+          }),
+        }),
     content: (
       <>
         <div class="heading">

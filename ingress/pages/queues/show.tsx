@@ -40,7 +40,14 @@ export async function showQueue(
     status: refused ? 422 : 200,
     within: { organization, section: "clusters" },
     // The answer to a form stands at an address without GET.
-    ...(refused ? {} : { events: eventsPath(services, visitor, [`queue:${queue.id}`]) }),
+    ...(refused
+      ? {}
+      : {
+          events: eventsPath(services, visitor, {
+            organizations: [organization],
+            topics: [`queue:${queue.id}`],
+          }),
+        }),
     content: <QueueView request={request} details={details} refused={refused} now={services.clock.now()} />,
   };
 }

@@ -24,10 +24,10 @@ export function triggersPage(services: Services) {
     return {
       title: "Triggers",
       within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, [
-        `pipeline:${pipeline.id}`,
-        ...triggers.map(({ id }) => `trigger:${id}` as const),
-      ]),
+      events: eventsPath(services, visitor, {
+        organizations: [organization],
+        topics: [`pipeline:${pipeline.id}`, ...triggers.map(({ id }) => `trigger:${id}` as const)],
+      }),
       content: (
         <>
           <div class="heading">

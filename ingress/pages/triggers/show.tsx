@@ -35,7 +35,10 @@ export function triggerPage(services: Services) {
     return {
       title: trigger.label,
       within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, [`trigger:${trigger.id}`]),
+      events: eventsPath(services, visitor, {
+        organizations: [organization],
+        topics: [`trigger:${trigger.id}`],
+      }),
       content: (
         <>
           <div class="heading">

@@ -1,5 +1,8 @@
 import { defineHandler, HTTPResponse } from "h3";
+import { findRole } from "../../../shared/accounts/member-store.ts";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { findSignedInUser } from "../../../shared/accounts/sessions.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { Refusal, unavailable } from "../../../shared/refusal.ts";
@@ -19,23 +22,30 @@ const maxStreamsOfSession = 20;
 const heartbeatMs = 250;
 /** Proxies close connections after a silent minute. */
 const beatsPerComment = 60;
-/** An event about the end of a session may be lost. */
-const beatsPerSessionCheck = 240;
+/** An event about the end of a session or membership may be lost. */
+const beatsPerAccessCheck = 240;
 const reconnectMs = 3000;
 const retryAfterSeconds = 10;
 const headers = { "content-type": "text/event-stream", "cache-control": "no-store" };
 const encoder = new TextEncoder();
 
-/** Its MAC binds the address to the visitor's session. */
-export function eventsPath({ cipher }: Services, visitor: Visitor, topics: Topic[]): string {
-  const list = topics.join(" ");
-  const [key = ""] = cipher.macs(macInput(visitor, list));
-  return `${patterns.events}?${new URLSearchParams({ topics: list, key })}`;
+/**
+ * Its MAC binds the address to the visitor's session.
+ * @param page the organizations of a page, and the topics that it shows
+ */
+export function eventsPath(
+  { cipher }: Services,
+  visitor: Visitor,
+  page: { organizations: Pick<Organization, "id">[]; topics: Topic[] },
+): string {
+  const given = { of: page.organizations.map(({ id }) => id).join(" "), topics: page.topics.join(" ") };
+  const [key = ""] = cipher.macs(macInput(visitor, given));
+  return `${patterns.events}?${new URLSearchParams({ ...given, key })}`;
 }
 
 /**
  * GET /events: server-sent events named `changed`, without data. The page then reloads with all its checks, so only
- * the MAC is checked here.
+ * the MAC, the session and the memberships are checked here.
  */
 export function liveEvents(services: Services, isClosing: () => boolean) {
   const streams = new Set<Stream>();
@@ -44,26 +54,36 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
 
   return defineHandler(async (event) => {
     const visitor = await findVisitor(services, event);
-    const list = event.url.searchParams.get("topics") ?? "";
-    const key = event.url.searchParams.get("key") ?? "";
-    if (!visitor.user || !services.cipher.macs(macInput(visitor, list)).includes(key))
+    const parameter = (name: string) => event.url.searchParams.get(name) ?? "";
+    const given = { of: parameter("of"), topics: parameter("topics") };
+    const organizationIds = given.of.split(" ").filter(Boolean);
+    const isOfSession = services.cipher.macs(macInput(visitor, given)).includes(parameter("key"));
+    if (!visitor.user || !isOfSession || !(await isMember(services, visitor.user, organizationIds)))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
     const caller = networksOf(clientIp(event));
-    const reader = { services, token: visitor.token, userId: visitor.user.id };
+    const reader = { services, token: visitor.token, userId: visitor.user.id, organizationIds };
     takePlace(places, caller, { streams, reader });
     services.metrics.eventStreams.inc();
     const leave = () => {
       services.metrics.eventStreams.dec();
       places.giveBack(caller);
     };
-    const stream = new Stream(streams, { ...reader, leave }, list.split(" ") as Topic[]);
+    const stream = new Stream(streams, { ...reader, leave }, given.topics.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
   });
 }
 
-function macInput(visitor: Visitor, topics: string): string {
-  return `events ${visitor.token} ${topics}`;
+/** Ids and topics have neither spaces nor commas. */
+function macInput(visitor: Visitor, { of, topics }: { of: string; topics: string }): string {
+  return `events ${visitor.token} ${of}, ${topics}`;
+}
+
+/** Returns true for a member of all these organizations. */
+async function isMember({ db }: Services, { id }: User, organizationIds: string[]): Promise<boolean> {
+  for (const organizationId of organizationIds)
+    if ((await findRole(db, organizationId, id)) === undefined) return false;
+  return true;
 }
 
 /** @throws Refusal 429, 503 */
@@ -88,7 +108,7 @@ function sendHeartbeats(streams: Set<Stream>, isClosing: () => boolean): void {
     for (const stream of streams) {
       if (isClosing()) stream.end();
       else if (beats % beatsPerComment === 0) stream.write(":\n\n");
-      if (beats % beatsPerSessionCheck === 0) stream.endIfSignedOut();
+      if (beats % beatsPerAccessCheck === 0) stream.endWithoutAccess();
     }
   }, heartbeatMs);
   timer.unref();
@@ -99,6 +119,8 @@ interface Reader {
   /** The session's token. */
   token: string;
   userId: string;
+  /** The stream ends with one of the memberships. */
+  organizationIds: string[];
   /** Gives the place back. */
   leave: () => void;
 }
@@ -121,10 +143,10 @@ class Stream implements UnderlyingDefaultSource<Uint8Array> {
     this.#streams.add(this);
     const { events } = this.reader.services;
     const endChanges = events.subscribe(this.#topics, () => this.write("event: changed\ndata:\n\n"));
-    const endSignOuts = events.subscribe([`user:${this.reader.userId}`], () => this.endIfSignedOut());
+    const endAccess = events.subscribe([`user:${this.reader.userId}`], () => this.endWithoutAccess());
     this.#unsubscribe = () => {
       endChanges();
-      endSignOuts();
+      endAccess();
     };
     this.write(`retry: ${reconnectMs}\n\n`);
   }
@@ -141,12 +163,17 @@ class Stream implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   /** Without the database the stream goes on: it carries no data. */
-  endIfSignedOut(): void {
-    const { services, token } = this.reader;
-    findSignedInUser(services, token).then(
-      (user) => user ?? this.end(),
+  endWithoutAccess(): void {
+    this.#hasAccess().then(
+      (hasAccess) => hasAccess || this.end(),
       () => {},
     );
+  }
+
+  async #hasAccess(): Promise<boolean> {
+    const { services, token, organizationIds } = this.reader;
+    const user = await findSignedInUser(services, token);
+    return user !== undefined && isMember(services, user, organizationIds);
   }
 
   /** Skips slow readers: one pending event is enough. */

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
+import { addMember, expelMember, removeMember } from "../../../../shared/accounts/members.ts";
+import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { redisKeys } from "../../../../shared/redis/keys.ts";
 import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
@@ -11,30 +13,33 @@ import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 describeWithDatabase("GET /events", (database) => {
   let pages: QueuePages;
+  let elsewhere: Awaited<ReturnType<QueuePages["another"]>>;
 
   before(async () => {
     pages = await startQueuePages(database);
+    elsewhere = await pages.another();
   });
   after(() => pages.close());
 
   const addressIn = (html: string) =>
     /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? assert.fail("not live");
   /** `next` waits for an event. */
-  const open = async (path = pages.paths.queue) => {
-    const ada = await pages.visitor(pages.ada);
-    const address = addressIn((await ada.get(path)).text);
+  const open = async (path = pages.paths.queue, { user = pages.ada, url = pages.url } = {}) => {
+    const visitor = await pages.visitor(user);
+    const address = addressIn((await visitor.get(path)).text);
     const abort = new AbortController();
-    const init = { headers: { cookie: ada.cookie }, signal: abort.signal };
-    const response = await fetch(pages.url + address, init);
+    const init = { headers: { cookie: visitor.cookie }, signal: abort.signal };
+    const response = await fetch(url + address, init);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail();
-    return { response, next: async () => (await reader.read()).value, leave: () => abort.abort() };
+    const again = () => visitor.get(address);
+    return { response, again, next: async () => (await reader.read()).value, leave: () => abort.abort() };
   };
-  const untilSubscribed = async () => {
+  const untilSubscribed = async (processes = 1) => {
     const redis = new Redis(process.env.TEST_REDIS_URL ?? "");
     const { events } = redisKeys(pages.config.redisPrefix);
     await eventually("the subscription", async () => {
       const [, subscribers] = (await redis.pubsub("NUMSUB", events)) as [string, number];
-      return subscribers > 0;
+      return subscribers >= processes;
     });
     redis.disconnect();
   };
@@ -71,7 +76,6 @@ describeWithDatabase("GET /events", (database) => {
     assert.match((await stream.next()) ?? "", /^retry: \d+\n\n$/);
     await untilSubscribed();
 
-    const elsewhere = await pages.another();
     await pauseDispatch(elsewhere.services, pages.actor, pages.acme.queue, null);
     assert.match((await stream.next()) ?? "", /^event: changed\ndata:\n\n/);
     await resumeDispatch(pages.services, pages.actor, pages.acme.queue);
@@ -81,6 +85,38 @@ describeWithDatabase("GET /events", (database) => {
     await assert.rejects(stream.next);
     await toggle();
   });
+
+  for (const [title, remove] of [
+    [
+      "is removed by an admin",
+      (email) => expelMember(pages.services, pages.actor, { id: pages.bob.id, email }),
+    ],
+    ["is removed by the operator", (email) => removeMember(pages.services, { organization: "acme", email })],
+    ["is deactivated", (email) => deactivateUser(pages.services, email)],
+  ] as [string, (email: string) => Promise<unknown>][])
+    it(`ends for a member who ${title}, in every process, and does not begin again`, async () => {
+      const { email } = pages.bob;
+      const streams = [
+        await open(pages.paths.queue, { user: pages.bob }),
+        await open("/", { user: pages.bob }),
+        await open(pages.paths.queue, { user: pages.bob, url: elsewhere.url }),
+      ];
+      const stays = await open();
+      for (const { next } of [...streams, stays]) assert.match((await next()) ?? "", /^retry/);
+      await untilSubscribed(2);
+
+      await remove(email);
+
+      for (const { next, again } of streams) {
+        assert.equal(await next(), undefined, "it ends");
+        assert.equal((await again()).status, 403);
+      }
+      await toggle();
+      assert.match((await stays.next()) ?? "", /^event: changed/);
+      stays.leave();
+      if (title !== "is deactivated")
+        await addMember(pages.services, { organization: "acme", email, role: "member" });
+    });
 
   it("unsubscribes when the reader disconnects, and after a HEAD", async () => {
     const { events } = pages.services;
