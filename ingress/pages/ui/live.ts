@@ -38,7 +38,10 @@ export function eventsPath(
   visitor: Visitor,
   page: { organizations: Pick<Organization, "id">[]; topics: Topic[] },
 ): string {
-  const given = { of: page.organizations.map(({ id }) => id).join(" "), topics: page.topics.join(" ") };
+  const given = {
+    organizations: page.organizations.map(({ id }) => id).join(" "),
+    topics: page.topics.join(" "),
+  };
   const [key = ""] = cipher.macs(macInput(visitor, given));
   return `${patterns.events}?${new URLSearchParams({ ...given, key })}`;
 }
@@ -55,8 +58,8 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
   return defineHandler(async (event) => {
     const visitor = await findVisitor(services, event);
     const parameter = (name: string) => event.url.searchParams.get(name) ?? "";
-    const given = { of: parameter("of"), topics: parameter("topics") };
-    const organizationIds = given.of.split(" ").filter(Boolean);
+    const given = { organizations: parameter("organizations"), topics: parameter("topics") };
+    const organizationIds = given.organizations.split(" ").filter(Boolean);
     const isOfSession = services.cipher.macs(macInput(visitor, given)).includes(parameter("key"));
     if (!visitor.user || !isOfSession || !(await isMember(services, visitor.user, organizationIds)))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
@@ -75,8 +78,11 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
 }
 
 /** Ids and topics have neither spaces nor commas. */
-function macInput(visitor: Visitor, { of, topics }: { of: string; topics: string }): string {
-  return `events ${visitor.token} ${of}, ${topics}`;
+function macInput(
+  visitor: Visitor,
+  { organizations, topics }: Record<"organizations" | "topics", string>,
+): string {
+  return `events ${visitor.token} ${organizations}, ${topics}`;
 }
 
 /** Returns true for a member of all these organizations. */
