@@ -9,11 +9,12 @@ import {
   requireCluster,
   updateCluster,
 } from "../../shared/clusters/clusters.ts";
+import { newCluster } from "../../shared/clusters/input.ts";
 import { type Cluster, listClustersPage } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
-import { clusterSchema, createClusterBody, presentCluster, updateClusterBody } from "./json/cluster.ts";
+import { clusterSchema, presentCluster, updateClusterBody } from "./json/cluster.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { type Call, type Operation, operation } from "./operation.ts";
 
@@ -58,11 +59,11 @@ export function clusterOperations(services: Services): Operation[] {
       path: patterns.clusters,
       id: "createCluster",
       summary: "Create a cluster; it has no default queue yet",
-      body: { schema: createClusterBody },
+      body: { schema: newCluster },
       success: { status: 201, schema: clusterSchema, description: "The new cluster" },
       refusals: ["Validation failed: …"],
       run: async ({ caller, actor, readBody }) => {
-        const input = await readBody((sound: Partial<z.input<typeof createClusterBody>>) =>
+        const input = await readBody((sound: Partial<z.input<typeof newCluster>>) =>
           newClusterProblems(db, actor, sound),
         );
         return presentOne(caller.organization, await createCluster(services, actor, input));

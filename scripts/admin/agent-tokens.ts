@@ -4,10 +4,8 @@ import { asOperator } from "../../shared/accounts/organizations.ts";
 import { type AgentToken, findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
 import { createAgentToken, revokeAgentToken, tokenDescription } from "../../shared/agents/tokens.ts";
 import { hourMs } from "../../shared/durations.ts";
-import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { problemsOf } from "../../shared/validation.ts";
-import { type Act, newCommand, parseId, parsePositive } from "./command.ts";
+import { type Act, newCommand, parseHours, parseId, requireValid } from "./command.ts";
 import { type ClusterOptions, namedCluster, namedQueue, noneFound, withCluster } from "./find.ts";
 
 export function agentTokenCommands(act: Act): Command[] {
@@ -17,7 +15,7 @@ export function agentTokenCommands(act: Act): Command[] {
     .description("create a token that registers agents in a cluster; it is printed this once")
     .option("--queue <key>", "register agents of this queue only")
     .option("--description <text>", "its purpose", "")
-    .option("--expires-in-hours <hours>", "end registering after this time", parsePositive)
+    .option("--expires-in-hours <hours>", "end registering after this time", parseHours)
     .action((options) => act((services) => create(services, options)));
 
   withCluster(agentToken.command("list"))
@@ -55,8 +53,7 @@ interface CreateOptions extends ClusterOptions {
 async function create(services: Services, options: CreateOptions) {
   const { db, clock } = services;
   const { description, expiresInHours, queue } = options;
-  const problems = problemsOf(tokenDescription, description, "description");
-  if (problems.length > 0) throw validationFailed(...problems);
+  requireValid(tokenDescription, description);
   const { operator, cluster } = await namedCluster(db, options);
   const { agentToken, token } = await createAgentToken(services, operator, cluster, {
     description,

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { asOperator } from "../../shared/accounts/organizations.ts";
 import { createCluster, deleteCluster } from "../../shared/clusters/clusters.ts";
+import { newCluster } from "../../shared/clusters/input.ts";
 import { listClusters } from "../../shared/clusters/store.ts";
-import { validationFailed } from "../../shared/refusal.ts";
-import { clusterName, problemsOf } from "../../shared/validation.ts";
-import { type Act, newCommand, orgOption } from "./command.ts";
+import { type Act, newCommand, orgOption, requireValid } from "./command.ts";
 import { namedCluster, namedOrganization, withCluster } from "./find.ts";
 
 export function clusterCommands(act: Act): Command[] {
@@ -18,11 +17,9 @@ export function clusterCommands(act: Act): Command[] {
     .option("--description <text>", "its purpose")
     .action((options) =>
       act(async (services) => {
-        const { name: given, description } = options;
-        const problems = problemsOf(clusterName, given, "name");
-        if (problems.length > 0) throw validationFailed(...problems);
+        const input = requireValid(newCluster, { name: options.name, description: options.description });
         const operator = await asOperator(services.db, await namedOrganization(services.db, options.org));
-        const { id, name } = await createCluster(services, operator, { name: given, description });
+        const { id, name } = await createCluster(services, operator, input);
         return { id, name };
       }),
     );

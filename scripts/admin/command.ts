@@ -1,8 +1,11 @@
 import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { z } from "zod";
 import { isId } from "../../shared/ids.ts";
+import { validationFailed } from "../../shared/refusal.ts";
 import { type Config, readConfig } from "../../shared/runtime/config.ts";
 import type { Services } from "../../shared/runtime/services.ts";
+import { toProblems } from "../../shared/validation.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
@@ -49,6 +52,26 @@ export function parsePositive(value: string): number {
   if (!/^[1-9]\d{0,8}$/.test(value))
     throw new InvalidArgumentError("It must be a whole number of at least 1.");
   return Number(value);
+}
+
+/** A hundred years. */
+const maxHours = 876_000;
+
+export function parseHours(value: string): number {
+  const hours = parsePositive(value);
+  if (hours > maxHours)
+    throw new InvalidArgumentError(`It must be at most ${maxHours}: without the option there is no end.`);
+  return hours;
+}
+
+/**
+ * Checks what options say by the schema of REST, and returns what it makes of it.
+ * @throws Refusal 422
+ */
+export function requireValid<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) throw validationFailed(...toProblems(parsed.error));
+  return parsed.data;
 }
 
 export const orgOption = ["--org <slug>", "the organization's slug"] as const;

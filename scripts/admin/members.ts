@@ -3,7 +3,7 @@ import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { createAccessToken, revokeAccessTokenAsOperator } from "../../shared/accounts/access-tokens.ts";
 import { listMembers } from "../../shared/accounts/member-store.ts";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
-import { type Act, newCommand, orgOption, parseId, parsePositive, roleOption } from "./command.ts";
+import { type Act, newCommand, orgOption, parseHours, parseId, roleOption } from "./command.ts";
 import { namedOrganization } from "./find.ts";
 
 export function memberCommands(act: Act): Command[] {
@@ -73,7 +73,7 @@ function tokenCommand(act: Act): Command {
     .requiredOption(...orgOption)
     .requiredOption("--scopes <scopes>", "its scopes, separated by spaces or commas")
     .option("--description <text>", "its purpose", "")
-    .option("--expires-in-hours <number>", "its lifetime; without this it does not expire", parsePositive)
+    .option("--expires-in-hours <number>", "its lifetime; without this it does not expire", parseHours)
     .action((options) =>
       act(async (services) => {
         await namedOrganization(services.db, options.org);

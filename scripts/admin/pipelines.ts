@@ -1,12 +1,13 @@
 import type { Command } from "commander";
-import { nameProblems, slugProblems } from "../../shared/accounts/organizations.ts";
+import { slugProblems } from "../../shared/accounts/organizations.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { findBuild, listJobs } from "../../shared/builds/store.ts";
+import { newPipeline } from "../../shared/pipelines/input.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { listPipelines } from "../../shared/pipelines/store.ts";
 import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Act, newCommand, orgOption, parsePositive } from "./command.ts";
+import { type Act, newCommand, orgOption, parsePositive, requireValid } from "./command.ts";
 import { namedCluster, namedOrganization, namedPipeline, noneFound } from "./find.ts";
 
 export function pipelineCommands(act: Act): Command[] {
@@ -27,16 +28,20 @@ function pipelineCommand(act: Act): Command {
     .option("--queue <key>", "the step's queue; without this the cluster's default queue")
     .action((options) =>
       act(async (services) => {
-        const problems = [...slugProblems(options.slug), ...nameProblems(options.name)];
+        const problems = slugProblems(options.slug);
         if (problems.length > 0) throw validationFailed(...problems);
         const { operator, cluster } = await namedCluster(services.db, options);
         const step = { command: options.command ?? defaultStep.command };
-        const { id, slug, name, steps } = await createPipeline(services, operator, {
-          name: options.name,
-          slug: options.slug,
-          clusterId: cluster.id,
-          steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
-        });
+        const { id, slug, name, steps } = await createPipeline(
+          services,
+          operator,
+          requireValid(newPipeline, {
+            name: options.name,
+            slug: options.slug,
+            cluster_id: cluster.id,
+            steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
+          }),
+        );
         return { id, slug, name, cluster_id: cluster.id, steps };
       }),
     );

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
+import { z } from "zod";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
+import { newQueue, queueMembers } from "../../shared/queues/input.ts";
 import { createQueue, deleteQueue, updateQueue } from "../../shared/queues/queues.ts";
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
-import { validationFailed } from "../../shared/refusal.ts";
-import { pauseNote, problemsOf, queueKey } from "../../shared/validation.ts";
-import { type Act, newCommand } from "./command.ts";
+import { pauseNote } from "../../shared/validation.ts";
+import { type Act, newCommand, requireValid } from "./command.ts";
 import { namedCluster, namedQueue, withCluster, withQueue } from "./find.ts";
 
 export function queueCommands(act: Act): Command[] {
@@ -17,12 +18,10 @@ export function queueCommands(act: Act): Command[] {
     .option("--default", "make it the queue of steps that name none", false)
     .action((options) =>
       act(async (services) => {
-        const problems = problemsOf(queueKey, options.key, "key");
-        if (problems.length > 0) throw validationFailed(...problems);
+        const input = requireValid(newQueue, { key: options.key, description: options.description });
         const { operator, cluster } = await namedCluster(services.db, options);
         const { id, key } = await createQueue(services, operator, cluster, {
-          key: options.key,
-          description: options.description,
+          ...input,
           isDefault: options.default,
         });
         return { id, key, cluster_id: cluster.id, default: options.default };
@@ -34,9 +33,9 @@ export function queueCommands(act: Act): Command[] {
     .requiredOption("--description <text>", "its purpose; empty for none")
     .action((options) =>
       act(async (services) => {
+        const change = requireValid(z.object(queueMembers), { description: options.description });
         const found = await namedQueue(services.db, options);
-        const { description } = options;
-        return summary(await updateQueue(services, found.operator, found.queue, { description }));
+        return summary(await updateQueue(services, found.operator, found.queue, change));
       }),
     );
 
@@ -46,8 +45,7 @@ export function queueCommands(act: Act): Command[] {
     .action((options) =>
       act(async (services) => {
         const { note = null } = options;
-        const problems = problemsOf(pauseNote, note ?? "");
-        if (problems.length > 0) throw validationFailed(...problems);
+        requireValid(pauseNote.nullable(), note);
         const found = await namedQueue(services.db, options);
         await services.awaitRedis(); // pages show it at once
         return summary(await pauseDispatch(services, found.operator, found.queue, note));

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import { Refusal, validationFailed } from "../../shared/refusal.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
@@ -11,8 +11,15 @@ import { listTriggersOfPipeline, type Trigger } from "../../shared/triggers/stor
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../shared/triggers/types.ts";
 import { endpointUrl } from "../../shared/urls.ts";
-import { problemsOf } from "../../shared/validation.ts";
-import { type Act, newCommand, orgOption, parseId, parsePositive, type Terminal } from "./command.ts";
+import {
+  type Act,
+  newCommand,
+  orgOption,
+  parseId,
+  parsePositive,
+  requireValid,
+  type Terminal,
+} from "./command.ts";
 import { namedPipeline, namedTrigger } from "./find.ts";
 import { forwardDeliveries } from "./forward.ts";
 
@@ -60,8 +67,7 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
           secret: options.secret ?? null,
           signature: signatureOf(options),
         };
-        const problems = problemsOf(newTrigger, input);
-        if (problems.length > 0) throw validationFailed(...problems);
+        requireValid(newTrigger, input);
         const created = await createTrigger(services, actor, pipeline, input);
         return shownOnce(services, created);
       }),

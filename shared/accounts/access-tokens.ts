@@ -4,6 +4,7 @@ import { hourMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import { Refusal, unprocessable, validationFailed } from "../refusal.ts";
 import type { Services } from "../runtime/services.ts";
+import { problemsOf, text } from "../validation.ts";
 import {
   type AccessToken,
   countOwnAccessTokens,
@@ -23,6 +24,8 @@ import { requireUser } from "./users.ts";
 /** Of a user in an organization. Pages show all of them, and one transaction revokes all of a member. */
 const maxOwnTokens = 100;
 
+const description = text("Description", 100);
+
 interface NewAccessToken {
   scopes: string[];
   description: string;
@@ -40,6 +43,8 @@ export async function createAccessToken(
   input: NewAccessToken & { email: string; organization: string },
 ): Promise<{ token: string; accessToken: AccessToken }> {
   const scopes = requireKnownScopes(input.scopes);
+  const problems = problemsOf(description, input.description, "description");
+  if (problems.length > 0) throw validationFailed(...problems);
   return services.db.transaction(async (tx) => {
     const { id: organizationId } = await requireOrganization(tx, input.organization);
     const { id: userId } = await requireUser(tx, input.email);

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import { clusterMembers } from "../../../shared/clusters/input.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { clusterName, text } from "../../../shared/validation.ts";
+import { clusterName } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
@@ -27,16 +28,10 @@ export const clusterSchema = z
   })
   .meta({ id: "Cluster" });
 
-const members = {
-  description: text("Description", 2000).nullish(),
-  emoji: text("Emoji", 100).nullish(),
-  color: text("Color", 100).nullish(),
-};
-export const createClusterBody = z.object({ name: clusterName, ...members });
 export const updateClusterBody = z
   .object({
     name: clusterName.optional(),
-    ...members,
+    ...clusterMembers,
     default_queue_id: z
       .string({ error: "Default queue must be a queue of the cluster" })
       .nullish()

@@ -1,17 +1,12 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import { newQueue, queueMembers } from "../../../shared/queues/input.ts";
 import { badAffinity, isAffinity, type NewQueue, type QueueChange } from "../../../shared/queues/queues.ts";
 import { findShape, requireShape, shapes, unknownShape } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import {
-  blankToNull,
-  maxNoteLength,
-  pauseNote,
-  queueKey,
-  description as validDescription,
-} from "../../../shared/validation.ts";
+import { blankToNull, maxNoteLength, pauseNote } from "../../../shared/validation.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
@@ -120,8 +115,7 @@ const newHosted = z
 /** A hosted queue ignores the affinity, even a malformed one (ingress/README.md, "Queues"). */
 export const createQueueBody = z
   .object({
-    key: queueKey.meta({ description: "The queue's name in steps and agent tags; it stays" }),
-    description: validDescription.optional(),
+    ...newQueue.shape,
     retry_agent_affinity: z
       .unknown()
       .optional()
@@ -149,7 +143,7 @@ function isAbsentOrAffinity(value: unknown): boolean {
 /** The domain checks the hosted members, because their rules depend on the queue. */
 export const updateQueueBody = z
   .object({
-    description: validDescription.optional(),
+    ...queueMembers,
     retry_agent_affinity: z.unknown().optional().meta(affinityDocument),
     hostedAgents: z
       .object(
