@@ -7,12 +7,9 @@ FROM ${BASE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Without install scripts: what these packages need comes compiled.
-RUN npm ci --ignore-scripts
-# One script of the renderer of /docs is kept, without the 270 packages that it is made of.
-RUN renderer=node_modules/@scalar/api-reference && mkdir -p kept/$renderer/dist/browser && \
-  cp $renderer/package.json kept/$renderer && \
-  cp $renderer/dist/browser/standalone.js kept/$renderer/dist/browser && \
-  npm prune --omit=dev --ignore-scripts && cp -r kept/node_modules .
+RUN npm ci --omit=dev --ignore-scripts
+COPY scripts/deploy/docs-renderer.ts scripts/deploy/
+RUN node scripts/deploy/docs-renderer.ts
 
 FROM ${BASE_IMAGE}
 WORKDIR /app

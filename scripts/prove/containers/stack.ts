@@ -1,33 +1,35 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../../test/servers/ports.ts";
 import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
 import { generousSettings } from "../installation/settings.ts";
 import { findCompose } from "./docker.ts";
 
 /** The project of compose.yaml, with what a proof needs besides. */
 export interface Stack {
-  /** Addresses of its servers for this machine. */
-  ports: { postgres: number; redis: number };
   /** Runs Compose. @throws BenchmarkFailed if it fails */
   compose(args: string[], env?: Record<string, string>): string;
 }
 
 /** Folder of the marks in containers of agents. */
 export const marksInside = "/prove";
+/** No port of Postgres or Redis is published. This machine is the gateway of their network, and so reaches them. */
+export const addresses = { postgres: "172.31.255.2", redis: "172.31.255.3" };
+const dataNetwork = { ipam: { config: [{ subnet: "172.31.255.0/24", ip_range: "172.31.255.128/25" }] } };
 const spawn = 3;
 const scales = { ingress: 3, worker: 4, agent: 2, "agent-mac": 1 };
 /** Two containers serve the first queue, one the second. */
 export const agentCount = spawn * (scales.agent + scales["agent-mac"]);
 
-export async function planStack(scratch: Scratch, project: string, marksFolder: string): Promise<Stack> {
+export function planStack(scratch: Scratch, project: string, marksFolder: string): Stack {
   const found = findCompose();
   if (!found) throw new BenchmarkFailed("There is neither docker compose nor docker-compose.");
   const [program = "", ...first] = found;
-  const ports = { postgres: await freePort(), redis: await freePort() };
   const file = join(scratch.dir, "compose.json");
-  writeFileSync(file, JSON.stringify({ services: planServices(ports, marksFolder) }));
+  writeFileSync(
+    file,
+    JSON.stringify({ services: planServices(marksFolder), networks: { data: dataNetwork } }),
+  );
   const options = [
     "--file",
     "compose.yaml",
@@ -39,7 +41,6 @@ export async function planStack(scratch: Scratch, project: string, marksFolder: 
     "agents",
   ];
   return {
-    ports,
     compose(args, env = {}) {
       try {
         return execFileSync(program, [...first, ...options, ...args], {
@@ -61,7 +62,7 @@ export function startServices(stack: Stack, services: (keyof typeof scales | "pr
 }
 
 /** Added to the services of compose.yaml. */
-function planServices(ports: Stack["ports"], marksFolder: string) {
+function planServices(marksFolder: string) {
   const agent = (queue: string) => ({
     command: [
       ...["node", "--import", "tsx", "scripts/agent.ts", "start"],
@@ -71,8 +72,8 @@ function planServices(ports: Stack["ports"], marksFolder: string) {
   });
   return {
     // The usual image says so itself. By SIGTERM Postgres would wait for its clients.
-    postgres: { stop_signal: "SIGINT", ports: [`127.0.0.1:${ports.postgres}:5432`] },
-    redis: { ports: [`127.0.0.1:${ports.redis}:6379`] },
+    postgres: { stop_signal: "SIGINT", networks: { data: { ipv4_address: addresses.postgres } } },
+    redis: { networks: { data: { ipv4_address: addresses.redis } } },
     ingress: { environment: generousSettings },
     worker: { environment: generousSettings },
     agent: agent("linux"),
@@ -83,6 +84,7 @@ function planServices(ports: Stack["ports"], marksFolder: string) {
       environment: { BASE_URL: "http://proxy:3000", SIGNALBOX_AGENT_TOKEN: "${AGENT_TOKEN:-}" },
       // biome-ignore-end lint/suspicious/noTemplateCurlyInString: Compose fills them in
       ...{ init: true, restart: "unless-stopped", profiles: ["agents"], depends_on: ["proxy"] },
+      networks: ["agents", "outside"],
     },
   };
 }

@@ -14,7 +14,7 @@ import type { Subject, Wanted } from "../subject.ts";
 import { areRunning, type Containers, listContainers } from "./containers.ts";
 import { docker } from "./docker.ts";
 import { containerFaults } from "./faults.ts";
-import { agentCount, marksInside, planStack, type Stack, startServices } from "./stack.ts";
+import { addresses, agentCount, marksInside, planStack, type Stack, startServices } from "./stack.ts";
 
 const pgAmcheck = "pg_amcheck";
 
@@ -26,7 +26,7 @@ export async function startContainers(
   const marksFolder = join(scratch.dir, "marks");
   mkdirSync(marksFolder);
   chmodSync(marksFolder, 0o777); // containers have a user of their own
-  const stack = await planStack(scratch, project, marksFolder);
+  const stack = planStack(scratch, project, marksFolder);
   startServices(stack, ["proxy", "ingress", "worker"]);
   const env = await readEnvironment(stack);
   const reachable = { installed: { env }, urls: [env.PUBLIC_URL ?? ""] };
@@ -64,16 +64,15 @@ export async function startContainers(
 }
 
 /** The environment of an ingress, with addresses that this machine can reach. */
-async function readEnvironment({ compose, ports }: Stack): Promise<Record<string, string>> {
+async function readEnvironment({ compose }: Stack): Promise<Record<string, string>> {
   const [id = ""] = compose(["ps", "--quiet", "ingress"]).split("\n");
   const lines: string[] = JSON.parse(await docker("inspect", "--format", "{{json .Config.Env}}", id));
   const env = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
-  const reach = (url: string, port: number) =>
-    Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(port) }).href;
+  const reach = (url: string, hostname: string) => Object.assign(new URL(url), { hostname }).href;
   return {
     ...env,
-    DATABASE_URL: reach(env.DATABASE_URL, ports.postgres),
-    REDIS_URL: reach(env.REDIS_URL, ports.redis),
+    DATABASE_URL: reach(env.DATABASE_URL, addresses.postgres),
+    REDIS_URL: reach(env.REDIS_URL, addresses.redis),
   };
 }
 

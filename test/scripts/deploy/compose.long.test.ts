@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { findCompose } from "../../../scripts/prove/containers/docker.ts";
-import { eventually, post, request } from "../../helpers/http.ts";
+import { eventually, get, post, request } from "../../helpers/http.ts";
 import { run as runScript } from "../../helpers/processes.ts";
 import { freePort } from "../../servers/ports.ts";
 import { findProgram } from "../../servers/programs.ts";
@@ -22,9 +22,32 @@ function whatIsMissing(): string | false {
   return false;
 }
 
+/** Says for each address whether a connection opens. Those that no route leads to would only time out. */
+const connecting = `
+  const tries = process.argv.slice(1).map((address) => new Promise((resolve) => {
+    const [host, port] = address.split(":");
+    const socket = require("node:net").connect({ host, port, timeout: 2000 });
+    const end = (isOpen) => { socket.destroy(); resolve([address, isOpen]); };
+    socket.on("connect", () => end(true)).on("error", () => end(false)).on("timeout", () => end(false));
+  }));
+  Promise.all(tries).then((opened) => console.log(JSON.stringify(opened)));`;
+
+/** Connects an agent that claims to come from elsewhere. */
+const connectingAgent = `
+  const claims = { "Content-Type": "application/json", "X-Forwarded-For": "203.0.113.9",
+    Forwarded: "for=203.0.113.9", "X-Real-IP": "203.0.113.9" };
+  const send = (path, token, body) => fetch("http://proxy:3000/v3/" + path,
+    { method: "POST", headers: { ...claims, Authorization: "Token " + token }, body: JSON.stringify(body) });
+  const agent = { name: "impostor", meta_data: ["queue=linux"] };
+  send("register", process.env.SIGNALBOX_AGENT_TOKEN, agent)
+    .then((answer) => answer.json())
+    .then(({ access_token }) => send("connect", access_token, {}))
+    .then(({ status }) => console.log(status));`;
+
 describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
   let env: NodeJS.ProcessEnv;
   let url: string;
+  let token: string;
   before(async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
@@ -34,6 +57,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
       COMPOSE_HTTP_TIMEOUT: "600",
       SECRET_KEY: "a key of containers that is at least 32 characters",
       POSTGRES_PASSWORD: "letters0and1digits",
+      REDIS_PASSWORD: "digits1and0letters",
       BASE_IMAGE: `${prefix}-node`,
       POSTGRES_IMAGE: `${prefix}-postgres`,
       REDIS_IMAGE: `${prefix}-redis`,
@@ -47,7 +71,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
     inCompose("build", "migrate");
   });
   after(() => {
-    remove();
+    inCompose("--profile", "agents", "down", "--volumes", "--remove-orphans", "--timeout", "1");
     const images = ["signalbox", "node", "postgres", "redis", "nginx"].map((name) => `${prefix}-${name}`);
     spawnSync("docker", ["image", "rm", "--force", ...images]);
   });
@@ -61,67 +85,24 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
     const [program = "", ...first] = compose ?? [];
     return run(program, ...first, ...args);
   };
-  const remove = () => {
-    const options = ["--volumes", "--remove-orphans", "--timeout", "5"];
-    inCompose("--profile", "agents", "down", ...options);
+  function containerOf(service: string): string {
+    const labels = [`project=${project}`, `service=${service}`];
+    const filters = labels.flatMap((label) => ["--filter", `label=com.docker.compose.${label}`]);
+    const [id] = run("docker", "ps", "--quiet", ...filters).split("\n");
+    return id || assert.fail(`No container of ${service} runs.`);
+  }
+  const runIn = (service: string, ...args: string[]) =>
+    run("docker", "exec", containerOf(service), ...args).trim();
+  const admin = (...args: string[]) => {
+    const modules = ["--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts"];
+    return JSON.parse(runIn("ingress", "node", ...modules, "scripts/admin.ts", ...args));
   };
-  const admin = (...args: string[]) =>
-    JSON.parse(inCompose("exec", "-T", "ingress", "node", "--import", "tsx", "scripts/admin.ts", ...args));
-
-  it("starts three ingress, four workers and two agents, which run a webhook's build", async () => {
-    inCompose("up", "--detach", "--no-build", "--scale", "ingress=3", "--scale", "worker=4");
-    await eventually("the proxy", () =>
-      request(`${url}/readyz`).then(
-        ({ status }) => status === 200,
-        () => false,
-      ),
-    );
-    const acme = ["--org", "acme"];
-    admin("org", "create", "--slug", "acme", "--name", "Acme");
-    admin("user", "create", "--email", "ada@example.com", "--name", "Ada", ...acme);
-    const scopes = ["--scopes", "read_builds read_build_logs", "--description", "Test"];
-    const { token } = admin("token", "create", "--user", "ada@example.com", ...acme, ...scopes);
-    admin("cluster", "create", ...acme, "--name", "Primary");
-    const primary = [...acme, "--cluster", "Primary"];
-    admin("queue", "create", ...primary, "--key", "default", "--default");
-    const web = ["--slug", "web", "--name", "Web", "--command", "echo Hello, $SIGNALBOX"];
-    admin("pipeline", "create", ...primary, ...web);
-    const hook = ["--pipeline", "web", "--type", "webhook", "--label", "Hook"];
-    const { endpoint_url } = admin("trigger", "create", ...acme, ...hook);
-    env.AGENT_TOKEN = admin("agent-token", "create", ...primary).token;
-    const scales = ["--scale", "ingress=3", "--scale", "worker=4", "--scale", "agent=2"];
-    inCompose("--profile", "agents", "up", "--detach", "--no-build", ...scales);
-    await eventually("reports", async () => admin("status").processes.length === 7);
-    await eventually("agents", async () => admin("status").agents.connected === 2);
-
-    const { status } = await post(endpoint_url, '{"hello":"signalbox"}');
-    const builds = `${url}/v2/organizations/acme/builds`;
-    const headers = { Authorization: `Bearer ${token}` };
-    const [build] = await eventually("the build", async () => {
-      const { body } = await request(builds, { headers });
-      return body[0]?.state === "passed" && body;
-    });
-    const job = `${url}/v2/organizations/acme/pipelines/web/builds/1/jobs/${build.jobs[0].id}/log.txt`;
-    const log = await request(job, { headers });
-
-    assert.equal(status, 201);
-    assert.match(log.text, /Hello/);
-    const names = admin("status").processes.map(({ name }: { name: string }) => name.split(":")[0]);
-    assert.deepEqual(names.sort(), [...Array(3).fill("ingress"), ...Array(4).fill("worker")]);
-    const findings: { check: string; state: string }[] = JSON.parse(
-      inCompose("exec", "-T", "ingress", "node", "--import", "tsx", "scripts/admin.ts", "doctor"),
-    ).findings;
-    assert.deepEqual(
-      findings.filter(({ state }) => state === "problem"),
-      [],
-    );
-    const logged = inCompose("logs", "--no-color");
-    assert.match(logged, /POST \/deliver\/\[redacted\]/);
-    assert.ok(!logged.includes(new URL(endpoint_url).pathname.split("/").at(-1) ?? ""));
-  });
+  const addressesOf = (service: string): string[] => {
+    const format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
+    return run("docker", "inspect", "--format", format, containerOf(service)).trim().split(" ");
+  };
 
   it("loses and doubles nothing while containers are killed, paused and restarted", async (context) => {
-    remove(); // the ledger is of all rows
     const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
     const options = ["--compose", project, "--minutes", "0.8", "--seed", "1"];
     const proving = runScript([...script, ...options], env as Record<string, string>);
@@ -129,5 +110,86 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
 
     context.diagnostic(proving.output());
     assert.equal(exitCode, 0, proving.output());
+  });
+
+  // The others use the containers of the proof: each start of them takes a minute.
+
+  it("runs a webhook's build in three ingress, four workers and its agents", async () => {
+    const org = ["--org", "prove"];
+    admin("user", "create", "--email", "grace@example.com", "--name", "Grace", ...org);
+    const scopes = ["--scopes", "read_builds read_build_logs read_agents", "--description", "Test"];
+    ({ token } = admin("token", "create", "--user", "grace@example.com", ...org, ...scopes));
+    const hello = ["--slug", "hello", "--name", "Hello", "--command", "echo Hello, $SIGNALBOX"];
+    admin("pipeline", "create", ...org, "--cluster", "Bench", "--queue", "linux", ...hello);
+    const hook = ["--pipeline", "hello", "--type", "webhook", "--label", "Hook"];
+    const { endpoint_url } = admin("trigger", "create", ...org, ...hook);
+
+    const { status } = await post(endpoint_url, '{"hello":"signalbox"}');
+    const pipeline = `${url}/v2/organizations/prove/pipelines/hello`;
+    const [build] = await eventually("the build", async () => {
+      const { body } = await get(`${pipeline}/builds`, token);
+      return body[0]?.state === "passed" && body;
+    });
+    const log = await get(`${pipeline}/builds/1/jobs/${build.jobs[0].id}/log.txt`, token);
+
+    assert.equal(status, 201);
+    assert.match(log.text, /Hello/);
+    await eventually("reports", async () => admin("status").processes.length === 7);
+    const names = admin("status").processes.map(({ name }: { name: string }) => name.split(":")[0]);
+    assert.deepEqual(names.sort(), [...Array(3).fill("ingress"), ...Array(4).fill("worker")]);
+    const { findings }: { findings: { state: string }[] } = admin("doctor");
+    assert.deepEqual(
+      findings.filter(({ state }) => state === "problem"),
+      [],
+    );
+    const logged = inCompose("logs", "--no-color", "proxy", "ingress");
+    assert.match(logged, /POST \/deliver\/\[redacted\]/);
+    assert.ok(!logged.includes(new URL(endpoint_url).pathname.split("/").at(-1) ?? ""));
+  });
+
+  it("lets agents reach the proxy, and neither Redis nor Postgres nor an ingress", () => {
+    const ports = { redis: 6379, postgres: 5432, ingress: 3000, worker: 3000 };
+    const closed = Object.entries(ports).flatMap(([service, port]) =>
+      [service, ...addressesOf(service)].map((host) => `${host}:${port}`),
+    );
+
+    const answered = JSON.parse(runIn("agent", "node", "--eval", connecting, "proxy:3000", ...closed));
+
+    assert.ok(closed.length > 8);
+    assert.deepEqual(answered, [["proxy:3000", true], ...closed.map((address) => [address, false])]);
+  });
+
+  it("knows agents by their own addresses, whatever they claim", async () => {
+    const status = runIn("agent", "node", "--eval", connectingAgent);
+
+    assert.equal(status, "200");
+    const { body } = await get(`${url}/v2/organizations/prove/agents?name=impostor`, token);
+    const { ip_address } = body.find(({ name }: { name: string }) => name === "impostor");
+    assert.ok(addressesOf("agent").includes(ip_address), ip_address);
+  });
+
+  it("asks for the password of Redis", async () => {
+    const withoutPassword = ["env", "--unset", "REDISCLI_AUTH", "redis-cli", "ping"];
+
+    assert.match(runIn("redis", ...withoutPassword), /NOAUTH/);
+    assert.equal(runIn("redis", "redis-cli", "ping"), "PONG");
+    const { status } = await request(`${url}/readyz`);
+    assert.equal(status, 200);
+  });
+
+  it("runs nothing as root, with a capability or with a root folder to write to", () => {
+    const format =
+      "{{.Config.User}}|{{.HostConfig.CapDrop}}|{{.HostConfig.CapAdd}}|{{.HostConfig.SecurityOpt}}";
+    for (const service of ["proxy", "ingress", "worker", "agent", "postgres", "redis"]) {
+      const id = containerOf(service);
+      const [user = "", ...rest] = run("docker", "inspect", "--format", format, id).trim().split("|");
+      const isReadOnly = run("docker", "inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", id).trim();
+
+      assert.match(user, /^(?!root$|0)./, service);
+      assert.deepEqual(rest, ["[ALL]", "[]", "[no-new-privileges:true]"], service);
+      assert.equal(isReadOnly, String(service !== "agent"), service);
+      const effective = /^CapEff:\s*0+$/m;
+      assert.match(runIn(service, "cat", "/proc/1/status"), effective, service);
+    }
   });
 });

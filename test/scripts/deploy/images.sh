@@ -22,11 +22,11 @@ new_root() {
   mkdir -p "$root"/usr/{bin,sbin,lib,lib64} "$root"/{etc,tmp,run,proc,dev}
   for each in bin sbin lib lib64; do ln -s "usr/$each" "$root/$each"; done
   chmod 1777 "$root/tmp"
-  printf '%s:x:%d:%d::/tmp:/bin/sh\n' root 0 0 node 1000 1000 postgres 999 999 www-data 33 33 nobody 65534 65534 \
+  printf '%s:x:%d:%d::/tmp:/bin/sh\n' root 0 0 node 1000 1000 postgres 999 999 nobody 65534 65534 \
     >"$root/etc/passwd"
-  printf '%s:x:%d:\n' root 0 node 1000 postgres 999 www-data 33 nogroup 65534 >"$root/etc/group"
+  printf '%s:x:%d:\n' root 0 node 1000 postgres 999 nogroup 65534 >"$root/etc/group"
   echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
-  for each in cat chmod chown cp env grep ls mkdir mkfifo mv rm sed seq setpriv sleep; do put "$(command -v "$each")"; done
+  for each in cat chmod chown cp env grep ls mkdir mkfifo mv rm sed seq sleep; do put "$(command -v "$each")"; done
   put "$(readlink -f "$(command -v dash)")"
   ln -sf dash "$root/usr/bin/sh"
   # Loaded by name, to look up hosts.
@@ -36,7 +36,7 @@ new_root() {
 import() { tar --create --directory "$root" . | docker import "${@:2}" - "$prefix-$1" >/dev/null; }
 
 new_root
-put "$node"
+put "$node" "$(command -v tar)" "$(command -v gzip)"
 npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
 mkdir -p "$root"/usr/local/{bin,lib} "$root/etc/ssl/certs"
 ln -s "$node" "$root/usr/local/bin/node"
@@ -49,6 +49,7 @@ import node --change 'ENV PATH=/usr/local/bin:/usr/bin:/bin' --change "ENV NODE_
 new_root
 put "$(command -v redis-server || command -v valkey-server)" "$(command -v redis-cli || command -v valkey-cli)"
 for each in server cli; do [ -e "$root/usr/bin/redis-$each" ] || ln -s "valkey-$each" "$root/usr/bin/redis-$each"; done
+mkdir -p "$root/data" && chown 999:999 "$root/data"
 import redis --change 'ENV PATH=/usr/bin:/bin' --change 'WORKDIR /data'
 
 new_root
@@ -62,21 +63,21 @@ share=$("$bin/pg_config" --sharedir 2>/dev/null || echo "/usr/share/postgresql/$
 mkdir -p "$root$share"
 cp -rL "$share/." "$root$share"
 mkdir -p "$root/usr/share" && cp -r /usr/share/zoneinfo "$root/usr/share/"
+mkdir -p "$root/var/lib/postgresql/data" "$root/var/run/postgresql"
+chown 999:999 "$root/var/lib/postgresql/data" "$root/var/run/postgresql"
+chmod 3777 "$root/var/run/postgresql" # a tmpfs takes it over
 # Does what the start of the usual image does, as far as compose.yaml needs it.
 cat >"$root/start.sh" <<START
 set -e
 data=/var/lib/postgresql/data
-mkdir -p \$data /var/run/postgresql
-chown postgres:postgres \$data /var/run/postgresql
-as='setpriv --reuid=postgres --regid=postgres --clear-groups'
 if [ ! -e \$data/PG_VERSION ]; then
   echo "\$POSTGRES_PASSWORD" >/tmp/password
-  \$as initdb --pgdata \$data --username "\$POSTGRES_USER" --pwfile /tmp/password --auth scram-sha-256 \
+  initdb --pgdata \$data --username "\$POSTGRES_USER" --pwfile /tmp/password --auth scram-sha-256 \
     --encoding UTF8 --locale C --no-sync
   echo 'host all all all scram-sha-256' >>\$data/pg_hba.conf
-  echo "create database \$POSTGRES_DB" | \$as postgres --single -D \$data postgres
+  echo "create database \$POSTGRES_DB" | postgres --single -D \$data postgres
 fi
-exec \$as postgres -D \$data -c listen_addresses='*'
+exec postgres -D \$data -c listen_addresses='*'
 START
 import postgres --change "ENV PATH=$bin:/usr/bin:/bin" --change 'ENV LC_ALL=C' --change 'CMD ["sh", "/start.sh"]'
 

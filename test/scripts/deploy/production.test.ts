@@ -118,6 +118,23 @@ describe("the page about production", () => {
 });
 
 describe("the files beside it", () => {
+  it("are units that run as a user of their own and write to their folders only", () => {
+    for (const unit of units.filter((each) => each.endsWith(".service"))) {
+      const text = readFileSync(unit, "utf8");
+      for (const line of [
+        "User=signalbox",
+        "UMask=0077",
+        "NoNewPrivileges=yes",
+        "PrivateTmp=yes",
+        "PrivateDevices=yes",
+        "ProtectHome=yes",
+        "ProtectSystem=strict",
+      ])
+        assert.match(text, new RegExp(`^${line}$`, "m"), `${unit}: ${line}`);
+      assert.match(text, /^ReadWritePaths=\/srv\/signalbox\/data( \/var\/backups\/signalbox)?$/m, unit);
+    }
+  });
+
   const analyze = findProgram(["systemd-analyze"]);
   it("are units that systemd takes", { skip: analyze ? false : "no systemd-analyze on the PATH" }, () => {
     const here = join(scratch, "units");
