@@ -8,7 +8,7 @@ import { buildEnvironment } from "../../shared/builds/environment.ts";
 import { retryJob } from "../../shared/builds/retry.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import { openEnvironmentIfPossible } from "../../shared/pipelines/environment.ts";
+import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { parseBuildNumber } from "../http/routing.ts";
@@ -88,7 +88,7 @@ export function jobOperations(services: Services): Operation[] {
           const address = { org: organization.slug, slug: pipeline.slug };
           return {
             env: {
-              ...openEnvironmentIfPossible(cipher, pipeline.environmentSealed),
+              ...environmentOfPipeline(cipher, pipeline),
               ...buildEnvironment(cipher, build, address),
               ...found.job.options?.env,
             },

@@ -5,6 +5,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
 import { findPayload, type Payload } from "../../shared/triggers/payloads/store.ts";
+import { secretOf } from "../../shared/triggers/settings.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { signatureHeaders, typeOfTrigger } from "../../shared/triggers/types.ts";
 
@@ -97,7 +98,7 @@ async function post(
     payload: { headers: stored, body },
   }: Pick<Forwarding, "trigger" | "url" | "signal"> & { payload: Payload },
 ): Promise<{ status: number } | { error: string }> {
-  const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
+  const secret = secretOf(cipher, trigger);
   const headers = new Headers();
   for (const [name, value] of stored) if (value !== null && !omitted.test(name)) headers.append(name, value);
   const type = typeOfTrigger(config.issueTracker, trigger);

@@ -3,7 +3,7 @@ import type { User } from "../accounts/user-store.ts";
 import { givenEnvironment, ownEnvironment } from "../builds/environment.ts";
 import type { Build, Job } from "../builds/store.ts";
 import type { Cipher } from "../crypto/cipher.ts";
-import { type Environment, openEnvironmentIfPossible } from "../pipelines/environment.ts";
+import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import type { Config } from "../runtime/config.ts";
 import { web } from "../urls.ts";
@@ -68,7 +68,7 @@ function givenVariables({
   job,
 }: Pick<JobContext, "cipher" | "pipeline" | "build" | "job">): Environment {
   return {
-    ...openEnvironmentIfPossible(cipher, pipeline.environmentSealed),
+    ...environmentOfPipeline(cipher, pipeline),
     ...givenEnvironment(cipher, build),
     ...job.options?.env,
   };

@@ -1,4 +1,5 @@
 import type { Cipher } from "../crypto/cipher.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import { type Environment, openEnvironmentIfPossible } from "../pipelines/environment.ts";
 import { reservedVariable } from "../vocabulary.ts";
 import type { Build } from "./store.ts";
@@ -21,7 +22,10 @@ export function givenEnvironment(
   cipher: Cipher,
   { environment, environmentSealed }: Pick<Build, "environment" | "environmentSealed">,
 ): Environment {
-  const given = Object.entries({ ...environment, ...openEnvironmentIfPossible(cipher, environmentSealed) });
+  const given = Object.entries({
+    ...environment,
+    ...openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfBuilds),
+  });
   return Object.fromEntries(given.filter(([name]) => !reservedVariable.test(name)));
 }
 

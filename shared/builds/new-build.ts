@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Actor, audit } from "../accounts/audit.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import type { Pipeline } from "../pipelines/store.ts";
@@ -73,7 +74,7 @@ export async function createBuildByHand(
       message,
       commit,
       branch,
-      environmentSealed: sealEnvironment(cipher, input.env ?? {}),
+      environmentSealed: sealEnvironment(cipher, input.env ?? {}, sealedPlaces.variablesOfBuilds),
     });
     const buildId = made.build.id;
     const entries = Object.entries(input.meta_data ?? {}).map(([key, value]) => ({ buildId, key, value }));

@@ -1,4 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
 import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
@@ -48,8 +49,8 @@ export async function rebuild(
 /** Copies the sealed text. Older builds have their variables in clear. */
 function sealedEnvironment({ cipher }: Services, { environment, environmentSealed }: Build): string | null {
   if (Object.keys(environment).length === 0) return environmentSealed;
-  const sealed = openEnvironmentIfPossible(cipher, environmentSealed);
-  return sealEnvironment(cipher, { ...environment, ...sealed });
+  const sealed = openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfBuilds);
+  return sealEnvironment(cipher, { ...environment, ...sealed }, sealedPlaces.variablesOfBuilds);
 }
 
 async function takeRebuildNumber(tx: Tx, { pipelineId, deliveryId }: Build): Promise<number> {

@@ -7,15 +7,17 @@ import {
   type KeyObject,
   randomBytes,
 } from "node:crypto";
+import type { SealedPlace } from "./sealed-places.ts";
 
 /**
  * AES-256-GCM, keys derived from SECRET_KEY. Text: `v1.<nonce>.<tag>.<ciphertext>.key:<id>`, base64url. Version 0.1.0
- * ends it before `.key`, and ignores that part.
+ * ends it before `.key`, and ignores that part. A text that begins with `v2` authenticates its place too, so that
+ * moved to another column or row it does not open.
  */
 export interface Cipher {
-  seal(plain: string): string;
-  /** @throws Error when neither SECRET_KEY nor the previous one opens it */
-  open(sealed: string): string;
+  seal(plain: string, place: SealedPlace): string;
+  /** @throws Error when neither SECRET_KEY nor the previous one opens it, or it was sealed for another place */
+  open(sealed: string, place: SealedPlace): string;
   /**
    * For secrets with too few values for a plain hash. Store the first HMAC; look up by all, the previous key's
    * included.
@@ -28,8 +30,19 @@ export interface Cipher {
 }
 
 const nonceBytes = 12;
+const tagBytes = 16;
 
-export function createCipher(secretKey: string, previousSecretKey?: string): Cipher {
+export type SealedForm = "v1" | "v2";
+const sealedForms: readonly SealedForm[] = ["v1", "v2"];
+/** The next release writes `v2`: a former version that an installation goes back to has to read it. */
+const writtenForm: SealedForm = "v1";
+
+/** @param form of the texts that it seals; it opens both */
+export function createCipher(
+  secretKey: string,
+  previousSecretKey?: string,
+  form: SealedForm = writtenForm,
+): Cipher {
   const secrets = previousSecretKey ? [secretKey, previousSecretKey] : [secretKey];
   const keys = secrets.map((secret) => derive(secret, "encryption"));
   const [currentKey] = keys as [Buffer];
@@ -38,20 +51,23 @@ export function createCipher(secretKey: string, previousSecretKey?: string): Cip
   const macKeys = secrets.map((secret) => createSecretKey(derive(secret, "mac")));
 
   return {
-    seal(plain) {
+    seal(plain, place) {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv("aes-256-gcm", currentKey, nonce);
+      const cipher = createCipheriv("aes-256-gcm", currentKey, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(authenticated(form, place));
       const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
       const parts = [nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url"));
-      return ["v1", ...parts, `key${keyNames[0]}`].join(".");
+      return [form, ...parts, `key${keyNames[0]}`].join(".");
     },
 
-    open(sealed) {
+    open(sealed, place) {
       for (const [index, key] of keys.entries()) {
-        const plain = openWith(key, `key${keyNames[index]}`, sealed);
+        const plain = openWith({ key, keyName: `key${keyNames[index]}`, place }, sealed);
         if (plain !== undefined) return plain;
       }
-      throw new Error("A stored secret cannot be opened with SECRET_KEY: it was stored under another key.");
+      throw new Error(
+        "A stored secret cannot be opened with SECRET_KEY: it was stored under another key, or for another place.",
+      );
     },
 
     macs: (text) => macKeys.map((key) => mac(key, text)),
@@ -74,12 +90,22 @@ function mac(key: Buffer | KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 
-function openWith(key: Buffer, keyName: string, sealed: string): string | undefined {
+function authenticated(form: SealedForm, place: SealedPlace): Buffer {
+  return Buffer.from(form === "v1" ? "" : `${form} ${place}`);
+}
+
+function openWith(
+  { key, keyName, place }: { key: Buffer; keyName: string; place: SealedPlace },
+  sealed: string,
+): string | undefined {
   const [version, nonce, tag, body, sealedUnder = keyName] = sealed.split(".");
   if (sealedUnder !== keyName) return undefined;
-  if (version !== "v1" || nonce === undefined || tag === undefined || body === undefined) return undefined;
+  const form = sealedForms.find((each) => each === version);
+  if (!form || nonce === undefined || tag === undefined || body === undefined) return undefined;
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(nonce, "base64url"));
+    const iv = Buffer.from(nonce, "base64url");
+    const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes });
+    decipher.setAAD(authenticated(form, place));
     decipher.setAuthTag(Buffer.from(tag, "base64url"));
     return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString(
       "utf8",

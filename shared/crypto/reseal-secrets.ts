@@ -1,6 +1,7 @@
 import { rewriteBatch, type SealedBatch, sealedColumns } from "../db/sealed-store.ts";
 import type { Services } from "../runtime/services.ts";
 import type { Cipher } from "./cipher.ts";
+import type { SealedPlace } from "./sealed-places.ts";
 
 export interface Resealed {
   resealed: number;
@@ -38,7 +39,7 @@ async function resealRange(
 ): Promise<number> {
   for (let skipped = 0; ; ) {
     const batch = await db.transaction((tx) =>
-      rewriteBatch(tx, { ...range, skipped }, (sealed) => resealIfPossible(cipher, sealed)),
+      rewriteBatch(tx, { ...range, skipped }, (sealed, place) => resealIfPossible(cipher, sealed, place)),
     );
     skipped += batch.kept;
     onBatch(batch.changed.length);
@@ -46,9 +47,9 @@ async function resealRange(
   }
 }
 
-function resealIfPossible(cipher: Cipher, sealed: string): string | undefined {
+function resealIfPossible(cipher: Cipher, sealed: string, place: SealedPlace): string | undefined {
   try {
-    return cipher.seal(cipher.open(sealed));
+    return cipher.seal(cipher.open(sealed, place), place);
   } catch {
     return undefined;
   }

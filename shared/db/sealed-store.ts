@@ -1,4 +1,5 @@
 import { and, asc, count, eq, gt, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+import { type SealedPlace, sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Reader, Tx } from "./database.ts";
 import { sealingKey } from "./schema/sealing-key.ts";
 import type { Tables } from "./schema.ts";
@@ -74,7 +75,7 @@ export interface SealedBatch {
 export async function rewriteBatch(
   tx: Tx,
   { column: name, keyName, side, skipped }: SealedBatch,
-  rewrite: (sealed: string) => string | null | undefined,
+  rewrite: (sealed: string, place: SealedPlace) => string | null | undefined,
 ): Promise<{ changed: string[]; kept: number; isLast: boolean }> {
   const { table, id, column, member } = findColumn(tx.tables, name);
   const range: Range = side === "below" ? [undefined, keyName] : [keyName, undefined];
@@ -88,7 +89,7 @@ export async function rewriteBatch(
   const changed: string[] = [];
   let kept = 0;
   for (const row of rows) {
-    const text = rewrite(row.sealed);
+    const text = rewrite(row.sealed, placeOf(name, row.id));
     if (text === undefined) kept++;
     else {
       // The text may have changed since it was read.
@@ -112,6 +113,18 @@ function isIn([above, below]: Range, column: ReturnType<typeof findColumn>["colu
     below === undefined ? undefined : lt(key, below),
     isNamed,
   );
+}
+
+function placeOf(name: SealedColumn, id: string): SealedPlace {
+  switch (name) {
+    case "pipelines.environmentSealed":
+      return sealedPlaces.variablesOfPipeline(id);
+    case "triggers.secretSealed":
+      return sealedPlaces.secretsOfTriggers;
+    case "triggers.environmentSealed":
+    case "builds.environmentSealed":
+      return sealedPlaces.variablesOfBuilds;
+  }
 }
 
 function findColumn(tables: Tables, name: SealedColumn) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Cipher } from "../crypto/cipher.ts";
+import { type SealedPlace, sealedPlaces } from "../crypto/sealed-places.ts";
 import { excerpt } from "../refusal.ts";
 import { isStorable, record } from "../validation.ts";
 import { reservedVariable } from "../vocabulary.ts";
@@ -62,19 +63,31 @@ function typeInWords(value: unknown): string {
 }
 
 /** Returns null for no variables. */
-export function sealEnvironment(cipher: Cipher, environment: Environment): string | null {
-  return Object.keys(environment).length > 0 ? cipher.seal(JSON.stringify(environment)) : null;
+export function sealEnvironment(cipher: Cipher, environment: Environment, place: SealedPlace): string | null {
+  return Object.keys(environment).length > 0 ? cipher.seal(JSON.stringify(environment), place) : null;
 }
 
 /** @throws Error when no key opens it */
-export function openEnvironment(cipher: Cipher, sealed: string | null): Environment {
-  return sealed === null ? {} : JSON.parse(cipher.open(sealed));
+export function openEnvironment(cipher: Cipher, sealed: string | null, place: SealedPlace): Environment {
+  return sealed === null ? {} : JSON.parse(cipher.open(sealed, place));
+}
+
+/** The variables of a pipeline. */
+export function environmentOfPipeline(
+  cipher: Cipher,
+  { id, environmentSealed }: { id: string; environmentSealed: string | null },
+): Environment {
+  return openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfPipeline(id));
 }
 
 /** No variables if no key opens them: rows outlive keys, and must still be shown. */
-export function openEnvironmentIfPossible(cipher: Cipher, sealed: string | null): Environment {
+export function openEnvironmentIfPossible(
+  cipher: Cipher,
+  sealed: string | null,
+  place: SealedPlace,
+): Environment {
   try {
-    return openEnvironment(cipher, sealed);
+    return openEnvironment(cipher, sealed, place);
   } catch {
     return {};
   }

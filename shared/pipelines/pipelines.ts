@@ -2,6 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import { slugProblems } from "../accounts/organizations.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
@@ -32,13 +33,15 @@ export async function createPipeline(
   const slug = input.slug ?? slugOf(input.name);
   const now = services.clock.now();
   const organizationId = actor.organization.id;
+  const id = newId(now);
+  const place = sealedPlaces.variablesOfPipeline(id);
   return services.db.transaction(async (tx) => {
     await lockOwnCluster(tx, organizationId, input.clusterId);
     const problems = await newPipelineProblems(tx, actor, input);
     if (problems.length > 0) throw validationFailed(...problems);
 
     const pipeline: Pipeline = {
-      id: newId(now),
+      id,
       organizationId,
       clusterId: input.clusterId,
       slug,
@@ -46,7 +49,7 @@ export async function createPipeline(
       description: input.description ?? null,
       defaultBranch: input.defaultBranch ?? "main",
       repository: input.repository ?? null,
-      environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}),
+      environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}, place),
       steps: input.steps,
       lastBuildNumber: 0,
       createdAt: now,
@@ -102,7 +105,8 @@ export async function updatePipeline(
   change: PipelineChange,
 ): Promise<Pipeline> {
   const { environment, ...columns } = change;
-  const environmentSealed = environment && sealEnvironment(services.cipher, environment);
+  const place = sealedPlaces.variablesOfPipeline(id);
+  const environmentSealed = environment && sealEnvironment(services.cipher, environment, place);
   const given = Object.fromEntries(
     Object.entries({ ...columns, environmentSealed }).filter(([, value]) => value !== undefined),
   );

@@ -1,4 +1,5 @@
 import { auditAsOperator } from "../accounts/organizations.ts";
+import type { SealedPlace } from "../crypto/sealed-places.ts";
 import { acceptSecretKey } from "../crypto/secret-key-check.ts";
 import type { Tx } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
@@ -42,8 +43,8 @@ async function processRange(
     const from = skipped;
     const batch = await db.transaction(async (tx) => {
       let unreadable = 0;
-      const rewritten = await rewriteBatch(tx, { ...range, skipped: from }, (sealed) => {
-        if (opens(cipher, sealed)) return undefined;
+      const rewritten = await rewriteBatch(tx, { ...range, skipped: from }, (sealed, place) => {
+        if (opens(cipher, sealed, place)) return undefined;
         unreadable++;
         return discards ? null : undefined;
       });
@@ -57,9 +58,9 @@ async function processRange(
   }
 }
 
-function opens(cipher: Services["cipher"], sealed: string): boolean {
+function opens(cipher: Services["cipher"], sealed: string, place: SealedPlace): boolean {
   try {
-    cipher.open(sealed);
+    cipher.open(sealed, place);
     return true;
   } catch {
     return false;

@@ -2,6 +2,7 @@ import type { Actor } from "../accounts/audit.ts";
 import type { Organization } from "../accounts/organization-store.ts";
 import type { BuildRequest } from "../builds/create.ts";
 import type { Cipher } from "../crypto/cipher.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import { openEnvironment, sealEnvironment } from "../pipelines/environment.ts";
 import type { Problem } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
@@ -98,7 +99,9 @@ function filterProblem({ features }: Organization, expression: string): Problem 
  */
 export function columnsOf(cipher: Cipher, change: TriggerChange, present?: Trigger): Partial<Trigger> {
   const { label, enabled, message, commit, branch, environment, filter, verification } = change;
-  const seal = (value: string | undefined) => (value === undefined ? undefined : cipher.seal(value));
+  const { secretsOfTriggers, variablesOfBuilds } = sealedPlaces;
+  const seal = (value: string | undefined) =>
+    value === undefined ? undefined : cipher.seal(value, secretsOfTriggers);
   const columns: { [K in keyof Trigger]?: Trigger[K] | undefined } = {
     label,
     enabled,
@@ -106,7 +109,7 @@ export function columnsOf(cipher: Cipher, change: TriggerChange, present?: Trigg
     buildCommit: orDefault(commit),
     buildBranch: orDefault(branch),
     filter,
-    environmentSealed: environment && sealEnvironment(cipher, environment),
+    environmentSealed: environment && sealEnvironment(cipher, environment, variablesOfBuilds),
     secretSealed: verification === null ? null : seal(verification?.secret),
     signature: verification?.signature && {
       ...hmacDefaults,
@@ -122,7 +125,15 @@ function orDefault(text: string | null | undefined): string | null | undefined {
 }
 
 export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
-  return openEnvironment(cipher, environmentSealed);
+  return openEnvironment(cipher, environmentSealed, sealedPlaces.variablesOfBuilds);
+}
+
+/** Undefined without one. @throws Error when no key opens it */
+export function secretOf(
+  cipher: Cipher,
+  { secretSealed }: Pick<Trigger, "secretSealed">,
+): string | undefined {
+  return secretSealed === null ? undefined : cipher.open(secretSealed, sealedPlaces.secretsOfTriggers);
 }
 
 /** No payload changes it. Copies the sealed variables: sealing them for each build costs more than storing it. */

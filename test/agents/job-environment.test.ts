@@ -4,6 +4,7 @@ import { type JobContext, jobEnvironment, unsentNames } from "../../shared/agent
 import { newScriptJob } from "../../shared/builds/new-jobs.ts";
 import type { Build, Job } from "../../shared/builds/store.ts";
 import { createCipher } from "../../shared/crypto/cipher.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { type Environment, sealEnvironment } from "../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import { readConfig } from "../../shared/runtime/config.ts";
@@ -11,7 +12,10 @@ import { readConfig } from "../../shared/runtime/config.ts";
 const secretKey = "a key for tests that is at least 32 characters";
 const cipher = createCipher(secretKey);
 const createdAt = new Date("2026-01-31T12:00:00Z");
-const seal = (environment: Environment) => sealEnvironment(cipher, environment);
+const { variablesOfBuilds, variablesOfPipeline } = sealedPlaces;
+const seal = (environment: Environment) => sealEnvironment(cipher, environment, variablesOfBuilds);
+const sealOfPipeline = (environment: Environment) =>
+  sealEnvironment(cipher, environment, variablesOfPipeline("pipeline"));
 
 interface Given {
   pipeline?: Partial<Pipeline>;
@@ -148,7 +152,7 @@ describe("the variables of a job", () => {
 
   it("of the step win over those of the build, and these over the pipeline's", () => {
     const env = envOf({
-      pipeline: { environmentSealed: seal({ A: "pipeline", B: "pipeline", C: "pipeline" }) },
+      pipeline: { environmentSealed: sealOfPipeline({ A: "pipeline", B: "pipeline", C: "pipeline" }) },
       build: { environment: { B: "clear", D: "clear" }, environmentSealed: seal({ B: "build", C: "build" }) },
       job: { options: { env: { C: "step" } } },
     });
@@ -181,7 +185,7 @@ describe("the variables of a job", () => {
 
   it("leave out the names that agents protect, which unsentNames lists", () => {
     const given = {
-      pipeline: { environmentSealed: seal({ BUILDKITE_AGENT_TOKEN: "x", A: "a" }) },
+      pipeline: { environmentSealed: sealOfPipeline({ BUILDKITE_AGENT_TOKEN: "x", A: "a" }) },
       build: { environmentSealed: seal({ BUILDKITE_SHELL: "x", BUILDKITE_GIT_MIRRORS_PATH: "x" }) },
       job: { options: { env: { BUILDKITE_AGENT_ACCESS_TOKEN: "x", BUILDKITE_SHELL: "x", SHELL: "s" } } },
     };
@@ -259,7 +263,7 @@ describe("the variables of a job", () => {
 
   it("leave out those whose key is gone", () => {
     const other = createCipher("another key that is at least 32 characters");
-    const lost = sealEnvironment(other, { A: "a" });
+    const lost = sealEnvironment(other, { A: "a" }, variablesOfBuilds);
     assert.deepEqual(
       envOf({ pipeline: { environmentSealed: lost }, build: { environmentSealed: lost } }),
       envOf(),

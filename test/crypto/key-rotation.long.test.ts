@@ -6,6 +6,7 @@ import { eq } from "drizzle-orm";
 import { startIngress } from "../../ingress/server.ts";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import {
   checkBeforeWrites,
   checkSecretKey,
@@ -100,7 +101,10 @@ describeOnBothDatabases("a change of SECRET_KEY", (database) => {
     await withKeys(world, [newKey], async (services) => {
       assert.ok(await checkSecretKey(services));
       const [build] = await allBuilds(world);
-      assert.deepEqual(openEnvironment(services.cipher, build?.environmentSealed ?? null), environment);
+      assert.deepEqual(
+        openEnvironment(services.cipher, build?.environmentSealed ?? null, sealedPlaces.variablesOfBuilds),
+        environment,
+      );
     });
     await world.close();
   });
@@ -219,7 +223,10 @@ async function useProcesses(world: World, processes: [Keys, Keys], paths: string
   for (const services of all) {
     const { triggers } = services.db.tables;
     for (const row of await services.db.select().from(triggers))
-      assert.deepEqual(openEnvironment(services.cipher, row.environmentSealed), environment);
+      assert.deepEqual(
+        openEnvironment(services.cipher, row.environmentSealed, sealedPlaces.variablesOfBuilds),
+        environment,
+      );
     await services.close();
   }
 }

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
@@ -35,45 +36,78 @@ describe("tokens", () => {
 });
 
 describe("the cipher", () => {
+  const place = sealedPlaces.secretsOfTriggers;
   const [first, second] = ["first key of at least 32 characters!", "second key of at least 32 characters"];
 
   it("opens what it sealed, and seals the same text differently each time", () => {
     const cipher = createCipher(first);
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }), (text) => cipher.open(cipher.seal(text)) === text),
+      fc.property(
+        fc.string({ unit: "grapheme" }),
+        (text) => cipher.open(cipher.seal(text, place), place) === text,
+      ),
     );
-    assert.notEqual(cipher.seal("x"), cipher.seal("x"));
+    assert.notEqual(cipher.seal("x", place), cipher.seal("x", place));
   });
 
   it("opens what the previous key sealed", () => {
-    const sealed = createCipher(first).seal("secret");
-    assert.equal(createCipher(second, first).open(sealed), "secret");
+    const sealed = createCipher(first).seal("secret", place);
+    assert.equal(createCipher(second, first).open(sealed, place), "secret");
   });
 
   it("names the key at the end of a text, and opens texts of version 0.1.0 that name none", () => {
     const cipher = createCipher(first);
-    const sealed = cipher.seal("secret");
+    const sealed = cipher.seal("secret", place);
     assert.match(sealed, /^v1(\.[\w-]+){3}\.key:[0-9a-f]{8}$/);
     assert.ok(sealed.endsWith(cipher.keyNames[0]));
     assert.deepEqual(createCipher(second, first).keyNames, [
       createCipher(second).keyNames[0],
       cipher.keyNames[0],
     ]);
-    assert.equal(createCipher(second, first).open(sealed.replace(/\.key:.*/, "")), "secret");
+    assert.equal(createCipher(second, first).open(sealed.replace(/\.key:.*/, ""), place), "secret");
   });
 
   it("refuses another key's text and any damaged text", () => {
-    const sealed = createCipher(first).seal("secret");
-    assert.throws(() => createCipher(second).open(sealed), /SECRET_KEY/);
+    const sealed = createCipher(first).seal("secret", place);
+    assert.throws(() => createCipher(second).open(sealed, place), /SECRET_KEY/);
     for (const bad of [
       "",
       "v1",
       "v2.a.b.c",
+      "v3.a.b.c",
+      sealed.replace("v1.", "v2."),
       sealed.slice(0, -2),
       sealed.replace(/.{2}\.key:/, ".key:"),
       sealed.replace("v1.", "v1.A"),
     ]) {
-      assert.throws(() => createCipher(first).open(bad), /SECRET_KEY/);
+      assert.throws(() => createCipher(first).open(bad, place), /SECRET_KEY/);
+    }
+  });
+
+  it("refuses a tag that was cut, which a forger would find sooner", () => {
+    const cipher = createCipher(first);
+    const [form, nonce, tag = "", ...rest] = cipher.seal("secret", place).split(".");
+    for (const bytes of [4, 8, 12, 13, 14, 15]) {
+      const cut = Buffer.from(tag, "base64url").subarray(0, bytes).toString("base64url");
+      assert.throws(() => cipher.open([form, nonce, cut, ...rest].join("."), place), /SECRET_KEY/);
+    }
+  });
+
+  it("writes the first form, and opens the second only at its place", () => {
+    const cipher = createCipher(first);
+    const next = createCipher(second, first, "v2");
+    const ofPipeline = sealedPlaces.variablesOfPipeline("1");
+    assert.match(cipher.seal("secret", place), /^v1\./);
+    assert.equal(next.open(cipher.seal("secret", place), ofPipeline), "secret");
+
+    const sealed = createCipher(first, undefined, "v2").seal("secret", ofPipeline);
+
+    assert.match(sealed, /^v2(\.[\w-]+){3}\.key:[0-9a-f]{8}$/);
+    for (const each of [cipher, next]) {
+      assert.equal(each.open(sealed, ofPipeline), "secret");
+      for (const other of [place, sealedPlaces.variablesOfBuilds, sealedPlaces.variablesOfPipeline("2")])
+        assert.throws(() => each.open(sealed, other), /another place/);
+      assert.throws(() => each.open(sealed.replace("v2.", "v1."), ofPipeline), /SECRET_KEY/);
     }
   });
 });

@@ -13,6 +13,7 @@ import { sign } from "@octokit/webhooks-methods";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
@@ -322,7 +323,11 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     assert.equal(await postTo(endpoint_url), 401, "the signing secret is the same");
     const sent = await admin("send", id, ...payload("{}"));
     const build = await eventually("the build", () => buildOfDelivery(world, sent.id));
-    const variables = openEnvironment(world.services.cipher, build.environmentSealed);
+    const variables = openEnvironment(
+      world.services.cipher,
+      build.environmentSealed,
+      sealedPlaces.variablesOfBuilds,
+    );
     assert.deepEqual([build.branch, variables], ["dev", { A: "1" }]);
     await remove(id, ...others);
   });

@@ -9,6 +9,7 @@ import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
 import { findRegistrar } from "../../shared/agents/tokens.ts";
 import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
@@ -127,7 +128,11 @@ describeWithDatabase("the operator's command", (database) => {
       const builds = await allBuilds(world);
       return builds.length > 0 && builds;
     });
-    const variables = openEnvironment(world.services.cipher, build?.environmentSealed ?? null);
+    const variables = openEnvironment(
+      world.services.cipher,
+      build?.environmentSealed ?? null,
+      sealedPlaces.variablesOfBuilds,
+    );
     assert.deepEqual(variables, { A: "1", B: "x=y" });
 
     const reader = await admin("job", "token", ...of, "--build", "1");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
@@ -39,7 +40,11 @@ describeWithDatabase("an existing trigger", (database) => {
       branch,
       environmentSealed = null,
     } = (await buildOfDelivery(api.world, id)) ?? {};
-    const environment = openEnvironment(api.world.services.cipher, environmentSealed);
+    const environment = openEnvironment(
+      api.world.services.cipher,
+      environmentSealed,
+      sealedPlaces.variablesOfBuilds,
+    );
     return { message, commit, branch, environment };
   };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
-import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
+import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/runtime/config.ts";
 import { api, web } from "../../../shared/urls.ts";
@@ -81,7 +81,7 @@ export function presentPipeline(
     cluster_id: pipeline.clusterId,
     default_branch: pipeline.defaultBranch,
     repository: pipeline.repository,
-    env: openEnvironmentIfPossible(cipher, pipeline.environmentSealed),
+    env: environmentOfPipeline(cipher, pipeline),
     steps: pipeline.steps,
     created_at: pipeline.createdAt,
   };

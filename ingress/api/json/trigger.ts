@@ -15,7 +15,7 @@ import {
   type TriggerChange,
   triggerLabel,
 } from "../../../shared/triggers/input.ts";
-import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
+import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/settings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { api, endpointUrl } from "../../../shared/urls.ts";
@@ -86,6 +86,7 @@ export function presentTrigger(
 ) {
   const address = { org, slug: pipeline.slug };
   const { signature } = trigger;
+  const secret = secretOf(cipher, trigger);
   return {
     id: trigger.id,
     url: api.trigger(config, address, trigger.id),
@@ -100,9 +101,7 @@ export function presentTrigger(
     },
     filter: trigger.filter === null ? null : { expression: trigger.filter },
     verification:
-      trigger.secretSealed === null
-        ? null
-        : { strategy: "hmac", secret_hint: hint(lastTwoOf(cipher.open(trigger.secretSealed))), ...signature },
+      secret === undefined ? null : { strategy: "hmac", secret_hint: hint(lastTwoOf(secret)), ...signature },
     endpoint_url_hint: hint(trigger.tokenHint),
     ...(token === undefined ? {} : { endpoint_url: endpointUrl(config, token) }),
     created_at: trigger.createdAt,

@@ -1,6 +1,6 @@
 import { type Cluster, listClusters } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
+import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
@@ -79,7 +79,7 @@ async function show(
           <PipelineFields
             {...{ draft, clusters, problems }}
             queues={queues.map(({ key }) => key)}
-            variables={Object.keys(openEnvironmentIfPossible(cipher, pipeline.environmentSealed))}
+            variables={Object.keys(environmentOfPipeline(cipher, pipeline))}
           />
           <p class="actions">
             <button type="submit">Save</button>

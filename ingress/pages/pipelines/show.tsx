@@ -1,7 +1,7 @@
 import { listBuildTimes } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { openEnvironmentIfPossible } from "../../../shared/pipelines/environment.ts";
+import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
@@ -44,7 +44,7 @@ async function showPipeline(
   const found = await loadBuildSearch(services, request, pipeline);
   const lastBuilds = await listBuildTimes(services.db, pipeline.id, maxBars);
   const cluster = await findClusterById(services.db, pipeline.clusterId);
-  const variables = Object.keys(openEnvironmentIfPossible(services.cipher, pipeline.environmentSealed));
+  const variables = Object.keys(environmentOfPipeline(services.cipher, pipeline));
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   return {

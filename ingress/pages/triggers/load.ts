@@ -15,7 +15,7 @@ import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-r
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
-import { environmentOf, lastTwoOf } from "../../../shared/triggers/settings.ts";
+import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/settings.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
@@ -73,11 +73,12 @@ export async function loadEditedTrigger(services: Services, request: MemberReque
   const { config, cipher } = services;
   const loaded = await loadTrigger(services, request);
   const { trigger } = loaded;
+  const secret = secretOf(cipher, trigger);
   return {
     ...loaded,
     type: typeOfTrigger(config.issueTracker, trigger),
     variables: Object.keys(environmentOf(cipher, trigger)),
-    secretEnd: trigger.secretSealed === null ? undefined : lastTwoOf(cipher.open(trigger.secretSealed)),
+    secretEnd: secret && lastTwoOf(secret),
   };
 }
 

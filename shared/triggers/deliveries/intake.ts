@@ -3,6 +3,7 @@ import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Services } from "../../runtime/services.ts";
+import { secretOf } from "../settings.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";
@@ -73,7 +74,7 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
     id: trigger.id,
     version: trigger.version,
     type: typeOfTrigger(services.config.issueTracker, trigger),
-    secret: trigger.secretSealed === null ? undefined : services.cipher.open(trigger.secretSealed),
+    secret: secretOf(services.cipher, trigger),
     organizationId,
     refusedBodiesUntil: trigger.refusedBodiesUntil,
     deliveriesPerHour,

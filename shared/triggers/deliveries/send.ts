@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
+import { secretOf } from "../settings.ts";
 import type { Trigger } from "../store.ts";
 import { requireSignature, signatureHeaders, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, storeArrivals } from "./accept.ts";
@@ -29,7 +30,7 @@ export async function sendDelivery(
     throw new Refusal(422, "Event must be 1 to 255 characters that a header can hold");
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
-  const secret = trigger.secretSealed === null ? undefined : cipher.open(trigger.secretSealed);
+  const secret = secretOf(cipher, trigger);
   const now = clock.now();
   const headers = senderHeaders(type, { body, secret, event, now });
   requireSignature({ type, secret }, headers, { body, now });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
-import { openEnvironment } from "../../../../shared/pipelines/environment.ts";
+import { environmentOfPipeline } from "../../../../shared/pipelines/environment.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
@@ -79,7 +79,7 @@ describeWithDatabase("the form of a pipeline", (database) => {
         [made.name, made.description, made.repository, made.defaultBranch],
         ["The Shop", "Every page of the shop", "git@example.com:shop.git", "trunk"],
       );
-      assert.deepEqual(openEnvironment(pages.services.cipher, made.environmentSealed), { REGION: "eu " });
+      assert.deepEqual(environmentOfPipeline(pages.services.cipher, made), { REGION: "eu " });
       assert.deepEqual(made.steps, [
         {
           label: "Test",
@@ -290,7 +290,7 @@ describeWithDatabase("the form of a pipeline", (database) => {
       assert.doesNotMatch(page.text, /hidden-value/);
       const given = fields({ name: "Variables", environment_choice: "replace", environment: "NEW=1" });
       assert.equal((await bob.post(`${at}/pipelines/${slug}/edit`, given)).status, 303);
-      assert.deepEqual(openEnvironment(services.cipher, (await find(slug)).environmentSealed), { NEW: "1" });
+      assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { NEW: "1" });
     });
 
     it("keeps steps that are too large for a page", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
-import { environmentOf } from "../../../../shared/triggers/settings.ts";
+import { environmentOf, secretOf } from "../../../../shared/triggers/settings.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import {
@@ -61,13 +61,13 @@ describeWithDatabase("a trigger", (database) => {
       assert.equal(kept.label, "Renamed");
       assert.equal(kept.type, "github");
       assert.deepEqual(environmentOf(pages.services.cipher, kept), environment);
-      assert.equal(pages.services.cipher.open(kept.secretSealed ?? ""), secret);
+      assert.equal(secretOf(pages.services.cipher, kept), secret);
 
       const others = { ...fields, environment_choice: "replace", environment: "NEW=1", secret: "another" };
       assert.equal((await pages.member.post(edit, others)).status, 303);
       const replaced = await pages.find(id);
       assert.deepEqual(environmentOf(pages.services.cipher, replaced), { NEW: "1" });
-      assert.equal(pages.services.cipher.open(replaced.secretSealed ?? ""), "another");
+      assert.equal(secretOf(pages.services.cipher, replaced), "another");
 
       const { verify, ...unverified } = { ...fields, environment_choice: "replace", environment: "" };
       assert.equal((await pages.member.post(edit, unverified)).status, 303);

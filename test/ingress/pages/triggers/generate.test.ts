@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { secretOf } from "../../../../shared/triggers/settings.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { form, read, startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
 
@@ -39,7 +40,7 @@ describeWithDatabase("the secret of a trigger", (database) => {
     assert.equal(created.status, 200);
     assert.ok(!created.text.includes(secret));
     const stored = await pages.find(fields.id);
-    assert.equal(pages.services.cipher.open(stored.secretSealed ?? ""), secret);
+    assert.equal(secretOf(pages.services.cipher, stored), secret);
   });
 
   it("is generated for a saved trigger, which changes only once it is saved", async () => {
@@ -51,9 +52,9 @@ describeWithDatabase("the secret of a trigger", (database) => {
     const secret = secretIn(answer.text);
     assert.ok(secret);
     const { cipher } = pages.services;
-    assert.equal(cipher.open((await pages.find(id)).secretSealed ?? ""), "the present one");
+    assert.equal(secretOf(cipher, await pages.find(id)), "the present one");
     await pages.member.post(edit, { ...form, verify: "1", secret, generated: "1" });
-    assert.equal(cipher.open((await pages.find(id)).secretSealed ?? ""), secret);
+    assert.equal(secretOf(cipher, await pages.find(id)), secret);
   });
 
   it("has a set-up page that offers a filter without the ping, where filters are allowed", async () => {

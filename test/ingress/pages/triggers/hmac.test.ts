@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
+import { secretOf } from "../../../../shared/triggers/settings.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import {
   assertRefused,
@@ -35,7 +36,7 @@ describeWithDatabase("the form of a trigger of type hmac", (database) => {
     assert.equal(answer.status, 200, answer.text);
     const trigger = await pages.find(fields.id);
     assert.deepEqual(trigger.signature, stored);
-    assert.equal(pages.services.cipher.open(trigger.secretSealed ?? ""), "s3cret");
+    assert.equal(secretOf(pages.services.cipher, trigger), "s3cret");
     const shown = read(await pages.member.get(`${triggersPath}/${fields.id}`));
     assert.match(shown, /On, by X-Hash/);
     const setup = read(await pages.member.get(`${triggersPath}/${fields.id}/setup`));
@@ -79,7 +80,7 @@ describeWithDatabase("the form of a trigger of type hmac", (database) => {
 
     const changed = await pages.find(id);
     assert.deepEqual(changed.signature, stored);
-    assert.equal(pages.services.cipher.open(changed.secretSealed ?? ""), "s3cret");
+    assert.equal(secretOf(pages.services.cipher, changed), "s3cret");
     assertRefused(
       await pages.member.post(edit, { ...form, ...settings, signature_header: "" }),
       "Verification header can't be blank.",

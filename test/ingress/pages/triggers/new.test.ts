@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { after, afterEach, before, it } from "node:test";
 import { promisify } from "node:util";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { environmentOf } from "../../../../shared/triggers/settings.ts";
+import { environmentOf, secretOf } from "../../../../shared/triggers/settings.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import {
   assertRefused,
@@ -48,7 +48,7 @@ describeWithDatabase("the form of a new trigger", (database) => {
     assert.equal(trigger.buildBranch, "develop");
     assert.equal(trigger.buildCommit, null);
     assert.equal(trigger.buildMessage, "Of GitHub");
-    assert.equal(pages.services.cipher.open(trigger.secretSealed ?? ""), "s3cret ");
+    assert.equal(secretOf(pages.services.cipher, trigger), "s3cret ");
     const variables = Object.entries(environmentOf(pages.services.cipher, trigger));
     assert.deepEqual(variables, [
       ["REGION", "eu=1 "],

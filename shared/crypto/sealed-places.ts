@@ -1,0 +1,12 @@
+/**
+ * The place that a sealed text is for, and the only one where its second form opens: a column, and its row if no row
+ * copies the text to another. Builds copy the variables of their trigger, so both columns are one place. A replaced
+ * trigger copies its secret.
+ */
+export type SealedPlace = `${string}.${string}`;
+
+export const sealedPlaces = {
+  variablesOfBuilds: "builds.environment_sealed",
+  secretsOfTriggers: "triggers.secret_sealed",
+  variablesOfPipeline: (pipelineId: string): SealedPlace => `pipelines.environment_sealed.${pipelineId}`,
+} as const;
