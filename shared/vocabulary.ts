@@ -13,6 +13,8 @@ export const buildStates = [
 ] as const;
 export type BuildState = (typeof buildStates)[number];
 export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled"];
+/** A filter of builds by `running` finds all of them. */
+export const runningBuildStates: BuildState[] = ["running", "failing", "canceling"];
 export const unfinishedBuildStates: BuildState[] = ["scheduled", "running", "failing", "canceling"];
 export const jobStates = [
   "waiting",

@@ -4,7 +4,12 @@ import type { BuildFilter } from "../../shared/builds/list-store.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts";
 import { isStorable } from "../../shared/validation.ts";
-import { type BuildState, buildStates, finishedBuildStates } from "../../shared/vocabulary.ts";
+import {
+  type BuildState,
+  buildStates,
+  finishedBuildStates,
+  runningBuildStates,
+} from "../../shared/vocabulary.ts";
 import { pageQuery } from "./json/list.ts";
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -69,7 +74,7 @@ export function readBuildContent(event: H3Event): BuildContent {
   return readAll(event, readContent);
 }
 
-/** Reads the query. `state=finished` means passed, failed and canceled. @throws Refusal 422 */
+/** Reads the query. `state=finished` means passed, failed and canceled, `state=running` running, failing and canceling. @throws Refusal 422 */
 export function readBuildFilter(
   event: H3Event,
 ): Omit<BuildFilter, "organizationId" | "pipelineId"> & { content: BuildContent } {
@@ -123,6 +128,7 @@ class QueryReader {
   states(): BuildState[] | undefined {
     return this.#list("state")?.flatMap((state) => {
       if (state === "finished") return finishedBuildStates;
+      if (state === "running") return runningBuildStates;
       if (buildStates.includes(state as BuildState)) return state as BuildState;
       if (!otherStates.has(state)) this.#refuse("state", `State ${excerpt(state)} is not a build state`);
       return [];

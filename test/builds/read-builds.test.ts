@@ -9,6 +9,7 @@ import { createBuilds } from "../../shared/builds/create.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { fanOutDispatchPause } from "../../shared/dispatch/fan-out.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import type { BuildState } from "../../shared/vocabulary.ts";
 import { linkHeader } from "../helpers/api.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
@@ -169,6 +170,15 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         await tx.update(builds).set({ state: "running" }).where(eq(builds.number, 2));
       });
       const found = async (query: string) => numbers((await acmeGet(`/pipelines/web/builds?${query}`)).body);
+
+      const setState = (number: number, state: BuildState) =>
+        db.transaction(async ({ tables: { builds }, update }) => {
+          await update(builds).set({ state }).where(eq(builds.number, number));
+        });
+      await setState(3, "failing");
+      await setState(4, "canceling");
+      assert.deepEqual(await found("state=running"), [4, 3, 2]);
+      for (const number of [3, 4]) await setState(number, "scheduled");
 
       assert.deepEqual(await found("state=finished"), [1]);
       assert.deepEqual(await found("state[]=failed&state[]=running"), [2, 1]);

@@ -6,7 +6,7 @@ import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import type { BuildState } from "../../../shared/vocabulary.ts";
+import { type BuildState, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { Chips, SearchForm } from "../search/form.tsx";
 import { queryOf, readDays, readSearch, requireKnown } from "../search/read.ts";
@@ -18,7 +18,7 @@ import { withPipelines } from "./load.ts";
 /** The chips, and the states that they stand for. */
 const chips: Record<string, BuildState[]> = {
   scheduled: ["scheduled"],
-  running: ["running", "failing", "canceling"],
+  running: runningBuildStates,
   passed: ["passed"],
   failed: ["failed"],
   canceled: ["canceled"],
