@@ -50,8 +50,10 @@ function line(cells: string[]): string {
   return `${cells.map(cell).join(",")}\r\n`;
 }
 
+/** Some spreadsheets also split a row at semicolons, tabs or line ends, inside quotes too. */
+const formulaStart = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
+
 /** A spreadsheet runs a cell that begins like a formula, unless an apostrophe comes first. */
 function cell(text: string): string {
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
+  return `"${text.replace(formulaStart, "$1'").replaceAll('"', '""')}"`;
 }

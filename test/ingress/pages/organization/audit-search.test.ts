@@ -74,6 +74,26 @@ describeWithDatabase("the search of the audit log", (database) => {
     assert.equal((await (await pages.visitor(pages.bob)).get(`${path}.csv`)).status, 403);
   });
 
+  it("has no formula in CSV for a spreadsheet of any kind, wherever it splits rows", async () => {
+    const { services, acme, ada: admin, clock } = pages;
+    const subjects = ["＝1", "＋1", "－1", "＠a", "a;=1", "a; ＝1", 'a;"=1', "a\n@b", "\t1", "a;b-c=d"];
+    const rows = newIds(clock.now(), subjects.length).map((id, index) => ({
+      ...{ id, organizationId: acme.id, actorId: admin.id, action: "renamed", subjectType: "cluster" },
+      ...{ subjectId: id, subject: subjects[index] ?? "", changes: [], createdAt: clock.now() },
+    }));
+    await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
+
+    const { text } = await ada.get(`${path}.csv?action=renamed`);
+
+    const cells = [...text.matchAll(/"cluster","[^"]*","((?:[^"]|"")*)"/g)].map(([, cell]) => cell);
+    assert.deepEqual(
+      new Set(cells),
+      new Set([
+        ...["'＝1", "'＋1", "'－1", "'＠a", "a;'=1", "a;' ＝1", 'a;\'""=1', "a\n'@b", "'\t1", "a;b-c=d"],
+      ]),
+    );
+  });
+
   it("is downloaded whole where the page would look through too many", async () => {
     const { services, acme, ada: admin, clock } = pages;
     const rows = newIds(clock.now(), 2500).map((id, index) => ({
