@@ -31,7 +31,7 @@ const line = (maxLength: number) =>
 /** Agents of all versions send some of these. Long texts are cut: they are for people. */
 export const registerBody = z
   .object({
-    name: line(255),
+    name: line(4096),
     hostname: line(255),
     os: line(4096),
     arch: line(100),

@@ -2,6 +2,7 @@ import type { Organization } from "../accounts/organization-store.ts";
 import type { User } from "../accounts/user-store.ts";
 import { givenEnvironment, ownEnvironment } from "../builds/environment.ts";
 import type { Build, Job } from "../builds/store.ts";
+import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
 import type { Pipeline } from "../pipelines/store.ts";
@@ -129,7 +130,7 @@ function agentFacts({ agent }: JobContext) {
   });
   return {
     AGENT_ID: agent.id,
-    AGENT_NAME: agent.name || agent.id,
+    AGENT_NAME: stripControls(agent.name) || agent.id,
     COMPUTE_TYPE: "self-hosted",
     ...Object.fromEntries(tags),
   };

@@ -1,3 +1,4 @@
+import { stripControls } from "../control-characters.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
 import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
@@ -25,12 +26,13 @@ export interface Registration {
   userAgent: string | null;
 }
 
+const maxNameLength = 255;
 const queueTag = /^queue=(.*)$/s;
 
 /**
  * Registers an agent. It gets jobs once it is connected.
  * @returns its session token, which is stored only as a hash
- * @throws Refusal 422 if it has no queue
+ * @throws Refusal 422 if it has no queue, or too long a name
  */
 export async function registerAgent(
   services: Services,
@@ -42,6 +44,9 @@ export async function registerAgent(
   const accessToken = issueToken("agentSession");
   const now = clock.now();
   const id = newId(now);
+  const name = agentName(registration, id);
+  if (name.length > maxNameLength)
+    throw refuse("name", `Name is longer than ${maxNameLength} characters once its placeholders are filled`);
   const { token, organization, cluster } = registrar;
   const agent: Agent = {
     ...registration,
@@ -52,7 +57,7 @@ export async function registerAgent(
     metaData: withQueueTag(registration.metaData, queue.key),
     agentTokenId: token.id,
     tokenHash: hashToken(accessToken),
-    name: agentName(registration, id),
+    name,
     state: "registered",
     jobId: null,
     lostJobId: null,
@@ -78,14 +83,15 @@ export async function registerAgent(
   return { agent, accessToken };
 }
 
-/** Agents leave some placeholders of their names to the server. */
+/** Agents leave some placeholders of their names to the server. A name is part of lines. */
 function agentName({ name, hostname, pid }: Registration, id: string): string {
   const filled = name
     .replaceAll("%hostname", hostname)
     .replaceAll("%n", "1")
     .replaceAll("%pid", pid ?? "")
     .replaceAll("%random", id.slice(-8));
-  return filled.trim() || `${hostname || "agent"}-${id.slice(-4)}`;
+  const inLine = (text: string) => stripControls(text).trim();
+  return inLine(filled) || `${inLine(hostname) || "agent"}-${id.slice(-4)}`;
 }
 
 /** Jobs read the queue of their agent from its tags. */
@@ -100,27 +106,29 @@ async function requireQueue(
   metaData: string[],
 ): Promise<Pick<Queue, "id" | "key">> {
   const keys = [...new Set(metaData.flatMap((tag) => queueTag.exec(tag)?.[1]?.trim() ?? []))];
-  if (keys.length > 1) throw refuse("An agent has one queue: it can have only one queue tag");
+  if (keys.length > 1) throw refuse("meta_data", "An agent has one queue: it can have only one queue tag");
   const [key] = keys;
   if (ownQueue) {
-    if (ownQueue.deletedAt) throw refuse(`The token's queue ${excerpt(ownQueue.key)} was deleted`);
+    if (ownQueue.deletedAt)
+      throw refuse("meta_data", `The token's queue ${excerpt(ownQueue.key)} was deleted`);
     if (key === undefined || key === ownQueue.key) return ownQueue;
-    throw refuse(`The token registers agents of the queue ${excerpt(ownQueue.key)} only`);
+    throw refuse("meta_data", `The token registers agents of the queue ${excerpt(ownQueue.key)} only`);
   }
   if (key !== undefined) {
     const queues = await listStepQueues(db, { clusterIds: [cluster.id], keys: [key] });
     const queue = queues.find((each) => each.key === key);
-    if (!queue) throw refuse(`The cluster has no queue with the key ${excerpt(key)}`);
+    if (!queue) throw refuse("meta_data", `The cluster has no queue with the key ${excerpt(key)}`);
     return queue;
   }
   const byDefault = cluster.defaultQueueId
     ? await findQueue(db, cluster.id, cluster.defaultQueueId)
     : undefined;
-  if (!byDefault) throw refuse("The cluster has no default queue: name one by the tag queue=<key>");
+  if (!byDefault)
+    throw refuse("meta_data", "The cluster has no default queue: name one by the tag queue=<key>");
   return byDefault;
 }
 
-function refuse(message: string): Refusal {
-  const problem: Problem = { field: "meta_data", message };
+function refuse(field: "name" | "meta_data", message: string): Refusal {
+  const problem: Problem = { field, message };
   return new Refusal(422, message, { problems: [problem] });
 }
