@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { toPrintableJson } from "../../shared/control-characters.ts";
 import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
@@ -10,7 +11,7 @@ import type { Terminal } from "./command.ts";
 
 /** They open no services: those would use the database that `restore` replaces. */
 export function backupCommands(terminal: Terminal): Command[] {
-  const print = (value: unknown) => terminal.write(`${JSON.stringify(value, null, 2)}\n`);
+  const print = (value: unknown) => terminal.write(`${toPrintableJson(value, 2)}\n`);
   const onProgress = showPercent(terminal);
 
   const backup = new Command("backup")

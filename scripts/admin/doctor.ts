@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { styleText } from "node:util";
 import { Command, CommanderError } from "commander";
+import { stripControls, toPrintableJson } from "../../shared/control-characters.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { type Config, ConfigError } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
@@ -21,7 +22,7 @@ export function doctorCommand(terminal: Terminal): Command {
     .action(async ({ json }: { json: boolean }) => {
       const findings = await examine(terminal);
       const isHealthy = findings.every(({ state }) => state !== "problem");
-      const printed = JSON.stringify({ healthy: isHealthy, findings }, null, 2);
+      const printed = toPrintableJson({ healthy: isHealthy, findings }, 2);
       terminal.write(`${terminal.isTerminal && !json ? forPeople(findings) : printed}\n`);
       if (!isHealthy) throw new CommanderError(1, "signalbox.unhealthy", "There are problems.");
     });
@@ -76,8 +77,8 @@ const colors = { ok: "green", warning: "yellow", problem: "red" } as const satis
 function forPeople(findings: Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, state, found, fix }) => [
-    `${styleText(colors[state], state.padEnd("problem".length))}  ${check.padEnd(width)}  ${found}`,
-    ...(fix ? [`${" ".repeat(width + 11)}→ ${fix}`] : []),
+    `${styleText(colors[state], state.padEnd("problem".length))}  ${check.padEnd(width)}  ${stripControls(found)}`,
+    ...(fix ? [`${" ".repeat(width + 11)}→ ${stripControls(fix)}`] : []),
   ]);
   const count = (state: FindingState) => findings.filter((each) => each.state === state).length;
   return [...lines, "", `Problems: ${count("problem")}. Warnings: ${count("warning")}.`].join("\n");

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { toPrintableJson } from "../../shared/control-characters.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { lowestIdAt } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -85,7 +86,7 @@ async function forward(
   const begun = performance.now();
   const outcome = payload ? await post(services, { trigger, url, signal, payload }) : { error: "evicted" };
   const ms = Math.round(performance.now() - begun);
-  report(`${JSON.stringify({ delivery: delivery.id, event: delivery.event, ...outcome, ms })}\n`);
+  report(`${toPrintableJson({ delivery: delivery.id, event: delivery.event, ...outcome, ms })}\n`);
   return "status" in outcome && outcome.status < 400;
 }
 

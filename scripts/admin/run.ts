@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { escapeControls, toPrintableJson } from "../../shared/control-characters.ts";
 import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -38,7 +39,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     .configureOutput({
       writeOut: terminal.write,
       writeErr: terminal.writeError,
-      outputError: (text, write) => write(text.replace(/^error: /, "")),
+      outputError: (text, write) => write(escapeControls(text.replace(/^error: /, ""))),
     });
   const nouns = [
     ...accountCommands(act),
@@ -65,7 +66,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // commander has printed it
-    terminal.writeError(`${sentence(error)}\n`);
+    terminal.writeError(`${escapeControls(sentence(error))}\n`);
     return 1;
   }
 }
@@ -81,7 +82,7 @@ function actOn(terminal: Terminal): Act {
     try {
       if (checksKey) await checkSecretKey(services);
       const result = await command(services, stdin);
-      if (result !== undefined) write(`${JSON.stringify(result, null, 2)}\n`);
+      if (result !== undefined) write(`${toPrintableJson(result, 2)}\n`);
     } finally {
       await services.close();
     }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { toPrintableJson } from "../../shared/control-characters.ts";
 import { listSettings } from "../../shared/runtime/settings/table.ts";
 import { newCommand } from "./command.ts";
 
@@ -11,6 +12,6 @@ export function settingsCommand({
   write: (text: string) => void;
 }): Command {
   return newCommand("settings", "list every setting with its default and its value, without secrets").action(
-    () => write(`${JSON.stringify(listSettings(env), null, 2)}\n`),
+    () => write(`${toPrintableJson(listSettings(env), 2)}\n`),
   );
 }

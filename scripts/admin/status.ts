@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
+import { toPrintableJson } from "../../shared/control-characters.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { type Act, jsonOption, type Terminal } from "./command.ts";
 import { readStatus } from "./status/read.ts";
@@ -20,7 +21,7 @@ export function statusCommand(act: Act, terminal: Terminal): Command {
         const signal = watch ? terminal.untilInterrupted?.() : undefined;
         do {
           const status = await readStatus(services);
-          const shown = isForPeople ? showStatus(status) : JSON.stringify(status, null, watch ? 0 : 2);
+          const shown = isForPeople ? showStatus(status) : toPrintableJson(status, watch ? 0 : 2);
           terminal.write(`${isForPeople && watch ? clearScreen : ""}${shown}\n`);
           if (signal) await sleep(everyMs, undefined, { signal }).catch(() => {});
         } while (signal && !signal.aborted);

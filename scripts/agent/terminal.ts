@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { stripVTControlCharacters } from "node:util";
+import { stripControls } from "../../shared/control-characters.ts";
 
 /** Each is aborted by a signal to the process. */
 export interface Stop {
@@ -28,5 +28,5 @@ export class AgentError extends Error {
 
 /** Strips control characters from a server's text. */
 export function plain(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, " ");
+  return stripControls(text, " ");
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { stripControls } from "../../shared/control-characters.ts";
 import { ConfigError } from "../../shared/runtime/config.ts";
-import { plain } from "../plain.ts";
 import { readDefaults } from "./defaults.ts";
 import { explain, LoginError, RequestFailed } from "./failure.ts";
 import { showStatus, signOut } from "./session.ts";
@@ -30,7 +30,7 @@ export async function runLogin(args: string[], terminal: Terminal): Promise<numb
       if (terminal.columns !== undefined) terminal.write("\n"); // the terminal shows ^C
       return afterCtrlC;
     }
-    terminal.writeError(`${plain(sentence(error, target))}\n`);
+    terminal.writeError(`${stripControls(sentence(error, target))}\n`);
     return 1;
   }
 }

@@ -1,5 +1,5 @@
 import { renderUnicodeCompact } from "uqr";
-import { plain } from "../plain.ts";
+import { stripControls } from "../../shared/control-characters.ts";
 import type { Account } from "./account.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Codes } from "./server.ts";
@@ -21,14 +21,14 @@ export function showInvitation(
   return [
     "To sign in, open this page in a browser on any device",
     "",
-    indent + plain(verificationUri),
+    indent + stripControls(verificationUri),
     "",
     "and enter the code",
     "",
-    indent + plain(userCode),
-    columns === undefined ? "" : copied(plain(userCode)),
+    indent + stripControls(userCode),
+    columns === undefined ? "" : copied(stripControls(userCode)),
     ...(link
-      ? [`Or open this link${orScan} and compare the code:`, "", indent + plain(link), "", ...picture]
+      ? [`Or open this link${orScan} and compare the code:`, "", indent + stripControls(link), "", ...picture]
       : []),
     ...(opensBrowser ? ["Your browser opens it now.", ""] : []),
     `Waiting for your approval until ${timeOf(expiresAt)}. Ctrl-C gives up.`,
@@ -65,7 +65,7 @@ export function showSignedIn(account: Account, credentials: Credentials, server:
     `Access        ${access}`,
     "",
   ]
-    .map(plain)
+    .map((line) => stripControls(line))
     .join("\n");
 }
 

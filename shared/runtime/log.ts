@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import pino, { type DestinationStream, type Logger } from "pino";
+import { escapeControls } from "../control-characters.ts";
 import { anyTokenPattern } from "../crypto/tokens.ts";
 import { DatabaseUnavailable, translateError } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
@@ -91,16 +92,21 @@ export function createLog(options: { level: string; process: string }, destinati
         censor: "[redacted]",
       },
       serializers: { err: describeError },
-      hooks: { streamWrite: redactTokens, logMethod: throttleFaults() },
+      hooks: { streamWrite: safeLine, logMethod: throttleFaults() },
     },
     destination,
   );
   const origin = `","process":${quote(options.process)},"pid":${process.pid},"requestId":`;
   return Object.assign(log, {
     request(line: RequestLine): void {
-      if (log.isLevelEnabled("info")) destination.write(redactTokens(requestLine(origin, line)));
+      if (log.isLevelEnabled("info")) destination.write(safeLine(requestLine(origin, line)));
     },
   });
+}
+
+/** People read lines on terminals too. */
+function safeLine(line: string): string {
+  return escapeControls(redactTokens(line));
 }
 
 /** Has the members of a line of pino, in its order. */

@@ -155,6 +155,17 @@ describe("the log", () => {
     assert.match(redactTokens("Bearer sbat_abcdefgh"), /^Bearer sbat_\[redacted\]$/);
   });
 
+  it("escapes control characters, and those of bidi", () => {
+    const { lines, log } = capture();
+    const odd = "a\u007f\u009b2J\u202e\u{e0001}b\n";
+    log.info({ odd }, odd);
+    log.request({ requestId: "1", method: "GET", path: `/${odd}`, status: 200, ms: 1, ip: "::1" });
+
+    for (const line of lines) assert.match(line, /^[\x20-\x7e]*\n$/);
+    assert.deepEqual(JSON.parse(lines[0] ?? "").odd, odd);
+    assert.equal(JSON.parse(lines[1] ?? "").path, `/${odd}`);
+  });
+
   it("redacts the parameters of a failed statement", () => {
     const error = Object.assign(new Error("Failed query: insert\nparams: hunter2"), {
       query: "insert",

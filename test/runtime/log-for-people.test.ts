@@ -23,6 +23,19 @@ describe("a log line on a terminal", () => {
     );
   });
 
+  it("has no control character of what a caller sent", () => {
+    const odd = 'a\u001b[2J\u009b2J\u202eb\nc"';
+    const err = { type: "Error", message: odd, stack: "at one\n at two" };
+    const texts = [
+      format(line({ method: "GET", path: `/${odd}`, status: 404, ms: 1, msg: "request" })),
+      format(line({ name: odd, msg: odd })),
+      format(`not JSON: ${odd}`).replace("\n", ""),
+    ];
+    for (const text of texts) assert.doesNotMatch(text, /[\p{Cc}\p{Cf}]/u, JSON.stringify(text));
+    assert.match(texts[0] ?? "", /GET \/a\\u001b\[2J\\u009b2J\\u202eb\\nc" 404/);
+    assert.match(format(line({ err, msg: "failed" })), /at one\n +at two/);
+  });
+
   it("stays as it is if it is no JSON", () => {
     assert.equal(format("listening"), "listening");
     assert.equal(format("{ not JSON"), "{ not JSON");

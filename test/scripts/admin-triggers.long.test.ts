@@ -272,6 +272,13 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     const { stdout } = await run(["forward", id, "http://nowhere.invalid/", "--last", "1", "--no-follow"]);
 
     assert.match(stdout, /"error":"E[A-Z_]+"/);
+    const { deliveries } = world.services.db.tables;
+    const event = "push\u009b2J\u202e";
+    await world.services.db.transaction(async (tx) => {
+      await tx.update(deliveries).set({ event }).where(eq(deliveries.triggerId, id));
+    });
+    const odd = await run(["forward", id, "http://nowhere.invalid/", "--last", "1", "--no-follow"]);
+    assert.match(odd.stdout, /"event":"push\\u009b2J\\u202e"/);
     const folded = await create("--type", "gitlab", "--secret", "two\nlines");
     await admin("send", folded.id, ...payload("{}"));
     const { stdout: unsent } = await run([

@@ -1,6 +1,6 @@
+import { stripControls } from "../../../shared/control-characters.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { secondMs } from "../../../shared/durations.ts";
-import { plain } from "../../plain.ts";
 import { showBytes } from "../doctor/bytes.ts";
 import type { Status } from "./read.ts";
 
@@ -42,7 +42,7 @@ export function showStatus(status: Status): string {
 }
 
 function section(title: string, lines: string[]): string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${plain(line)}`)];
+  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${stripControls(line)}`)];
 }
 
 function showProcesses({ processes }: Status): string[] {
