@@ -65,9 +65,9 @@ describeWithDatabase("POST …/queues", (database) => {
 
   it("defaults to the warmest agents, and accepts null and empty descriptions", async () => {
     const { body } = await create({ key: unique("q") });
-    assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", null]);
+    assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", ""]);
     for (const description of [null, "", " \n"])
-      assert.equal((await create({ key: unique("q"), description })).body.description, null);
+      assert.equal((await create({ key: unique("q"), description })).body.description, "");
     const long = "é".repeat(2000);
     assert.equal((await create({ key: unique("q"), description: long })).body.description, long);
   });

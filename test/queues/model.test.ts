@@ -12,7 +12,7 @@ const small = "LINUX_AMD64_2X4";
 interface Expected {
   id: string;
   key: string;
-  description: string | null;
+  description: string;
   shape: string | undefined;
   affinity: string;
   pause: { note: string | null } | undefined;
@@ -57,7 +57,7 @@ function apply(queues: Expected[], given: Command): { status: number; message?: 
     ].filter((reason) => reason !== false);
     if (reasons.length > 0) return { status: 422, message: `Validation failed: ${reasons.join(", ")}` };
     const shape = given.isHosted ? small : undefined;
-    const made = { id: "", key: given.key, description: null, shape, affinity: "prefer-warmest" };
+    const made = { id: "", key: given.key, description: "", shape, affinity: "prefer-warmest" };
     queues.push({ ...made, pause: undefined });
     return { status: 201 };
   }
@@ -85,7 +85,7 @@ function apply(queues: Expected[], given: Command): { status: number; message?: 
   if (shape?.includes("ARM64"))
     return { status: 422, message: `Validation failed: Instance shape cannot be changed to ${shape}` };
   if (shape !== undefined) queue.shape = shape;
-  if (description !== undefined) queue.description = description || null;
+  if (description !== undefined) queue.description = description ?? "";
   if (affinity !== undefined && queue.shape === undefined) queue.affinity = affinity;
   return { status: 200 };
 }

@@ -39,7 +39,7 @@ describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
   it("clears the description with null or an empty text", async () => {
     for (const description of [null, ""]) {
       const { id } = await api.newQueue({ description: "old" });
-      assert.equal((await update(id, { description })).body.description, null);
+      assert.equal((await update(id, { description })).body.description, "");
     }
   });
 
