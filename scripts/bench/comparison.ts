@@ -1,12 +1,37 @@
-import type { Round } from "./rounds.ts";
+import { step } from "./progress.ts";
+import type { Cell, Table } from "./results.ts";
 import { median } from "./statistics.ts";
-import { formatNumber, formatTable } from "./table.ts";
+import { formatNumber } from "./table.ts";
+
+/** By contestant. */
+export type Round<Name extends string, Result> = Partial<Record<Name, Result>>;
+
+/**
+ * Lets contestants take turns: a change of the machine's speed affects all.
+ * @param what printed on stderr before each turn
+ */
+export async function interleave<Name extends string, Contestant extends { name: Name }, Result>(
+  contestants: readonly Contestant[],
+  { rounds, what }: { rounds: number; what: string },
+  turn: (contestant: Contestant) => Promise<Result>,
+): Promise<Round<Name, Result>[]> {
+  const found: Round<Name, Result>[] = [];
+  for (let at = 1; at <= rounds; at++) {
+    const round: Round<Name, Result> = {};
+    for (const contestant of contestants) {
+      step(`${what}, ${at} of ${rounds}: ${contestant.name}`);
+      round[contestant.name] = await turn(contestant);
+    }
+    found.push(round);
+  }
+  return found;
+}
 
 /** One quantity, measured in each round. */
 export interface Line<Name extends string> {
   title: string;
   rounds: Round<Name, number>[];
-  /** For ourselves a figure, for others a ratio. */
+  /** For ourselves of the figure, for others of the ratio. */
   aims?: Partial<Record<Name, string>>;
 }
 
@@ -16,41 +41,34 @@ export function lineOf<Name extends string, Result>(
   pick: (result: Result) => number,
   aims: Partial<Record<Name, string>> = {},
 ): Line<Name> {
-  const pickAll = (round: Round<Name, Result>) =>
-    Object.fromEntries(
-      Object.entries<Result | undefined>(round).flatMap(([name, result]) =>
-        result === undefined ? [] : [[name, pick(result)]],
-      ),
-    ) as Round<Name, number>;
-  return { title, rounds: rounds.map(pickAll), aims };
+  const picked = rounds.map((round) => {
+    const entries = Object.entries<Result>(round as Record<string, Result>);
+    return Object.fromEntries(entries.map(([name, result]) => [name, pick(result)])) as Round<Name, number>;
+  });
+  return { title, rounds: picked, aims };
 }
 
 /**
- * Shows figures, then our ratio to each contestant.
- * @param columns full titles, and short ones for ratios
+ * Makes a table of figures, then of ratios of Signalbox to each other contestant.
+ * @param columns titles by name, Signalbox last
  */
-export function formatComparison<Name extends string>(
-  columns: Record<Name, { title: string; short: string }>,
-  ours: Name,
-  lines: Line<Name>[],
-): string {
+export function compare<Name extends string>(columns: Record<Name, string>, lines: Line<Name>[]): Table {
   const names = Object.keys(columns) as Name[];
-  const others = names.filter((name) => name !== ours);
-  const header = [
-    "",
-    ...names.map((name) => columns[name].title),
-    ...others.map((name) => `÷ ${columns[name].short}`),
-  ];
-  const cells = (line: Line<Name>) => [
-    line.title,
-    ...names.map((name) => withAim(middle(line, name), name === ours ? line.aims?.[name] : undefined)),
-    ...others.map((name) => withAim(ratio(line, ours, name), line.aims?.[name])),
-  ];
-  return formatTable([header, ...lines.map(cells)]);
+  const ours = names.at(-1) as Name;
+  const others = names.slice(0, -1);
+  const short = (name: Name) => columns[name].replace(/^.*, /, "");
+  return {
+    columns: ["", ...names.map((name) => columns[name]), ...others.map((name) => `÷ ${short(name)}`)],
+    rows: lines.map((line) => [
+      line.title,
+      ...names.map((name) => cell(figure(line, name), name === ours ? line.aims?.[name] : undefined)),
+      ...others.map((name) => cell(ratio(line, ours, name), line.aims?.[name])),
+    ]),
+  };
 }
 
 /** NaN if the contestant took no part. */
-function middle<Name extends string>(line: Line<Name>, name: Name): number {
+function figure<Name extends string>(line: Line<Name>, name: Name): number {
   return median(line.rounds.flatMap((round) => round[name] ?? []));
 }
 
@@ -63,6 +81,17 @@ function ratio<Name extends string>(line: Line<Name>, ours: Name, theirs: Name):
   );
 }
 
-function withAim(value: number, aim: string | undefined): string {
-  return aim === undefined ? formatNumber(value) : `${formatNumber(value)} (${aim})`;
+function cell(value: number, aim: string | undefined): Cell {
+  return aim === undefined ? rounded(value) : `${formatNumber(value)} (${aim})`;
+}
+
+/** Marks a figure above its aim with `!`. */
+export function marked(value: number, aim: number): Cell {
+  return value > aim ? `${formatNumber(value)} !` : rounded(value);
+}
+
+/** Keeps three significant digits: more are noise. Null for NaN. */
+export function rounded(value: number): number | null {
+  if (!Number.isFinite(value)) return null;
+  return value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 }

@@ -1,14 +1,26 @@
 import "../../shared/runtime/node-version.ts";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
-import { agentsBenchmark } from "./agents/command.ts";
-import { deliveriesBenchmark } from "./deliveries/command.ts";
-import { deviceBenchmark } from "./device/command.ts";
-import { fairnessBenchmark } from "./fairness/command.ts";
-import { growthBenchmark } from "./growth/command.ts";
-import { peersBenchmark } from "./peers/command.ts";
-import { queuesBenchmark } from "./queues/command.ts";
+import { agents } from "./agents/bench.ts";
+import { benchCommand } from "./bench.ts";
+import { deliveries } from "./deliveries/bench.ts";
+import { device } from "./device/bench.ts";
+import { fairness } from "./fairness/bench.ts";
+import { growth } from "./growth/bench.ts";
+import { fillBlocks, listResults, pageFile, publishedFolder, readResult, renderResult } from "./results.ts";
 import { BenchmarkFailed } from "./scratch.ts";
-import { soakBenchmark } from "./soak/command.ts";
+
+const published = listResults();
+
+const show = new Command("show")
+  .summary("print results")
+  .argument("[names...]", `some of ${published.join(", ")}`, published)
+  .option("--from <folder>", "where the result files are", publishedFolder)
+  .option("--write", "fill the blocks of the page with the published results instead")
+  .action((names: string[], { from, write }: { from: string; write?: boolean }) => {
+    if (write) writeFileSync(pageFile, fillBlocks(readFileSync(pageFile, "utf8")));
+    else for (const name of names) process.stdout.write(`${renderResult(readResult(name, from))}\n`);
+  });
 
 /** `npm run bench -- <name>`: starts all servers on free ports, with scratch data and its own Redis. */
 const program = new Command("bench")
@@ -16,14 +28,12 @@ const program = new Command("bench")
   .description("Measure this program against what it could be compared with, side by side in one run.")
   .showHelpAfterError()
   .helpCommand(false)
-  .addCommand(deliveriesBenchmark())
-  .addCommand(deviceBenchmark())
-  .addCommand(queuesBenchmark())
-  .addCommand(growthBenchmark())
-  .addCommand(fairnessBenchmark())
-  .addCommand(agentsBenchmark())
-  .addCommand(peersBenchmark())
-  .addCommand(soakBenchmark());
+  .addCommand(benchCommand(deliveries))
+  .addCommand(benchCommand(device))
+  .addCommand(benchCommand(agents))
+  .addCommand(benchCommand(growth))
+  .addCommand(benchCommand(fairness))
+  .addCommand(show);
 
 try {
   await program.parseAsync();

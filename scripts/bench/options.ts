@@ -1,23 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
-
-interface Lengths {
-  seconds: number;
-  rounds: number;
-}
-
-export function addLengths(command: Command, defaults: Lengths): Command {
-  return command
-    .option("--seconds <number>", "how long a turn takes", positive, defaults.seconds)
-    .option("--rounds <number>", "how many turns each has", wholeNumber, defaults.rounds)
-    .option("--quick", "one very short turn each: shows that it works, measures nothing");
-}
-
-export function shortenIfQuick<Options extends Lengths & { quick?: boolean }>(
-  options: Options,
-  shorter: Partial<Options> = {},
-): Options {
-  return options.quick ? { ...options, seconds: 0.3, rounds: 1, ...shorter } : options;
-}
+import { InvalidArgumentError } from "commander";
 
 export function positive(text: string): number {
   const value = Number(text);
@@ -25,7 +6,7 @@ export function positive(text: string): number {
   return value;
 }
 
-/** Parses an option: whole numbers with commas between. */
+/** Parses whole numbers with commas between. */
 export function wholeNumbers(text: string): number[] {
   return text.split(",").map(wholeNumber);
 }

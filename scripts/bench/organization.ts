@@ -1,12 +1,14 @@
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import type { Actor } from "../../shared/accounts/audit.ts";
-import { asOperator, createOrganization } from "../../shared/accounts/organizations.ts";
+import { asOperator, createOrganization, updateOrganization } from "../../shared/accounts/organizations.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
-import type { Pipeline } from "../../shared/pipelines/store.ts";
+import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type CreatedTrigger, createTrigger } from "../../shared/triggers/create.ts";
+import { createTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
+import { endpointUrl } from "../../shared/urls.ts";
 
 /** Out of reach: the benches measure work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
@@ -19,6 +21,36 @@ export async function createBenchOrganization(services: Services, slug: string) 
   return { organization, operator, cluster };
 }
 
+/** An organization that filters, with a default queue. */
+export async function createFilteringOrganization(services: Services, slug: string) {
+  const { cluster } = await createBenchOrganization(services, slug);
+  const organization = await updateOrganization(services, slug, { features: { webhook_filtering: true } });
+  const operator = await asOperator(services.db, organization);
+  const queue = await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+  return { organization, operator, cluster, queue };
+}
+
+/** A pipeline of one command, with a trigger. */
+export async function createEndpoint(
+  services: Services,
+  { operator, clusterId }: { operator: Actor; clusterId: string },
+  { slug, filter = null, agents }: { slug: string; filter?: string | null; agents?: { queue: string } },
+) {
+  const steps = [agents ? { ...defaultStep, agents } : defaultStep];
+  const pipeline = await createPipeline(services, operator, { clusterId, slug, name: slug, steps });
+  return { pipeline, ...(await addTrigger(services, operator, { pipeline, filter })) };
+}
+
+export async function addTrigger(
+  services: Services,
+  operator: Actor,
+  { pipeline, filter }: { pipeline: Awaited<ReturnType<typeof createPipeline>>; filter: string | null },
+) {
+  const input = { ...plainTrigger, label: "Bench", filter };
+  const { trigger, token } = await createTrigger(services, operator, pipeline, input);
+  return { trigger, deliveryUrl: endpointUrl(services.config, token) };
+}
+
 export const password = "correct horse battery";
 
 /** An admin of the organization, with an API token. */
@@ -27,13 +59,4 @@ export async function createAdmin(services: Services, organization: string, scop
   const user = await createUser(services, { email, name: "Ada", password, organization, role: "admin" });
   const { token } = await createAccessToken(services, { email, organization, scopes, description: "bench" });
   return { user, apiToken: token };
-}
-
-export function addTrigger(
-  services: Services,
-  operator: Actor,
-  pipeline: Pipeline,
-  filter: string | null = null,
-): Promise<CreatedTrigger> {
-  return createTrigger(services, operator, pipeline, { ...plainTrigger, label: "Bench", filter });
 }

@@ -1,13 +1,13 @@
 import { KeptConnection } from "../load/kept-connection.ts";
+import { requestBytes } from "../load/request.ts";
 
 interface Call {
-  method: "GET" | "POST" | "PUT";
-  path: string;
   token: string;
-  body?: Buffer;
-  encoding?: "gzip";
+  body?: object | Buffer;
+  headers?: Record<string, string>;
 }
 
+/** The server closes connections that nothing used for 65 s. */
 const maxUnusedMs = 60_000;
 
 /** A connection of an agent, which sends one call after the other. */
@@ -26,32 +26,28 @@ export class AgentConnection {
     return new AgentConnection(await KeptConnection.open(address), address);
   }
 
-  /** The server closes connections that nothing used for 65 s. */
+  /** @throws unless the answer is 200 or 201 */
+  async call<Answer>(method: "GET" | "POST" | "PUT", path: string, call: Call): Promise<Answer> {
+    await this.#reopenIfOld();
+    const { token, body, headers = { "Content-Type": "application/json" } } = call;
+    const request = requestBytes({
+      method,
+      url: new URL(path, this.#address).href,
+      headers: { Authorization: `Token ${token}`, "User-Agent": "bench", ...(body ? headers : {}) },
+      body: body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    });
+    const answer = await this.#connection.send(request);
+    const text = answer.body.toString("utf8");
+    if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text);
+  }
+
   async #reopenIfOld(): Promise<void> {
     if (performance.now() - this.#usedAt > maxUnusedMs) {
       this.#connection.close();
       this.#connection = await KeptConnection.open(this.#address);
     }
     this.#usedAt = performance.now();
-  }
-
-  /** @throws unless the answer is 200 or 201 */
-  async call<Answer>({ method, path, token, body, encoding }: Call): Promise<Answer> {
-    await this.#reopenIfOld();
-    const lines = [
-      `${method} ${path} HTTP/1.1`,
-      `Host: ${this.#address.host}`,
-      `Authorization: Token ${token}`,
-      "User-Agent: bench",
-      ...(body ? [`Content-Type: ${encoding ? "text/plain" : "application/json"}`] : []),
-      ...(encoding ? [`Content-Encoding: ${encoding}`] : []),
-      ...(method === "GET" ? [] : [`Content-Length: ${body?.length ?? 0}`]),
-    ];
-    const head = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`);
-    const answer = await this.#connection.send(body ? Buffer.concat([head, body]) : head);
-    const text = answer.body.toString("utf8");
-    if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return JSON.parse(text);
   }
 
   close(): void {
@@ -72,51 +68,41 @@ export interface AcceptedJob {
 
 export async function register(url: string, registrationToken: string, index: number): Promise<Session> {
   const connection = await AgentConnection.open(url);
-  const { access_token } = await connection.call<{ access_token: string }>({
-    method: "POST",
-    path: "/v3/register",
+  const body = { name: `bench-${index}`, hostname: "bench", version: "3.137.0", meta_data: [] };
+  const { access_token: token } = await connection.call<{ access_token: string }>("POST", "/v3/register", {
     token: registrationToken,
-    body: json({ name: `bench-${index}`, hostname: "bench", version: "3.137.0", meta_data: [] }),
+    body,
   });
-  await connection.call({ method: "POST", path: "/v3/connect", token: access_token });
-  return { connection, token: access_token };
+  await connection.call("POST", "/v3/connect", { token });
+  return { connection, token };
 }
 
 /** Returns the job that the agent is offered. */
 export async function ping({ connection, token }: Session): Promise<string | undefined> {
-  const { job } = await connection.call<{ job?: { id: string } | null }>({
-    method: "GET",
-    path: "/v3/ping",
-    token,
-  });
-  return job?.id;
+  const answer = await connection.call<{ job?: { id: string } | null }>("GET", "/v3/ping", { token });
+  return answer.job?.id;
 }
 
 export async function heartbeat({ connection, token }: Session): Promise<void> {
-  const body = json({ sent_at: new Date().toISOString() });
-  await connection.call({ method: "POST", path: "/v3/heartbeat", token, body });
+  await connection.call("POST", "/v3/heartbeat", { token, body: { sent_at: new Date().toISOString() } });
 }
 
 export function accept({ connection, token }: Session, id: string): Promise<AcceptedJob> {
-  return connection.call({ method: "PUT", path: `/v3/jobs/${id}/accept`, token });
+  return connection.call("PUT", `/v3/jobs/${id}/accept`, { token });
 }
 
-export async function start({ connection }: Session, { id, token }: AcceptedJob): Promise<void> {
-  const body = json({ started_at: new Date().toISOString() });
-  await connection.call({ method: "PUT", path: `/v3/jobs/${id}/start`, token, body });
+export async function start({ connection }: Session, { token, id }: AcceptedJob): Promise<void> {
+  const body = { started_at: new Date().toISOString() };
+  await connection.call("PUT", `/v3/jobs/${id}/start`, { token, body });
 }
 
 export async function finish({ connection }: Session, { id, token }: AcceptedJob): Promise<void> {
-  const body = json({ exit_status: "0", finished_at: new Date().toISOString() });
-  await connection.call({ method: "PUT", path: `/v3/jobs/${id}/finish`, token, body });
+  const body = { exit_status: "0", finished_at: new Date().toISOString() };
+  await connection.call("PUT", `/v3/jobs/${id}/finish`, { token, body });
 }
 
 export async function runJob(session: Session, id: string): Promise<void> {
   const job = await accept(session, id);
   await start(session, job);
   await finish(session, job);
-}
-
-function json(value: object): Buffer {
-  return Buffer.from(JSON.stringify(value));
 }

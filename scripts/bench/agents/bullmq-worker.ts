@@ -1,20 +1,10 @@
 import { Worker } from "bullmq";
 import { Redis } from "ioredis";
 
-export interface TakeOrder {
-  queue: string;
-  jobs: number;
-  concurrency: number;
-}
-
-export interface Taken {
-  seconds: number;
-}
-
 const connection = new Redis(process.env.REDIS_URL ?? "", { maxRetriesPerRequest: null });
 
-/** The jobs do nothing: only taking and ending them counts. */
-process.on("message", async ({ queue, jobs, concurrency }: TakeOrder) => {
+/** Takes as many jobs. They do nothing: only taking and ending them counts. */
+export async function take(queue: string, { jobs, concurrency }: { jobs: number; concurrency: number }) {
   const worker = new Worker(queue, async () => {}, { connection, concurrency, autorun: false });
   worker.on("error", (error) => process.stderr.write(`${error.message}\n`));
   await worker.waitUntilReady();
@@ -27,8 +17,7 @@ process.on("message", async ({ queue, jobs, concurrency }: TakeOrder) => {
   const startedAt = performance.now();
   void worker.run();
   await done.promise;
-  const taken: Taken = { seconds: (performance.now() - startedAt) / 1000 };
+  const seconds = (performance.now() - startedAt) / 1000;
   await worker.close();
-  process.send?.(taken);
-});
-process.on("disconnect", () => process.exit());
+  return { accepted: jobs, seconds };
+}

@@ -1,47 +1,122 @@
+import type { Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { linesOfBothLoads, measureBothLoads } from "../both-loads.ts";
-import type { Line } from "../comparison.ts";
-import { interleave } from "../rounds.ts";
-import type { ContestantName, Server } from "./contestants.ts";
-import type { Track } from "./track.ts";
+import { interleave, type Line, lineOf } from "../comparison.ts";
+import { type Generator, startGenerator } from "../load/load.ts";
+import { postJson } from "../load/request.ts";
+import { linesOfBothLoads, measureBothLoads } from "../loads.ts";
+import { ScratchRedis } from "../redis.ts";
+import type { Scratch } from "../scratch.ts";
+import { type ContestantName, type Server, startBare, startBuilders } from "./servers.ts";
+
+/** Servers without workers. */
+export interface Track {
+  redis: ScratchRedis;
+  servers: Server[];
+  /** For two loads at once. */
+  generators: [Generator, Generator];
+}
 
 const p99 = { everysec: "≤ 1" };
-const aims = {
-  "1KB": { rate: { bare: "≥ 0.4", everysec: "≥ 1.2" }, p99 },
-  "20KB": { rate: { bare: "≥ 0.2", everysec: "≥ 1.3" }, p99 },
-  "1MB": {},
-};
-
 const sizes = {
-  "1KB": { title: "1 KB", bytes: kilobyte, connections: 50, minSeconds: 0 },
-  "20KB": { title: "20 KB", bytes: 20 * kilobyte, connections: 50, minSeconds: 0 },
+  "1KB": {
+    title: "1 KB",
+    bytes: kilobyte,
+    connections: 50,
+    minSeconds: 0,
+    aims: { rate: { bare: "≥ 0.4", everysec: "≥ 1.2" }, p99 },
+  },
+  "20KB": {
+    title: "20 KB",
+    bytes: 20 * kilobyte,
+    connections: 50,
+    minSeconds: 0,
+    aims: { rate: { bare: "≥ 0.2", everysec: "≥ 1.3" }, p99 },
+  },
   // On a busy machine the hand-made server takes a second for its first answer.
-  "1MB": { title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2 },
-} as const;
+  "1MB": { title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2, aims: {} },
+};
 export type SizeName = keyof typeof sizes;
 
-const warmUpSeconds = 0.5;
+/** V8 reaches full speed after seconds of load. */
+const warmUpSeconds = 3;
+const saturationSeconds = 1;
+
+export async function openTrack(scratch: Scratch, options: Options): Promise<Track> {
+  const redis = await ScratchRedis.start(scratch);
+  const bare = await startBare(scratch);
+  const servers = [
+    bare,
+    ...(await startBuilders(scratch, redis, { workers: false, postgres: options.postgres })),
+  ];
+  return {
+    redis,
+    servers,
+    generators: [startGenerator(scratch, options, "load-1"), startGenerator(scratch, options, "load-2")],
+  };
+}
+
+/** Sends posts of one size on so many connections. */
+export function posts(generator: Generator, { bytes, connections }: { bytes: number; connections: number }) {
+  const body = pushPayload(bytes);
+  return (
+    url: string,
+    status: number,
+    load: { perSecond?: number | undefined; until: { seconds: number } | { requests: number } },
+  ) => generator({ requests: [postJson(url, body)], connections, wanted: { status }, ...load });
+}
 
 export async function measureAccepted(
   { redis, servers, generators: [generator] }: Track,
   name: SizeName,
-  options: { seconds: number; rounds: number; postgres?: string },
+  { rounds, seconds, postgres }: Options,
 ): Promise<Line<ContestantName>[]> {
-  const { title, bytes, connections, minSeconds } = sizes[name];
-  const body = pushPayload(bytes);
-  const turn =
-    (turnSeconds: number) =>
-    ({ url, fsync, pids }: Server) => {
-      const seconds = Math.max(turnSeconds, minSeconds);
-      return measureBothLoads(pids, {
-        prepare: () => redis.prepare(fsync),
-        saturate: () => generator.saturate({ url, body, connections, until: { seconds } }),
-        pace: (perSecond) => generator.pace({ url, body, connections, perSecond, seconds }),
-      });
-    };
-
-  await interleave(servers, { rounds: 1, what: `${title}, warming up` }, turn(warmUpSeconds));
-  const { rounds, seconds } = options;
+  const { title, minSeconds, aims, ...size } = sizes[name];
+  const post = posts(generator, size);
+  const turn = (turnSeconds: number) => (server: Server) => {
+    const until = { seconds: Math.max(turnSeconds, minSeconds) };
+    return measureBothLoads(server.pids, {
+      prepare: () => redis.prepare(server.fsync),
+      send: (perSecond) => post(server.url, statusOf(server), { perSecond, until }),
+    });
+  };
+  const warmUp = turn(Math.min(warmUpSeconds, seconds));
+  await interleave(servers, { rounds: 1, what: `${title}, warming up` }, warmUp);
   const results = await interleave(servers, { rounds, what: `${title}, round` }, turn(seconds));
-  return linesOfBothLoads(`${title}: accepted`, results, options.postgres ? {} : aims[name]);
+  return linesOfBothLoads(`${title}: accepted`, results, postgres ? {} : aims);
+}
+
+/** Measures posts of 1 KB at half load: alone, and with half of it as posts of 1 MB. */
+export async function measureNeighbor(
+  { redis, servers, generators: [first, second] }: Track,
+  { seconds, rounds }: Options,
+): Promise<Line<ContestantName>[]> {
+  const [small, large] = [posts(first, sizes["1KB"]), posts(second, sizes["1MB"])];
+  const turn = async (server: Server) => {
+    const [url, status] = [server.url, statusOf(server)];
+    await redis.prepare(server.fsync);
+    const atMost = { until: { seconds: saturationSeconds } };
+    const maxSmall = (await small(url, status, atMost)).perSecond;
+    const maxLarge = (await large(url, status, atMost)).perSecond;
+
+    await redis.prepare(server.fsync);
+    const until = { seconds };
+    const alone = await small(url, status, { perSecond: maxSmall / 2, until });
+    const [beside] = await Promise.all([
+      small(url, status, { perSecond: maxSmall / 4, until }),
+      large(url, status, { perSecond: maxLarge / 4, until }),
+    ]);
+    return { alone: alone.p99, beside: beside.p99 };
+  };
+
+  const compared = servers.filter(({ name }) => name === "everysec" || name === "signalbox");
+  const results = await interleave(compared, { rounds, what: "1 KB beside 1 MB, round" }, turn);
+  return [
+    lineOf("1 KB at half load: p99 ms alone", results, ({ alone }) => alone),
+    lineOf("  p99 ms beside 1 MB posts", results, ({ beside }) => beside),
+    lineOf("  beside ÷ alone", results, ({ alone, beside }) => beside / alone, { signalbox: "≤ 3" }),
+  ];
+}
+
+function statusOf({ name }: Server): number {
+  return name === "bare" ? 200 : 201;
 }

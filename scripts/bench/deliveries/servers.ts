@@ -2,46 +2,65 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
 import { freePort } from "../../../test/servers/ports.ts";
+import type { Pids } from "../machine/cpu.ts";
+import { createEndpoint, createFilteringOrganization } from "../organization.ts";
 import { untilListening } from "../ports.ts";
-import type { ScratchRedis } from "../redis.ts";
+import type { Fsync, ScratchRedis } from "../redis.ts";
 import { pidsOf, type Scratch } from "../scratch.ts";
+import { startSignalbox, withServices } from "../signalbox.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
-import type { Builder, BuilderOptions, Server } from "./contestants.ts";
-import { startSignalbox } from "./signalbox.ts";
 
-/** Starts all servers. */
-export async function startServers(
-  scratch: Scratch,
-  redis: ScratchRedis,
-  options: BuilderOptions,
-): Promise<Server[]> {
-  const bare = await startBare(scratch);
-  return [bare, ...(await startBuilders(scratch, redis, options))];
+/** In the table's order. The hand-made server has two settings of Redis. */
+export const columns = {
+  bare: "bare h3",
+  everysec: "by hand, everysec",
+  always: "by hand, always",
+  signalbox: "Signalbox",
+};
+export type ContestantName = keyof typeof columns;
+
+export interface Server {
+  name: ContestantName;
+  url: string;
+  fsync: Fsync;
+  /** Its processes, whose CPU time counts. */
+  pids: Pids;
 }
 
-/** Starts the servers that make builds. */
+/** A server whose worker makes builds. */
+export interface Builder extends Server {
+  databaseUrl: string;
+  pipelineId: string;
+}
+
+export interface BuilderOptions {
+  workers: boolean;
+  /** An expression over `webhook.payload` that each delivery must meet. */
+  filter?: string | undefined;
+  postgres: string | undefined;
+}
+
+export async function startBare(scratch: Scratch): Promise<Server> {
+  const port = await freePort();
+  const env = { PORT: String(port) };
+  const server = scratch.startScript("bare", "scripts/bench/deliveries/bare.ts", { env });
+  await untilListening(port);
+  const url = `http://127.0.0.1:${port}/deliver/anything`;
+  return { name: "bare", fsync: "everysec", url, pids: pidsOf({ server }) };
+}
+
 export async function startBuilders(
   scratch: Scratch,
   redis: ScratchRedis,
   options: BuilderOptions,
 ): Promise<Builder[]> {
   const byHand = await startByHand(scratch, redis, options);
-  const signalbox = await startSignalbox(scratch, redis, options);
+  const signalbox = await startOurs(scratch, redis, options);
   return [
     { name: "everysec", fsync: "everysec", ...byHand },
     { name: "always", fsync: "always", ...byHand },
     { name: "signalbox", fsync: "everysec", ...signalbox },
   ];
-}
-
-async function startBare(scratch: Scratch): Promise<Server> {
-  const port = await freePort();
-  const server = scratch.startScript("bare", "scripts/bench/deliveries/bare.ts", {
-    env: { PORT: String(port) },
-  });
-  await untilListening(port);
-  const url = `http://127.0.0.1:${port}/deliver/anything`;
-  return { name: "bare", fsync: "everysec", url, pids: pidsOf({ server }) };
 }
 
 async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers, filter = "" }: BuilderOptions) {
@@ -53,18 +72,37 @@ async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers, fil
   insertPipeline(database, pipelineId);
   database.close();
 
-  const server = scratch.startScript("by-hand-server", "scripts/bench/deliveries/by-hand/server.ts", {
-    env: { PORT: String(port), REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: pipelineId },
-  });
-  const worker =
-    workers &&
-    scratch.startScript("by-hand-worker", "scripts/bench/deliveries/by-hand/worker.ts", {
-      env: { REDIS_URL: redis.url, DATABASE_FILE: databaseFile, FILTER: filter },
+  const env = { PORT: String(port), REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: pipelineId };
+  const start = (name: "server" | "worker") =>
+    scratch.startScript(`by-hand-${name}`, `scripts/bench/deliveries/by-hand/${name}.ts`, {
+      env: { ...env, DATABASE_FILE: databaseFile, FILTER: filter },
     });
+  const server = start("server");
+  const worker = workers && start("worker");
   await untilListening(port);
   return {
     url: `http://127.0.0.1:${port}/deliver/${token}`,
     pids: pidsOf({ server, worker, Redis: redis }),
-    builds: { databaseUrl: `file:${databaseFile}`, pipelineId },
+    databaseUrl: `file:${databaseFile}`,
+    pipelineId,
   };
+}
+
+async function startOurs(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  { workers, filter, postgres }: BuilderOptions,
+) {
+  const started = await startSignalbox(scratch, redis, {
+    name: "deliveries",
+    postgres,
+    seed: (installation) =>
+      withServices(installation, async (services) => {
+        const { operator, cluster } = await createFilteringOrganization(services, "bench");
+        return createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench", filter });
+      }),
+  });
+  if (workers) await started.startWorker();
+  const { pids, databaseUrl, seed } = started;
+  return { url: seed.deliveryUrl, pids, databaseUrl, pipelineId: seed.pipeline.id };
 }

@@ -1,17 +1,64 @@
+import { freePort } from "../../../test/servers/ports.ts";
+import type { Pids } from "../machine/cpu.ts";
+import { createBenchOrganization } from "../organization.ts";
+import { startPlayer } from "../player.ts";
+import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
-import type { Server } from "./contestants.ts";
-import { startOidcProvider } from "./oidc-provider/start.ts";
-import { startSignalbox } from "./signalbox.ts";
+import { pidsOf, type Scratch } from "../scratch.ts";
+import { limits, startSignalbox, withServices } from "../signalbox.ts";
+import { createSeed, deviceCodeSeconds, deviceUrls, makeCodes, type Progress } from "./codes.ts";
 
-/** @param postgres allows CREATE DATABASE; undefined: SQLite */
-export async function startServers(
+/** In the order of the table. */
+export const columns = { oidcProvider: "oidc-provider", signalbox: "Signalbox" };
+export type ContestantName = keyof typeof columns;
+
+export interface Server {
+  name: ContestantName;
+  authorizationUrl: string;
+  tokenUrl: string;
+  /** Its processes, whose CPU time counts. */
+  pids: Pids;
+  /** Sends no requests. */
+  makeCodes(progress: Progress, count: number): Promise<string[]>;
+}
+
+export async function startOidcProvider(scratch: Scratch): Promise<Server> {
+  const port = await freePort();
+  const player = startPlayer<typeof import("./oidc-provider/server.ts")>(
+    scratch,
+    "device/oidc-provider/server.ts",
+    { env: { PORT: String(port) } },
+  );
+  await untilListening(port);
+  return {
+    name: "oidcProvider",
+    pids: pidsOf({ server: player }),
+    authorizationUrl: `http://127.0.0.1:${port}/device/auth`,
+    tokenUrl: `http://127.0.0.1:${port}/token`,
+    makeCodes: player.makeCodes,
+  };
+}
+
+export async function startOurs(
   scratch: Scratch,
   redis: ScratchRedis,
   postgres: string | undefined,
-): Promise<Server[]> {
-  return [
-    { name: "oidcProvider", ...(await startOidcProvider(scratch)) },
-    { name: "signalbox", ...(await startSignalbox(scratch, redis, postgres)) },
-  ];
+): Promise<Server> {
+  const started = await startSignalbox(scratch, redis, {
+    name: "device",
+    postgres,
+    settings: { ...limits, DEVICE_CODE_SECONDS: String(deviceCodeSeconds) },
+    seed: (installation) =>
+      withServices(installation, async (services) => {
+        const { organization } = await createBenchOrganization(services, "bench");
+        return createSeed(services, organization.id);
+      }),
+  });
+  return {
+    name: "signalbox",
+    pids: started.pids,
+    ...deviceUrls(started.url),
+    makeCodes: (progress, count) =>
+      withServices(started, (services) => makeCodes(services, started.seed, { progress, count })),
+  };
 }

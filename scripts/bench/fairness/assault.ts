@@ -1,83 +1,79 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Call, type Client, openClient } from "./client.ts";
+import { type PlainRequest, requestBytes } from "../load/request.ts";
+import { type Client, openClient } from "./client.ts";
 import type { Tenant } from "./tenants.ts";
 
-export interface Assault {
-  attacker: Tenant;
-  /** Call it once all requests are on their way. */
-  begin(): void;
-  /** Counts the attacker's answers, by status. */
-  count(kind: string | number): void;
-  /** Ends the attack. */
-  signal: AbortSignal;
-}
-
-const network = "203.0.113.";
-export const retryMs = 50;
+const address = "203.0.113.1";
+const retryMs = 50;
 const maxOpeningMs = 5000;
 
-export function attackingClient({ url }: Tenant): Client {
-  return openClient(url, () => `${network}1`);
-}
+/** The means of one attack. */
+export class Assault {
+  readonly attacker: Tenant;
+  readonly client = openClient(() => address);
+  /** Counts by kind. */
+  readonly answers: Record<string, number> = {};
+  readonly #signal: AbortSignal;
+  readonly #begin: () => void;
 
-/** Calls over this many connections, on each one after the other. */
-export async function keepCalling(
-  { attacker, begin, count, signal }: Assault,
-  connections: number,
-  nextCall: () => Call,
-  pauseMs = 0,
-  client: Client = attackingClient(attacker),
-): Promise<void> {
-  const keep = async () => {
-    while (!signal.aborted) {
-      const kind = await client(nextCall()).then(
-        ({ status }) => status,
-        () => "closed",
-      );
-      count(kind);
-      await sleep(kind === "closed" ? retryMs : pauseMs);
-    }
-  };
-  const calling = Array.from({ length: connections }, keep);
-  begin();
-  await Promise.all(calling);
-}
+  constructor(attacker: Tenant, signal: AbortSignal, begin: () => void) {
+    this.attacker = attacker;
+    this.#signal = signal;
+    this.#begin = begin;
+  }
 
-/** The head of a request and half of its body. */
-export function stalled(path: string, type: string, length: number): Buffer {
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    "Host: localhost",
-    `X-Forwarded-For: ${network}2`,
-    `Content-Type: ${type}`,
-  ];
-  return Buffer.from(`${head.join("\r\n")}\r\nContent-Length: ${length}\r\n\r\n${"x".repeat(length / 2)}`);
-}
+  /** Calls over this many connections, on each one after the other. */
+  async keepCalling(
+    connections: number,
+    nextRequest: () => PlainRequest,
+    { pauseMs = retryMs, client = this.client }: { pauseMs?: number; client?: Client } = {},
+  ): Promise<void> {
+    const keep = async () => {
+      while (!this.#signal.aborted) {
+        const kind = await client(nextRequest()).then(
+          ({ status }) => status,
+          () => "closed",
+        );
+        this.#count(kind);
+        await sleep(kind === "closed" ? retryMs : pauseMs);
+      }
+    };
+    const calling = Array.from({ length: connections }, keep);
+    this.#begin();
+    await Promise.all(calling);
+  }
 
-/** Keeps this many sockets open, which send these bytes and never read. Each is replaced once it is closed. */
-export async function keepSockets(
-  { attacker, begin, count, signal }: Assault,
-  sockets: number,
-  bytes: Buffer,
-): Promise<void> {
-  const open = new Set<Socket>();
-  const keep = async () => {
-    while (!signal.aborted) {
-      const socket = await openUnread(attacker.url, bytes);
-      open.add(socket);
-      if (open.size === sockets) begin();
-      await once(socket, "close", { signal }).catch(() => undefined);
-      count(signal.aborted ? "open" : "closed");
-      open.delete(socket);
-      socket.destroy();
-      await sleep(retryMs);
-    }
-  };
-  // A server that closes them early never has all of them.
-  setTimeout(begin, maxOpeningMs).unref();
-  await Promise.all(Array.from({ length: sockets }, keep));
+  /**
+   * Keeps this many sockets open, which send a request and never read. Each is replaced once it is closed.
+   * @param isStalled sends only half of the body
+   */
+  async keepSockets(sockets: number, request: PlainRequest, isStalled = false): Promise<void> {
+    const headers = { "X-Forwarded-For": address, ...request.headers };
+    const whole = requestBytes({ ...request, headers });
+    const bytes = isStalled ? whole.subarray(0, whole.length / 2) : whole;
+    const open = new Set<Socket>();
+    const keep = async () => {
+      while (!this.#signal.aborted) {
+        const socket = await openUnread(request.url, bytes);
+        open.add(socket);
+        if (open.size === sockets) this.#begin();
+        await once(socket, "close", { signal: this.#signal }).catch(() => undefined);
+        this.#count(this.#signal.aborted ? "open" : "closed");
+        open.delete(socket);
+        socket.destroy();
+        await sleep(retryMs);
+      }
+    };
+    // A server that closes them early never has all of them.
+    setTimeout(this.#begin, maxOpeningMs).unref();
+    await Promise.all(Array.from({ length: sockets }, keep));
+  }
+
+  #count(kind: string | number): void {
+    this.answers[kind] = (this.answers[kind] ?? 0) + 1;
+  }
 }
 
 async function openUnread(url: string, bytes: Buffer): Promise<Socket> {

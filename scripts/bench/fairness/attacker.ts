@@ -1,36 +1,27 @@
 import { setPriority } from "node:os";
+import { Assault } from "./assault.ts";
 import { type AttackName, attacks } from "./attacks.ts";
 import type { Tenant } from "./tenants.ts";
-
-export type Order = { start: AttackName; attacker: Tenant } | "stop";
-/** "begun", then the attacker's answers by kind once it has stopped. */
-export type Report = "begun" | { answers: Record<string, number> } | { error: string };
 
 // The attacker is another machine: its work must not take the server's cores.
 setPriority(10);
 
 let stop = new AbortController();
+let assault: Assault | undefined;
+let attacking: Promise<unknown> = Promise.resolve();
 
-process.on("message", async (order: Order) => {
-  if (order === "stop") {
-    stop.abort();
-    return;
-  }
+/** Resolves once the attack is under way. */
+export async function startAttack(name: AttackName, attacker: Tenant): Promise<void> {
   stop = new AbortController();
-  const answers: Record<string, number> = {};
-  const count = (kind: string | number) => {
-    answers[kind] = (answers[kind] ?? 0) + 1;
-  };
-  try {
-    const begin = () => report("begun");
-    await attacks[order.start]({ attacker: order.attacker, begin, count, signal: stop.signal });
-    report({ answers });
-  } catch (error) {
-    report({ error: error instanceof Error ? error.message : String(error) });
-  }
-});
-process.on("disconnect", () => process.exit());
+  const begun = Promise.withResolvers<void>();
+  assault = new Assault(attacker, stop.signal, begun.resolve);
+  attacking = attacks[name](assault);
+  await Promise.race([begun.promise, attacking]);
+}
 
-function report(message: Report): void {
-  process.send?.(message);
+/** @returns counts of the answers that the attacker got, by kind */
+export async function stopAttack(): Promise<Record<string, number>> {
+  stop.abort();
+  await attacking;
+  return assault?.answers ?? {};
 }

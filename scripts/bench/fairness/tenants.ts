@@ -1,21 +1,14 @@
 import { eq } from "drizzle-orm";
-import { asOperator, updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
-import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
-import { endpointUrl } from "../../../shared/urls.ts";
-import { createDatabase } from "../databases.ts";
-import { makeCodes } from "../device/signalbox.ts";
-import type { Base } from "../growth/base.ts";
+import { makeCodes } from "../device/codes.ts";
 import { newBuild } from "../growth/rows.ts";
-import { addTrigger, createAdmin, createBenchOrganization } from "../organization.ts";
-import { untilListening } from "../ports.ts";
+import { addTrigger, createAdmin, createEndpoint, createFilteringOrganization } from "../organization.ts";
 import { ScratchRedis } from "../redis.ts";
 import type { Scratch } from "../scratch.ts";
-import { install, withServices } from "../signalbox.ts";
+import { startSignalbox, withServices } from "../signalbox.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
 export interface Tenant {
@@ -24,9 +17,9 @@ export interface Tenant {
   url: string;
   email: string;
   pipelineId: string;
-  clusterId: string;
-  clusterPath: string;
-  triggerPath: string;
+  /** URLs. */
+  pages: { pipeline: string; cluster: string };
+  rest: { builds: string; cluster: string; trigger: string };
   deliveryUrl: string;
   /** The URL of a trigger with the slow filter. */
   filteredUrl: string;
@@ -46,21 +39,12 @@ export const clientId = "bench-refresh";
 /** Takes as long as an evaluation may, on 60 KB of x. */
 export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
 
+const slug = "web";
 /** Rate limits are out of reach: the bench measures how work is shared. */
-const unreachable = "1000000";
-const settings = {
-  API_REQUESTS_PER_MINUTE: unreachable,
-  TRUSTED_PROXIES: "127.0.0.1",
-};
+const settings = { API_REQUESTS_PER_MINUTE: "1000000", TRUSTED_PROXIES: "127.0.0.1" };
 const buildsAtOnce = 1000;
-const scopes = [
-  "read_builds",
-  "write_builds",
-  "read_pipelines",
-  "write_pipelines",
-  "read_clusters",
-  "write_clusters",
-];
+const resources = ["builds", "pipelines", "clusters"];
+const scopes = resources.flatMap((resource) => [`read_${resource}`, `write_${resource}`]);
 
 /**
  * Starts an ingress and a worker of a new installation with two organizations.
@@ -70,29 +54,31 @@ export async function startTenants(
   scratch: Scratch,
   { postgres, oldBuilds }: { postgres: string | undefined; oldBuilds: number },
 ): Promise<Tenants> {
-  const redis = await ScratchRedis.start(scratch);
-  const databaseUrl = await createDatabase(scratch, "fairness", postgres);
-  const installation = await install(scratch, redis, { ...settings, DATABASE_URL: databaseUrl });
-  const { port, env } = installation;
-  const url = `http://127.0.0.1:${port}`;
-  const tenants = await withServices(installation, async (services) => {
-    const { application } = await createApplication(services, {
-      name: "Bench",
-      clientId,
-      confidential: false,
-      deviceFlow: true,
-      refreshTokens: true,
-    });
-    const applicationId = application.id;
-    return {
-      victim: await createTenant(services, { org: "victim", url, applicationId }),
-      attacker: await createTenant(services, { org: "attacker", url, applicationId, oldBuilds }),
-    };
-  });
-  scratch.startScript("ingress", "ingress/main.ts", { env });
-  scratch.startScript("worker", "workers/main.ts", { env });
-  await untilListening(port);
-  return { databaseUrl, ...tenants };
+  const { seed, databaseUrl, startWorker } = await startSignalbox(
+    scratch,
+    await ScratchRedis.start(scratch),
+    {
+      name: "fairness",
+      postgres,
+      settings,
+      seed: (installation) =>
+        withServices(installation, async (services) => {
+          const { application } = await createApplication(services, {
+            name: "Bench",
+            clientId,
+            confidential: false,
+            deviceFlow: true,
+            refreshTokens: true,
+          });
+          const url = `http://127.0.0.1:${installation.port}`;
+          const create = (org: string, oldBuilds: number) =>
+            createTenant(services, { org, url, applicationId: application.id, oldBuilds });
+          return { victim: await create("victim", 0), attacker: await create("attacker", oldBuilds) };
+        }),
+    },
+  );
+  await startWorker();
+  return { databaseUrl, ...seed };
 }
 
 async function createTenant(
@@ -101,23 +87,14 @@ async function createTenant(
     org,
     url,
     applicationId,
-    oldBuilds = 0,
-  }: { org: string; url: string; applicationId: string; oldBuilds?: number },
+    oldBuilds,
+  }: Record<"org" | "url" | "applicationId", string> & { oldBuilds: number },
 ): Promise<Tenant> {
-  const { cluster } = await createBenchOrganization(services, org);
-  const organization = await updateOrganization(services, org, { features: { webhook_filtering: true } });
-  const operator = await asOperator(services.db, organization);
-  await createQueue(services, operator, cluster, { key: "default", isDefault: true });
-  const pipeline = await createPipeline(services, operator, {
-    clusterId: cluster.id,
-    slug: "web",
-    name: "Web",
-    steps: [defaultStep],
-  });
+  const { organization, operator, cluster } = await createFilteringOrganization(services, org);
+  const owner = { operator, clusterId: cluster.id };
+  const { pipeline, trigger, deliveryUrl } = await createEndpoint(services, owner, { slug });
   await addOldBuilds(services, { organizationId: organization.id, pipelines: [pipeline.id] }, oldBuilds);
-  const plain = await addTrigger(services, operator, pipeline);
-  const filtered = await addTrigger(services, operator, pipeline, slowFilter);
-
+  const filtered = await addTrigger(services, operator, { pipeline, filter: slowFilter });
   const { user, apiToken } = await createAdmin(services, org, scopes);
   const seed = { applicationId, organizationId: organization.id, userId: user.id };
   const [deviceCode = ""] = await makeCodes(services, seed, { progress: "approved", count: 1 });
@@ -126,11 +103,17 @@ async function createTenant(
     url,
     email: user.email,
     pipelineId: pipeline.id,
-    clusterId: cluster.id,
-    clusterPath: pathTo(patterns.cluster, { org, cluster: cluster.id }),
-    triggerPath: pathTo(patterns.trigger, { org, slug: "web", trigger: plain.trigger.id }),
-    deliveryUrl: endpointUrl(services.config, plain.token),
-    filteredUrl: endpointUrl(services.config, filtered.token),
+    pages: {
+      pipeline: url + pathTo(patterns.pipelinePage, { org, slug }),
+      cluster: url + pathTo(patterns.clusterPage, { org, cluster: cluster.id }),
+    },
+    rest: {
+      builds: url + pathTo(patterns.builds, { org }),
+      cluster: url + pathTo(patterns.cluster, { org, cluster: cluster.id }),
+      trigger: url + pathTo(patterns.trigger, { org, slug, trigger: trigger.id }),
+    },
+    deliveryUrl,
+    filteredUrl: filtered.deliveryUrl,
     apiToken,
     sessionToken: (await startSession(services, user, "")) ?? "",
     deviceCode,
@@ -140,7 +123,7 @@ async function createTenant(
 /** Adds builds that have finished. */
 async function addOldBuilds(
   { db, clock }: Services,
-  owner: Pick<Base, "organizationId" | "pipelines">,
+  owner: { organizationId: string; pipelines: string[] },
   count: number,
 ): Promise<void> {
   const numbers: number[] = [];

@@ -1,23 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathTo, patterns } from "../../../shared/paths.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { openCounter } from "../deliveries/counter.ts";
+import { openCounter } from "../counter.ts";
+import { type PlainRequest, postJson } from "../load/request.ts";
+import { password } from "../organization.ts";
 import { percentile } from "../statistics.ts";
-import {
-  authorized,
-  type Call,
-  type Client,
-  openClient,
-  openGrant,
-  openSignIn,
-  postJson,
-  refresh,
-  signInOf,
-} from "./client.ts";
+import { authorized, openClient, openGrant, openSignIn, refresh } from "./client.ts";
 import type { Tenants } from "./tenants.ts";
-
-/** A request of the victim, again and again. */
-export type Probe = () => Promise<string>;
 
 export interface Measured {
   p95: number;
@@ -45,59 +33,51 @@ export const probeNames = {
 };
 export type ProbeName = keyof typeof probeNames;
 
+/** A request again and again. Returns the kind of its answer. */
+type Probe = () => Promise<string>;
+
 export interface Victim extends AsyncDisposable {
   probe: Record<ProbeName, Probe>;
 }
 
 export async function openVictim({ databaseUrl, victim }: Tenants): Promise<Victim> {
-  const client = openClient(victim.url, () => address);
-  const counter = await openCounter({ databaseUrl, pipelineId: victim.pipelineId });
-  const signIn = await openSignIn(client);
-  const deliveryPath = new URL(victim.deliveryUrl).pathname;
-  const small = postJson(deliveryPath, pushPayload(kilobyte));
+  const client = openClient(() => address);
+  const counter = await openCounter(databaseUrl, victim.pipelineId);
+  const signIn = await openSignIn(client, victim);
+  const small = postJson(victim.deliveryUrl, pushPayload(kilobyte));
   const { id } = JSON.parse((await client(small)).text);
   const filterTest = JSON.stringify({ expression: "webhook.payload.a == 1", delivery_id: id });
   let refreshToken = await openGrant(client, victim);
   const headers = { Cookie: `signalbox=${victim.sessionToken}` };
-  const page = (path: string): Call => ({ method: "GET", path, headers });
+  const calling = (request: PlainRequest) => async () => String((await client(request)).status);
+  const { pages, rest } = victim;
 
   return {
     probe: {
-      accept: calling(client, small),
-      acceptLarger: calling(client, postJson(deliveryPath, pushPayload(70 * kilobyte))),
+      accept: calling(small),
+      acceptLarger: calling(postJson(victim.deliveryUrl, pushPayload(70 * kilobyte))),
       async build() {
         const last = await counter.last();
         const { status } = await client(small);
         while (status === 201 && (await counter.last()) === last) await sleep(lookEveryMs);
         return String(status);
       },
-      filterTest: calling(
-        client,
-        authorized(victim, postJson(`${victim.triggerPath}/filter/test`, filterTest)),
-      ),
-      list: calling(client, authorized(victim, { method: "GET", path: pathTo(patterns.builds, victim) })),
+      filterTest: calling(authorized(victim, postJson(`${rest.trigger}/filter/test`, filterTest))),
+      list: calling(authorized(victim, { method: "GET", url: rest.builds })),
       update: calling(
-        client,
-        authorized(victim, { ...postJson(victim.clusterPath, '{"description":"d"}'), method: "PUT" }),
+        authorized(victim, { ...postJson(rest.cluster, '{"description":"d"}'), method: "PUT" }),
       ),
-      page: calling(client, page(pathTo(patterns.pipelinePage, { org: victim.org, slug: "web" }))),
-      clusterPage: calling(
-        client,
-        page(pathTo(patterns.clusterPage, { org: victim.org, cluster: victim.clusterId })),
-      ),
-      signIn: calling(client, signInOf(victim, signIn)),
+      page: calling({ method: "GET", url: pages.pipeline, headers }),
+      clusterPage: calling({ method: "GET", url: pages.cluster, headers }),
+      signIn: calling(signIn(victim.email, password)),
       async refresh() {
-        const { status, text } = await client(refresh(refreshToken));
+        const { status, text } = await client(refresh(victim, refreshToken));
         if (status === 200) refreshToken = JSON.parse(text).refresh_token;
         return String(status);
       },
     },
     [Symbol.asyncDispose]: () => counter[Symbol.asyncDispose](),
   };
-}
-
-function calling(client: Client, call: Call): Probe {
-  return async () => String((await client(call)).status);
 }
 
 /** Sends one request after the other. */
@@ -108,7 +88,7 @@ export async function measureProbe(probe: Probe, seconds: number): Promise<Measu
   while (performance.now() < endAt) {
     const sentAt = performance.now();
     const late = sleep(maxWaitMs, `none in ${maxWaitMs / 1000} s`, { ref: false });
-    const kind = await Promise.race([probe().catch((error) => error.code ?? "closed"), late]);
+    const kind = await Promise.race([probe().catch(() => "closed"), late]);
     times.push(performance.now() - sentAt);
     answers[kind] = (answers[kind] ?? 0) + 1;
     await sleep(pauseMs);

@@ -1,23 +1,23 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { client } from "../device/contestants.ts";
-import type { PlainRequest } from "../load/request.ts";
-import { organization, slugOf } from "./base.ts";
+import { authorization, deviceUrls, makeCodes, type Progress, poll } from "../device/codes.ts";
+import { type PlainRequest, postJson } from "../load/request.ts";
+import { withServices } from "../signalbox.ts";
 import { rareBranch, wantedCommit } from "./rows.ts";
-import type { Server } from "./servers.ts";
+import { organization, type Server, slugOf } from "./servers.ts";
 
 /** A kind of request. */
 export interface Case {
   title: string;
   /** The status that every answer must have. */
   status: number;
-  /** Makes the requests of a turn, at most this many. */
-  requests(server: Server, count: number): Promise<PlainRequest[]>;
+  /** Makes the requests of a turn: one that is repeated, or as many as this. */
+  requests(server: Server, count: number): PlainRequest[] | Promise<PlainRequest[]>;
 }
 
 export interface CaseGroup {
   title: string;
-  /** Highest allowed ratio of the largest number of rows to the fewest. */
+  /** Highest allowed ratio to the fewest rows. */
   maxRatio: number;
   cases: Case[];
 }
@@ -25,7 +25,7 @@ export interface CaseGroup {
 const org = organization;
 const slug = slugOf(0);
 const pipeline = { org, slug };
-const deliveryBody = pushPayload(kilobyte);
+const delivery = pushPayload(kilobyte);
 
 export const hotPaths: CaseGroup = {
   title: "Hot paths",
@@ -34,152 +34,117 @@ export const hotPaths: CaseGroup = {
     {
       title: "accept a webhook of 1 KB",
       status: 201,
-      requests: async ({ base }, count) => repeat(count, postJson(base.deliveryUrl, deliveryBody)),
+      requests: ({ seed }) => [postJson(seed.deliveryUrl, delivery)],
     },
     {
       title: "device code",
       status: 200,
-      requests: async (server, count) =>
-        repeat(
-          count,
-          postForm(urlOf(server, patterns.deviceAuthorization), {
-            client_id: client.id,
-            scope: client.scopes.join(" "),
-          }),
-        ),
+      requests: ({ url }) => [authorization(deviceUrls(url).authorizationUrl)],
     },
+    { title: "poll of a pending code", status: 400, requests: polls("pending") },
+    { title: "exchange of an approved code", status: 200, requests: polls("approved") },
     {
-      title: "poll of a pending code",
-      status: 400,
-      requests: async (server, count) => pollsOf(server, await server.makeCodes("pending", count)),
-    },
-    {
-      title: "exchange of an approved code",
+      title: "pause and resume a queue",
       status: 200,
-      requests: async (server, count) => pollsOf(server, await server.makeCodes("approved", count)),
+      requests: ({ url, seed }) =>
+        [patterns.pauseDispatch, patterns.resumeDispatch].map((pattern) => ({
+          method: "POST",
+          url: url + pathTo(pattern, { org, cluster: seed.clusterId, queue: seed.queueIds[2] ?? "" }),
+          headers: bearer(seed),
+        })),
     },
   ],
 };
+
+/** A path, or one that depends on the rows. */
+type Path = string | ((server: Server) => string);
+
+const builds = pathTo(patterns.builds, { org });
+const pipelineBuilds = pathTo(patterns.pipelineBuilds, pipeline);
 
 export const lists: CaseGroup = {
   title: "REST lists",
   maxRatio: 2,
-  cases: [
-    call("builds", () => pathTo(patterns.builds, { org })),
-    call("builds, page 20", () => `${pathTo(patterns.builds, { org })}?page=20`),
-    call("builds, state passed (many)", () => `${pathTo(patterns.builds, { org })}?state=passed`),
-    call("builds, state running (few)", () => `${pathTo(patterns.builds, { org })}?state=running`),
-    call("builds, branch main (many)", () => `${pathTo(patterns.builds, { org })}?branch=main`),
-    call("builds, a branch of 20", () => `${pathTo(patterns.builds, { org })}?branch=${rareBranch}`),
-    call("builds, branch and state", () => `${pathTo(patterns.builds, { org })}?branch=main&state=failed`),
-    call("builds, one commit", () => `${pathTo(patterns.builds, { org })}?commit=${wantedCommit}`),
-    call("builds, not of paused queues", () => `${pathTo(patterns.builds, { org })}?include_paused=false`),
-    call("builds of a pipeline", () => pathTo(patterns.pipelineBuilds, pipeline)),
-    call(
-      "builds of a pipeline, state failed",
-      () => `${pathTo(patterns.pipelineBuilds, pipeline)}?state=failed`,
-    ),
-    call("a build", (server) => pathTo(patterns.build, { ...pipeline, number: middleBuild(server) })),
-    call("pipelines", () => pathTo(patterns.pipelines, { org })),
-    call("deliveries of a trigger", (server) =>
-      pathTo(patterns.deliveries, { ...pipeline, trigger: triggerOf(server) }),
-    ),
-    call("queues", ({ base }) => pathTo(patterns.queues, { org, cluster: base.clusterId })),
-  ],
+  cases: casesOf(bearer, {
+    builds,
+    "builds, page 20": `${builds}?page=20`,
+    "builds, state passed (many)": `${builds}?state=passed`,
+    "builds, state running (few)": `${builds}?state=running`,
+    "builds, branch main (many)": `${builds}?branch=main`,
+    "builds, a branch of 20": `${builds}?branch=${rareBranch}`,
+    "builds, branch and state": `${builds}?branch=main&state=failed`,
+    "builds, one commit": `${builds}?commit=${wantedCommit}`,
+    "builds, not of paused queues": `${builds}?include_paused=false`,
+    "builds of a pipeline": pipelineBuilds,
+    "builds of a pipeline, state failed": `${pipelineBuilds}?state=failed`,
+    "a build": (server) => pathTo(patterns.build, { ...pipeline, number: middleBuild(server) }),
+    pipelines: pathTo(patterns.pipelines, { org }),
+    "deliveries of a trigger": (server) => pathTo(patterns.deliveries, triggerOf(server)),
+    queues: ({ seed }) => pathTo(patterns.queues, { org, cluster: seed.clusterId }),
+  }),
 };
+
+const buildsPage = pathTo(patterns.buildsPage, { org });
 
 export const pages: CaseGroup = {
   title: "Pages",
   maxRatio: 2,
-  cases: [
-    visit("home", () => patterns.home),
-    visit("organization", () => pathTo(patterns.organizationPage, { org })),
-    visit("builds", () => pathTo(patterns.buildsPage, { org })),
-    visit("builds, page 20", () => `${pathTo(patterns.buildsPage, { org })}?page=20`),
-    visit(
-      "builds, branch and state",
-      () => `${pathTo(patterns.buildsPage, { org })}?branch=main&state=failed`,
-    ),
-    visit("builds, 7 characters of a commit", () => {
-      const commit = wantedCommit.slice(0, 7);
-      return `${pathTo(patterns.buildsPage, { org })}?commit=${commit}`;
-    }),
-    visit("pipelines", () => pathTo(patterns.pipelinesPage, { org })),
-    visit("pipeline", () => pathTo(patterns.pipelinePage, pipeline)),
-    visit("build", (server) => pathTo(patterns.buildPage, { ...pipeline, number: middleBuild(server) })),
-    visit("trigger", (server) => pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) })),
-    visit("trigger, deliveries of a status", (server) =>
-      pathTo(patterns.triggerPage, { ...pipeline, trigger: triggerOf(server) }).concat("?status=built"),
-    ),
-    visit("delivery", (server) =>
-      pathTo(patterns.deliveryPage, {
-        ...pipeline,
-        trigger: triggerOf(server),
-        delivery: server.inserted.deliveryId,
-      }),
-    ),
-    visit("clusters", () => pathTo(patterns.clustersPage, { org })),
-    visit("cluster", ({ base }) => pathTo(patterns.clusterPage, { org, cluster: base.clusterId })),
-    visit("queue", ({ base }) =>
-      pathTo(patterns.queuePage, { org, cluster: base.clusterId, queue: base.queueIds[0] as string }),
-    ),
-    visit("audit log", () => pathTo(patterns.auditPage, { org })),
-    visit("connected apps", () => patterns.connectedApps),
-    visit("access tokens", () => patterns.accessTokens),
-  ],
+  cases: casesOf(({ sessionToken }) => ({ Cookie: `signalbox=${sessionToken}` }), {
+    home: patterns.home,
+    organization: pathTo(patterns.organizationPage, { org }),
+    builds: buildsPage,
+    "builds, page 20": `${buildsPage}?page=20`,
+    "builds, branch and state": `${buildsPage}?branch=main&state=failed`,
+    "builds, 7 characters of a commit": `${buildsPage}?commit=${wantedCommit.slice(0, 7)}`,
+    pipelines: pathTo(patterns.pipelinesPage, { org }),
+    pipeline: pathTo(patterns.pipelinePage, pipeline),
+    build: (server) => pathTo(patterns.buildPage, { ...pipeline, number: middleBuild(server) }),
+    trigger: (server) => pathTo(patterns.triggerPage, triggerOf(server)),
+    "trigger, deliveries of a status": (server) =>
+      `${pathTo(patterns.triggerPage, triggerOf(server))}?status=built`,
+    delivery: (server) =>
+      pathTo(patterns.deliveryPage, { ...triggerOf(server), delivery: server.seed.deliveryId }),
+    clusters: pathTo(patterns.clustersPage, { org }),
+    cluster: ({ seed }) => pathTo(patterns.clusterPage, { org, cluster: seed.clusterId }),
+    queue: ({ seed }) =>
+      pathTo(patterns.queuePage, { org, cluster: seed.clusterId, queue: seed.queueIds[0] ?? "" }),
+    "audit log": pathTo(patterns.auditPage, { org }),
+    "connected apps": patterns.connectedApps,
+    "access tokens": patterns.accessTokens,
+  }),
 };
 
-function call(title: string, pathOf: (server: Server) => string): Case {
-  return get(title, pathOf, ({ base }) => ({ Authorization: `Bearer ${base.apiToken}` }));
-}
-
-function visit(title: string, pathOf: (server: Server) => string): Case {
-  return get(title, pathOf, ({ base }) => ({ Cookie: `signalbox=${base.sessionToken}` }));
-}
-
-function get(
-  title: string,
-  pathOf: (server: Server) => string,
-  headersOf: (server: Server) => Record<string, string>,
-): Case {
-  return {
+function casesOf(
+  headersOf: (seed: Server["seed"]) => Record<string, string>,
+  paths: Record<string, Path>,
+): Case[] {
+  return Object.entries(paths).map(([title, path]) => ({
     title,
     status: 200,
-    requests: async (server, count) => {
-      const url = urlOf(server, pathOf(server));
-      return repeat(count, { method: "GET", url, headers: headersOf(server) });
+    requests: (server) => {
+      const url = server.url + (typeof path === "string" ? path : path(server));
+      return [{ method: "GET", url, headers: headersOf(server.seed) }];
     },
+  }));
+}
+
+function bearer({ apiToken }: Server["seed"]): Record<string, string> {
+  return { Authorization: `Bearer ${apiToken}` };
+}
+
+function polls(progress: Progress): Case["requests"] {
+  return async (server, count) => {
+    const codes = await withServices(server, (services) =>
+      makeCodes(services, server.seed, { progress, count }),
+    );
+    return codes.map((code) => poll(deviceUrls(server.url).tokenUrl, code));
   };
 }
 
-function pollsOf(server: Server, deviceCodes: string[]): PlainRequest[] {
-  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-  return deviceCodes.map((device_code) =>
-    postForm(urlOf(server, patterns.token), { grant_type, client_id: client.id, device_code }),
-  );
+function triggerOf({ seed }: Server) {
+  return { ...pipeline, trigger: seed.triggerIds.get(seed.pipelines[0] as string) as string };
 }
 
-export function postJson(url: string, body: string): PlainRequest {
-  return { method: "POST", url, headers: { "Content-Type": "application/json" }, body };
-}
-
-function postForm(url: string, form: Record<string, string>): PlainRequest {
-  const headers = { "Content-Type": "application/x-www-form-urlencoded" };
-  return { method: "POST", url, headers, body: new URLSearchParams(form).toString() };
-}
-
-function urlOf({ installation }: Server, path: string): string {
-  return `http://127.0.0.1:${installation.port}${path}`;
-}
-
-function triggerOf({ base }: Server): string {
-  return base.triggerIds.get(base.pipelines[0] as string) as string;
-}
-
-function middleBuild({ inserted }: Server): string {
-  return String(Math.ceil((inserted.lastBuildNumbers[0] as number) / 2));
-}
-
-function repeat(count: number, request: PlainRequest): PlainRequest[] {
-  return Array<PlainRequest>(count).fill(request);
+function middleBuild({ seed }: Server): string {
+  return String(Math.ceil((seed.lastBuildNumbers[0] as number) / 2));
 }

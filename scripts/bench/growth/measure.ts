@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { type Counter, openCounter } from "../deliveries/counter.ts";
+import { interleave, marked, type Round, rounded } from "../comparison.ts";
+import { openCounter } from "../counter.ts";
 import { KeptConnection } from "../load/kept-connection.ts";
-import { requestBytes } from "../load/request.ts";
+import { postJson, requestBytes } from "../load/request.ts";
 import { withCpuTimes } from "../machine/cpu.ts";
-import { step } from "../progress.ts";
-import { interleave, type Round } from "../rounds.ts";
-import { BenchmarkFailed } from "../scratch.ts";
-import { type Case, type CaseGroup, postJson } from "./cases.ts";
-import type { Server } from "./servers.ts";
+import type { Cell, Table } from "../results.ts";
+import { percentile } from "../statistics.ts";
+import type { Case, CaseGroup } from "./cases.ts";
+import { type Server, takeStallMs } from "./servers.ts";
 
 /** Requests of one case, one after the other. */
-export interface Turn {
+interface Turn {
   ms: number[];
   /** CPU of the installation's processes, Redis excluded. */
   cpuMicroseconds: number;
@@ -28,126 +28,172 @@ export interface CaseResult {
   rounds: Round<string, Turn>[];
 }
 
-export interface GroupResult {
-  title: string;
-  maxRatio: number;
-  cases: CaseResult[];
+export interface Lengths {
+  rounds: number;
+  /** At most, of a turn. */
+  seconds: number;
+  /** Of each case and server, in all rounds. */
+  requests: number;
 }
 
-const rounds = 4;
-/** A slow case does fewer requests. */
-const maxTurnMs = 2000;
 const maxWarmUpRequests = 50;
-const lookEveryMs = 1;
-const patienceMs = 60_000;
+const quietMs = 3000;
+const pageAims = { p95: 100, stallMs: 20, kilobytes: 300 };
 
-/** @param requests of each case and server, in all rounds */
-export async function measureGroup(
-  servers: Server[],
-  { title, maxRatio, cases }: CaseGroup,
-  requests: number,
-): Promise<GroupResult> {
-  const found: CaseResult[] = [];
-  for (const each of cases) found.push(await measureCase(servers, each, requests));
-  return { title, maxRatio, cases: found };
-}
-
-async function measureCase(servers: Server[], each: Case, requests: number): Promise<CaseResult> {
-  const what = each.title;
-  const turn = (count: number) => (server: Server) => sendInTurn(server, each, count);
-  await interleave(
-    servers,
-    { rounds: 1, what: `${what}, warming up` },
-    turn(Math.min(maxWarmUpRequests, requests)),
-  );
-  const found = await interleave(servers, { rounds, what }, turn(Math.ceil(requests / rounds)));
-  return { title: each.title, rounds: found };
-}
-
-async function sendInTurn(server: Server, { requests, status }: Case, count: number): Promise<Turn> {
-  const all = (await requests(server, count)).map(requestBytes);
-  const connection = await KeptConnection.open(new URL(`http://127.0.0.1:${server.installation.port}`));
-  const ms: number[] = [];
-  let refused = 0;
-  let bytes = 0;
-  await server.takeStallMs();
-  const { cpu } = await withCpuTimes(server.pids, async () => {
-    const endAt = performance.now() + maxTurnMs;
-    for (const request of all) {
-      const sentAt = performance.now();
-      if (sentAt > endAt) return;
-      const answer = await connection.send(request);
-      if (answer.status !== status) refused++;
-      ms.push(performance.now() - sentAt);
+export async function measureCase(servers: Server[], each: Case, lengths: Lengths): Promise<CaseResult> {
+  return inTurns(servers, each.title, lengths, async (server, count) => {
+    const requests = (await each.requests(server, count)).map(requestBytes);
+    const connection = await KeptConnection.open(new URL(server.url));
+    let [refused, bytes] = [0, 0];
+    await takeStallMs(server);
+    const measured = await repeat(server, { ...lengths, count }, async (index) => {
+      const answer = await connection.send(requests[index % requests.length] as Buffer);
+      if (answer.status !== each.status) refused++;
       bytes = Math.max(bytes, answer.body.length);
-    }
+    });
+    connection.close();
+    return { ...measured, refused, bytes, stallMs: await takeStallMs(server) };
   });
-  connection.close();
-  return { ms, cpuMicroseconds: sumOf(cpu), refused, bytes, stallMs: await server.takeStallMs() };
 }
 
-/** Measures from a post until its build exists, one after the other, with a worker that only builds. */
-export async function measureBuilds(servers: Server[], requests: number): Promise<CaseResult> {
-  step("Starting the workers; they build what was accepted");
+/** Measures from a post until its build exists, with a worker that only builds. */
+export async function measureBuilds(servers: Server[], lengths: Lengths): Promise<CaseResult> {
+  const openCounterOf = ({ databaseUrl, seed }: Server) =>
+    openCounter(databaseUrl, seed.pipelines[0] as string);
   for (const server of servers) {
-    server.startWorker();
+    await server.startWorker("deliveries");
     await using counter = await openCounterOf(server);
-    await untilQuiet(counter);
+    // It builds what was accepted before.
+    for (let before = -1; before !== (await counter.last()); await sleep(quietMs))
+      before = await counter.last();
   }
+  return inTurns(servers, "accept and build", lengths, async (server, count) => {
+    await using counter = await openCounterOf(server);
+    const request = requestBytes(postJson(server.seed.deliveryUrl, pushPayload(kilobyte)));
+    const connection = await KeptConnection.open(new URL(server.url));
+    let last = await counter.last();
+    const measured = await repeat(server, { ...lengths, count }, async () => {
+      await connection.send(request);
+      await counter.untilLast(++last);
+    });
+    connection.close();
+    return { ...measured, refused: 0, bytes: 0, stallMs: 0 };
+  });
+}
 
-  const title = "accept and build";
-  const turn =
-    (count: number) =>
-    async (server: Server): Promise<Turn> => {
-      await using counter = await openCounterOf(server);
-      const request = requestBytes(postJson(server.base.deliveryUrl, pushPayload(kilobyte)));
-      const connection = await KeptConnection.open(new URL(server.base.deliveryUrl));
-      const ms: number[] = [];
-      let last = await counter.last();
-      const { cpu } = await withCpuTimes(server.pids, async () => {
-        const endAt = performance.now() + maxTurnMs;
-        while (ms.length < count && performance.now() < endAt) {
-          const sentAt = performance.now();
-          await connection.send(request);
-          await untilLast(counter, ++last);
-          ms.push(performance.now() - sentAt);
-        }
-      });
-      connection.close();
-      return { ms, cpuMicroseconds: sumOf(cpu), refused: 0, bytes: 0, stallMs: 0 };
-    };
+async function inTurns(
+  servers: Server[],
+  title: string,
+  { rounds, requests }: Lengths,
+  turn: (server: Server, count: number) => Promise<Turn>,
+): Promise<CaseResult> {
+  const turnOf = (count: number) => (server: Server) => turn(server, count);
   await interleave(
     servers,
     { rounds: 1, what: `${title}, warming up` },
-    turn(Math.min(maxWarmUpRequests, requests)),
+    turnOf(Math.min(maxWarmUpRequests, requests)),
   );
-  const found = await interleave(servers, { rounds, what: title }, turn(Math.ceil(requests / rounds)));
+  const found = await interleave(servers, { rounds, what: title }, turnOf(Math.ceil(requests / rounds)));
   return { title, rounds: found };
 }
 
-function openCounterOf({ installation, base }: Server): Promise<Counter> {
-  const pipelineId = base.pipelines[0] as string;
-  return openCounter({ databaseUrl: installation.databaseUrl, pipelineId });
+/** A slow request is repeated less often. */
+async function repeat(
+  { pids: { Redis: _, ...pids } }: Server,
+  { seconds, count }: Lengths & { count: number },
+  work: (index: number) => Promise<void>,
+): Promise<Pick<Turn, "ms" | "cpuMicroseconds">> {
+  const ms: number[] = [];
+  const { cpu } = await withCpuTimes(pids, async () => {
+    const endAt = performance.now() + seconds * 1000;
+    // A pause has its resumption, also at the end of the time.
+    const goesOn = (index: number) => index % 2 === 1 || (index < count && performance.now() < endAt);
+    for (let index = 0; goesOn(index); index++) {
+      const sentAt = performance.now();
+      await work(index);
+      ms.push(performance.now() - sentAt);
+    }
+  });
+  return { ms, cpuMicroseconds: Object.values(cpu).reduce((sum, each) => sum + each, 0) };
 }
 
-async function untilLast(counter: Counter, number: number): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while ((await counter.last()) < number) {
-    if (performance.now() > deadline) throw new BenchmarkFailed("A delivery has no build after a minute.");
-    await sleep(lookEveryMs);
-  }
+/** Has p50, p99 and CPU time by number of rows, then ratios to the fewest rows. */
+export function growthTable(
+  names: string[],
+  groups: (Omit<CaseGroup, "cases"> & { cases: CaseResult[] })[],
+): Table {
+  const titles = names.map((name) => Number(name).toLocaleString("en"));
+  const [first = "", ...others] = titles;
+  return {
+    columns: [
+      "",
+      ...titles.flatMap((title) => [`${title}: p50 ms`, "p99 ms", "CPU µs"]),
+      ...others.flatMap((title) => [`${title} ÷ ${first}: p50`, "CPU"]),
+    ],
+    rows: groups.flatMap(({ title, maxRatio, cases }) => [
+      [`${title} (÷ ≤ ${maxRatio})`],
+      ...cases.map((each) => rowOf(each, names, maxRatio)),
+    ]),
+  };
 }
 
-/** Waits for the builds of what was accepted before the worker started. */
-async function untilQuiet(counter: Counter): Promise<void> {
-  const quietMs = 3000;
-  let last = -1;
-  for (let now = await counter.last(); now !== last; now = await counter.last()) {
-    last = now;
-    await sleep(quietMs);
-  }
+function rowOf({ title, rounds }: CaseResult, names: string[], maxRatio: number): Cell[] {
+  const figures = names.map((name) => {
+    const turns = turnsOf(rounds, name);
+    const ms = sortedMs(turns);
+    const cpu = turns.reduce((sum, turn) => sum + turn.cpuMicroseconds, 0) / ms.length;
+    return [percentile(ms, 0.5), percentile(ms, 0.99), cpu] as const;
+  });
+  const [least, ...others] = figures;
+  return [
+    `  ${title}`,
+    ...figures.flat().map(rounded),
+    ...others.flatMap(([p50, , cpu]) => [
+      marked(p50 / (least?.[0] ?? 0), maxRatio),
+      marked(cpu / (least?.[2] ?? 0), maxRatio),
+    ]),
+  ];
 }
 
-function sumOf(times: Record<string, number>): number {
-  return Object.values(times).reduce((sum, each) => sum + each, 0);
+/** Has each page of the installation with the most rows. */
+export function pagesTable(name: string, cases: CaseResult[]): Table {
+  const { p95, stallMs, kilobytes } = pageAims;
+  return {
+    columns: [
+      `Pages with ${Number(name).toLocaleString("en")} rows`,
+      `p95 ms (≤ ${p95})`,
+      "longest stall of a turn, median, ms",
+      `of all turns, ms (≤ ${stallMs})`,
+      `HTML KB (≤ ${kilobytes})`,
+    ],
+    rows: cases.map(({ title, rounds }) => {
+      const turns = turnsOf(rounds, name);
+      const stalls = turns.map((turn) => turn.stallMs).sort((a, b) => a - b);
+      return [
+        `  ${title}`,
+        marked(percentile(sortedMs(turns), 0.95), p95),
+        marked(percentile(stalls, 0.5), stallMs),
+        marked(percentile(stalls, 1), stallMs),
+        marked(Math.max(...turns.map((turn) => turn.bytes)) / kilobyte, kilobytes),
+      ];
+    }),
+  };
+}
+
+/** Names the cases that got another status, such as 503 after a deadline. */
+export function refusals(cases: CaseResult[], names: string[]): string[] {
+  return cases.flatMap(({ title, rounds }) =>
+    names.flatMap((name) => {
+      const refused = turnsOf(rounds, name).reduce((sum, turn) => sum + turn.refused, 0);
+      return refused > 0 ? [`! ${title}, ${name} rows: ${refused} answers with another status.`] : [];
+    }),
+  );
+}
+
+function turnsOf(rounds: CaseResult["rounds"], name: string): Turn[] {
+  return rounds.flatMap((round) => round[name] ?? []);
+}
+
+function sortedMs(turns: Turn[]): number[] {
+  return turns.flatMap(({ ms }) => ms).sort((a, b) => a - b);
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
 import type { Build, Job } from "../../../shared/builds/store.ts";
-import { dayMs, hourMs, minuteMs } from "../../../shared/durations.ts";
+import { dayMs, hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
+import { figureRetentionMs } from "../../../shared/figures/fold.ts";
+import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import { newId } from "../../../shared/ids.ts";
-import type { BuildState, JobState } from "../../../shared/vocabulary.ts";
+import type { BuildState, FigureName, JobState } from "../../../shared/vocabulary.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { client } from "../device/contestants.ts";
-import type { Base } from "./base.ts";
+import { client } from "../device/codes.ts";
 import type { Bulk } from "./bulk.ts";
-import { insertFigures } from "./figures.ts";
 
 /** Found by the filters of the bench, whatever the number of rows. */
 export const rareBranch = "release/1.0";
@@ -25,6 +25,16 @@ const grantsPerUser = 20;
 const message = "Light the harbour";
 const payload = Buffer.from(pushPayload(kilobyte));
 
+/** The rows' owners. */
+interface Base {
+  organizationId: string;
+  applicationId: string;
+  visitorId: string;
+  queueIds: string[];
+  pipelines: string[];
+  triggerIds: Map<string, string>;
+}
+
 export interface Inserted {
   /** By place of the pipeline. */
   lastBuildNumbers: number[];
@@ -37,7 +47,8 @@ export interface Inserted {
  * the first pipeline. Nearly all are finished.
  */
 export async function insertRows(bulk: Bulk, base: Base, count: number): Promise<Inserted> {
-  const { tables } = bulk;
+  const { tables, insert } = bulk;
+  const { organizationId } = base;
   const now = Date.now();
   const timeOf = (index: number) => new Date(now - minuteMs - ((count - index) / count) * days * dayMs);
   const lastBuildNumbers = base.pipelines.map(() => 0);
@@ -48,53 +59,40 @@ export async function insertRows(bulk: Bulk, base: Base, count: number): Promise
     const builds = indexes.map((index) =>
       newBuild(base, lastBuildNumbers, { index, count, time: timeOf(index) }),
     );
-    const users = indexes
-      .filter((index) => index % grantsPerUser === 0)
-      .map((index) => ({ id: newId(timeOf(index)), index, createdAt: timeOf(index) }));
-    const deliveries = builds.map(({ pipelineId, deliveryId, createdAt }) =>
-      newDelivery(base.triggerIds.get(pipelineId) as string, deliveryId as string, createdAt),
-    );
-    deliveryId =
-      builds.findLast(({ pipelineId }) => pipelineId === base.pipelines[0])?.deliveryId ?? deliveryId;
-    const grants = users.flatMap((user) => newGrants(base, user.id, user.createdAt));
-
-    await bulk.insert(tables.deliveries, deliveries);
-    await bulk.insert(
+    const deliveries = builds.map((build) => newDelivery(base, build));
+    const isKept = ({ receivedAt }: { receivedAt: Date }) => now - receivedAt.getTime() < payloadDays * dayMs;
+    const ofFirst = builds.findLast(({ pipelineId }) => pipelineId === base.pipelines[0]);
+    deliveryId = ofFirst?.deliveryId ?? deliveryId;
+    await insert(tables.deliveries, deliveries);
+    await insert(
       tables.payloads,
-      deliveries
-        .filter(({ receivedAt }) => now - receivedAt.getTime() < payloadDays * dayMs)
-        .map(({ id }) => newPayload(base.organizationId, id)),
+      deliveries.filter(isKept).map(({ id }) => newPayload(organizationId, id)),
     );
-    await bulk.insert(tables.builds, builds);
-    await bulk.insert(
+    await insert(tables.builds, builds);
+    await insert(
       tables.jobs,
       builds.map((build) => newJob(base, build)),
     );
-    await bulk.insert(
-      tables.users,
-      users.map(({ id, index, createdAt }) => newUser(id, index, createdAt)),
-    );
-    await bulk.insert(
+    const users = indexes
+      .filter((index) => index % grantsPerUser === 0)
+      .map((index) => newUser(index, timeOf(index)));
+    await insert(tables.users, users);
+    await insert(
       tables.members,
-      users.map((user) => ({
-        organizationId: base.organizationId,
-        userId: user.id,
-        role: "member" as const,
-        createdAt: user.createdAt,
-      })),
+      users.map(({ id, createdAt }) => ({ organizationId, userId: id, role: "member" as const, createdAt })),
     );
-    await bulk.insert(tables.grants, grants);
-    await bulk.insert(tables.accessTokens, grants.map(newAccessToken));
-    await bulk.insert(
+    await insertGrants(bulk, base, users);
+    await insert(
       tables.auditEvents,
       users.map((user) => newAuditEvent(base, user)),
     );
-    await bulk.insert(
+    await insert(
       tables.deviceCodes,
       users.map((user) => newUsedCode(base, user)),
     );
   }
-  await insertOwnGrants(bulk, base, new Date(now));
+  // The visitor has as many grants, however many others have.
+  await insertGrants(bulk, base, [{ id: base.visitorId, createdAt: new Date(now) }]);
   await insertFigures(bulk, base, now);
   return { lastBuildNumbers, deliveryId };
 }
@@ -111,7 +109,7 @@ interface Place {
 
 /** @param numbers the last one of each pipeline; this build gets the next */
 export function newBuild(
-  base: Pick<Base, "organizationId" | "pipelines">,
+  base: { organizationId: string; pipelines: string[] },
   numbers: number[],
   { index, count, time }: Place,
 ) {
@@ -174,88 +172,68 @@ function newJob({ queueIds }: Base, build: Build & { state: JobState }): Job {
   };
 }
 
-export function newDelivery(triggerId: string, id: string, receivedAt: Date) {
+function newDelivery(
+  { triggerIds }: Base,
+  { pipelineId, deliveryId, createdAt }: ReturnType<typeof newBuild>,
+) {
   return {
-    id,
-    triggerId,
-    receivedAt,
+    id: deliveryId,
+    triggerId: triggerIds.get(pipelineId) as string,
+    receivedAt: createdAt,
     contentType: "application/json",
     externalId: null,
     event: null,
     size: payload.length,
     status: "build_created" as const,
     reason: null,
-    enqueuedAt: receivedAt,
+    enqueuedAt: createdAt,
   };
 }
 
-export function newPayload(organizationId: string, deliveryId: string) {
+function newPayload(organizationId: string, deliveryId: string) {
   const headers: [string, string][] = [["Content-Type", "application/json"]];
-  return {
-    deliveryId,
-    organizationId,
-    size: payload.length,
-    headers,
-    codec: "identity" as const,
-    body: payload,
-  };
+  const stored = { size: payload.length, headers, codec: "identity" as const, body: payload };
+  return { deliveryId, organizationId, ...stored };
 }
 
-function newUser(id: string, index: number, createdAt: Date) {
-  const email = `user-${index}@example.com`;
+type User = { id: string; createdAt: Date };
+
+function newUser(index: number, createdAt: Date) {
   const nothing = { passwordHash: null, operatorOfId: null, deactivatedAt: null };
-  return { id, email, name: `User ${index}`, ...nothing, createdAt };
+  const email = `user-${index}@example.com`;
+  return { id: newId(createdAt), email, name: `User ${index}`, ...nothing, createdAt };
 }
 
-function newGrants({ applicationId, organizationId }: Base, userId: string, createdAt: Date) {
-  return Array.from({ length: grantsPerUser }, () => ({
-    id: newId(createdAt),
-    applicationId,
-    userId,
-    organizationId,
-    scopes: client.scopes,
-    approvedUserAgent: "bench",
-    approvedIp: "127.0.0.1",
-    createdAt,
-    lastUsedAt: null,
-    lastUserAgent: null,
-    lastIp: null,
-  }));
+async function insertGrants({ tables, insert }: Bulk, base: Base, users: User[]): Promise<void> {
+  const { applicationId, organizationId } = base;
+  const owner = { organizationId, scopes: client.scopes };
+  const approval = { approvedUserAgent: "bench", approvedIp: "127.0.0.1" };
+  const unused = { lastUsedAt: null, lastUserAgent: null, lastIp: null };
+  const grants = users.flatMap(({ id: userId, createdAt }) =>
+    Array.from({ length: grantsPerUser }, () => ({
+      ...{ id: newId(createdAt), applicationId, userId, createdAt },
+      ...{ ...owner, ...approval, ...unused },
+    })),
+  );
+  await insert(tables.grants, grants);
+  await insert(
+    tables.accessTokens,
+    grants.map(({ id: grantId, userId, createdAt }) => ({
+      ...{ id: newId(createdAt), tokenHash: randomHash(), userId, grantId, createdAt, ...owner },
+      description: "Bench",
+      expiresAt: new Date(createdAt.getTime() + 365 * dayMs),
+      revokedAt: null,
+      lastUsedAt: null,
+    })),
+  );
 }
 
-function newAccessToken(grant: ReturnType<typeof newGrants>[number]) {
-  const { userId, organizationId, scopes, createdAt } = grant;
-  return {
-    id: newId(createdAt),
-    tokenHash: randomHash(),
-    userId,
-    organizationId,
-    scopes,
-    description: "Bench",
-    createdAt,
-    expiresAt: new Date(createdAt.getTime() + 365 * dayMs),
-    revokedAt: null,
-    grantId: grant.id,
-    lastUsedAt: null,
-  };
+function newAuditEvent({ organizationId, applicationId }: Base, { id: actorId, createdAt }: User) {
+  const subject = { subjectType: "application", subjectId: applicationId, subject: "Bench", changes: null };
+  return { id: newId(createdAt), organizationId, actorId, action: "authorized", ...subject, createdAt };
 }
 
-function newAuditEvent({ organizationId, applicationId }: Base, user: { id: string; createdAt: Date }) {
-  return {
-    id: newId(user.createdAt),
-    organizationId,
-    actorId: user.id,
-    action: "authorized",
-    subjectType: "application",
-    subjectId: applicationId,
-    subject: "Bench",
-    changes: null,
-    createdAt: user.createdAt,
-  };
-}
-
-function newUsedCode({ applicationId, organizationId }: Base, user: { id: string; createdAt: Date }) {
-  const { id: userId, createdAt } = user;
+function newUsedCode({ applicationId, organizationId }: Base, { id, createdAt }: User) {
   return {
     id: newId(createdAt),
     deviceCodeHash: randomHash(),
@@ -268,7 +246,7 @@ function newUsedCode({ applicationId, organizationId }: Base, user: { id: string
     requestUserAgent: null,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + hourMs),
-    claimedById: userId,
+    claimedById: id,
     cameByLink: false,
     decidedAt: createdAt,
     organizationId,
@@ -278,11 +256,29 @@ function newUsedCode({ applicationId, organizationId }: Base, user: { id: string
   };
 }
 
-/** Grants of the user who looks at pages: as many, however many others have. */
-async function insertOwnGrants(bulk: Bulk, base: Base, now: Date): Promise<void> {
-  const grants = newGrants(base, base.visitorId, now);
-  await bulk.insert(bulk.tables.grants, grants);
-  await bulk.insert(bulk.tables.accessTokens, grants.map(newAccessToken));
+const triggerFigures = ["deliveries_built", "deliveries_filtered", "deliveries_failed"] as const;
+const sampledFigures = ["jobs_waiting", "jobs_running", "agents_connected"] as const;
+const queueFigures = [...sampledFigures, "waited_1", "waited_60"] as const;
+const sampledHours = 24;
+
+/** Inserts what the charts of pages show: each hour that is kept has all figures, however many rows there are. */
+async function insertFigures({ tables, insert }: Bulk, base: Base, now: number): Promise<void> {
+  const thisHour = hourOf(new Date(now)).getTime();
+  const add = (subjectId: string, figures: readonly FigureName[], minutes: number, from: number) => {
+    const count = Math.floor((thisHour - from) / (minutes * minuteMs));
+    const times = Array.from({ length: count }, (_, index) => new Date(from + index * minutes * minuteMs));
+    const rows = times.flatMap((time, index) =>
+      figures.map((figure) => ({ subjectId, time, figure, minutes, value: 1 + (index % 20) })),
+    );
+    return insert(tables.figures, rows);
+  };
+  const first = hourOf(new Date(now - figureRetentionMs)).getTime() + hourMs;
+  await add(base.organizationId, ["builds_created"], 60, first);
+  for (const id of base.triggerIds.values()) await add(id, triggerFigures, 60, first);
+  for (const id of base.queueIds) {
+    await add(id, queueFigures, 60, first);
+    await add(id, sampledFigures, sampleMinutes, thisHour - sampledHours * hourMs);
+  }
 }
 
 function randomHash(): string {

@@ -1,26 +1,112 @@
-import { callInTurn } from "./calls.ts";
-import { sendForms } from "./forms.ts";
-import type { LoadResult, Order, Report } from "./load.ts";
-import { pace, paceForms } from "./pace.ts";
-import { saturate } from "./saturate.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { percentile } from "../statistics.ts";
+import { type Answer, KeptConnection } from "./kept-connection.ts";
+import { type PlainRequest, requestBytes } from "./request.ts";
 
-/** Runs in the load generator's process. */
-process.on("message", async (order: Order) => {
-  try {
-    report({ results: [await carryOut(order)].flat() });
-  } catch (error) {
-    report({ error: error instanceof Error ? error.message : String(error) });
-  }
-});
-process.on("disconnect", () => process.exit());
+// Sends requests, in a process of its own.
 
-function carryOut(order: Order): Promise<LoadResult | LoadResult[]> {
-  if ("callInTurn" in order) return callInTurn(order.callInTurn);
-  if ("saturate" in order) return saturate(order.saturate);
-  if ("pace" in order) return pace(order.pace);
-  return "paceForms" in order ? paceForms(order.paceForms) : sendForms(order.sendForms);
+/** Requests in turn, again and again, of one server. */
+export interface Load {
+  requests: PlainRequest[];
+  connections: number;
+  /** A steady rate. Undefined: each connection sends again once it has its answer. */
+  perSecond?: number | undefined;
+  until: { seconds: number } | { requests: number };
+  /** Every answer must have this status and, if there are any, one of these texts. */
+  wanted: { status: number; texts?: string[] };
 }
 
-function report(message: Report): void {
-  process.send?.(message);
+export interface LoadResult {
+  accepted: number;
+  perSecond: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** Other answers by kind. */
+  refused: Record<string, number>;
+  /** Connections that the server closed. Their requests do not count. */
+  resets: number;
+}
+
+const tickMs = 1;
+/** Ends a load whose server hangs. */
+const patienceMs = 10_000;
+
+/** The wait for a free connection counts. */
+export async function send({ requests, connections, perSecond, until, wanted }: Load): Promise<LoadResult> {
+  const bytes = requests.map(requestBytes);
+  const address = new URL(requests[0]?.url ?? "");
+  const idle = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(address)));
+  const all = new Set(idle);
+  const times: number[] = [];
+  const refused: Record<string, number> = {};
+  /** Times at which requests of a steady rate were due. */
+  const due: number[] = [];
+  const startedAt = performance.now();
+  const elapsed = () => (performance.now() - startedAt) / 1000;
+  let lastAt = startedAt;
+  let begun = 0;
+  let open = 0;
+  let resets = 0;
+
+  const isOver = () => ("seconds" in until ? elapsed() >= until.seconds : begun >= until.requests);
+  const nextDueAt = () => {
+    if (perSecond !== undefined) return due.shift();
+    return isOver() ? undefined : performance.now();
+  };
+  const sendOne = async (connection: KeptConnection, request: Buffer, dueAt: number) => {
+    open++;
+    try {
+      const answer = await connection.send(request);
+      lastAt = performance.now();
+      if (isWanted(answer, wanted)) times.push(lastAt - dueAt);
+      else refused[kindOf(answer)] = (refused[kindOf(answer)] ?? 0) + 1;
+      idle.push(connection);
+    } catch {
+      resets++;
+      connection.close();
+      all.delete(connection);
+      const another = await KeptConnection.open(address);
+      all.add(another);
+      idle.push(another);
+    }
+    open--;
+    sendDue();
+  };
+  const sendDue = () => {
+    while (idle.length > 0) {
+      const dueAt = nextDueAt();
+      if (dueAt === undefined) return;
+      void sendOne(idle.pop() as KeptConnection, bytes[begun++ % bytes.length] as Buffer, dueAt);
+    }
+  };
+
+  const total = "requests" in until ? until.requests : Math.round((perSecond ?? 0) * until.seconds);
+  let made = 0;
+  while (perSecond === undefined ? !isOver() : made < total) {
+    const now = performance.now();
+    for (const wantedNow = Math.min(total, elapsed() * (perSecond ?? 0)); made + 1 <= wantedNow; made++)
+      due.push(now);
+    sendDue();
+    await sleep(tickMs);
+  }
+  const deadline = performance.now() + patienceMs;
+  while (open + due.length > 0 && performance.now() < deadline) await sleep(tickMs);
+  const unanswered = open + due.length;
+  due.length = 0;
+  for (const connection of all) connection.close();
+  if (unanswered > 0) throw new Error(`${unanswered} requests were not answered.`);
+  const sorted = Float64Array.from(times).sort();
+  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
+  const rate = (sorted.length / (lastAt - startedAt)) * 1000;
+  return { accepted: sorted.length, perSecond: rate, p50, p99, refused, resets };
+}
+
+function isWanted({ status, body }: Answer, wanted: Load["wanted"]): boolean {
+  return status === wanted.status && (wanted.texts?.some((text) => body.includes(text)) ?? true);
+}
+
+/** Few kinds, and no token. */
+function kindOf({ status, body }: Answer): string {
+  return [status, /"error": ?"(\w+)"/.exec(body.toString("latin1"))?.[1]].filter(Boolean).join(" ");
 }

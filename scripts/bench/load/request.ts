@@ -1,25 +1,27 @@
 export interface PlainRequest {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT";
+  /** With its origin. */
   url: string;
-  headers: Record<string, string>;
-  body?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
 }
 
-export function requestBytes({ method, url, headers, body = "" }: PlainRequest): Buffer {
+export function requestBytes({ method, url, headers = {}, body = "" }: PlainRequest): Buffer {
   const { pathname, search, host } = new URL(url);
   const lines = [
     `${method} ${pathname}${search} HTTP/1.1`,
     `Host: ${host}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(method === "POST" ? [`Content-Length: ${Buffer.byteLength(body)}`] : []),
+    ...(method === "GET" ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]),
   ];
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), Buffer.from(body)]);
 }
 
-export function postBytes(url: string, contentType: string, body: string): Buffer {
-  return requestBytes({ method: "POST", url, headers: { "Content-Type": contentType }, body });
+export function postJson(url: string, body: string): PlainRequest {
+  return { method: "POST", url, headers: { "Content-Type": "application/json" }, body };
 }
 
-export function callBytes({ method, url }: { method: "GET" | "POST"; url: string }, token: string): Buffer {
-  return requestBytes({ method, url, headers: { Authorization: `Bearer ${token}` } });
+export function postForm(url: string, fields: Record<string, string>): PlainRequest {
+  const headers = { "Content-Type": "application/x-www-form-urlencoded" };
+  return { method: "POST", url, headers, body: new URLSearchParams(fields).toString() };
 }

@@ -20,6 +20,16 @@ export async function withCpuTimes<T>(
   return { result, cpu: Object.fromEntries(used) };
 }
 
+/** Adds the CPU time of one accepted request. */
+export async function cpuPerRequest<T extends { accepted: number }>(
+  pids: Pids,
+  work: () => Promise<T>,
+): Promise<T & { cpu: CpuTimes }> {
+  const { result, cpu } = await withCpuTimes(pids, work);
+  const each = Object.entries(cpu).map(([name, time]) => [name, time / result.accepted]);
+  return { ...result, cpu: Object.fromEntries(each) };
+}
+
 /** Microseconds of each process of a tree, by the name of the tree. */
 function readCpuTimes(pids: Pids): Map<string, Map<number, number>> {
   const all = listProcesses();

@@ -4,7 +4,7 @@ import Client from "better-sqlite3";
 import { onServer } from "../databases.ts";
 
 /** Includes the present load: call before measuring. */
-export async function describeMachine(postgres?: string): Promise<string> {
+export async function describeMachine(postgres?: string): Promise<string[]> {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 1024 ** 3);
   return [
@@ -15,7 +15,7 @@ export async function describeMachine(postgres?: string): Promise<string> {
     `Redis   ${redisVersion()}`,
     `SQLite  ${sqliteVersion()}`,
     ...(postgres ? [`Postgres ${await postgresVersion(postgres)}`] : []),
-  ].join("\n");
+  ];
 }
 
 function sqliteVersion(): string {

@@ -1,9 +1,8 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
-import { client, deviceCodeSeconds } from "../contestants.ts";
+import { client, deviceCodeSeconds, type Progress } from "../codes.ts";
 import { MapAdapter } from "./map-adapter.ts";
-import type { CodesReply, CodesRequest } from "./start.ts";
 
 // Plain oidc-provider: one public client, all in memory, no log.
 
@@ -35,13 +34,13 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
 
 createServer(provider.callback()).listen(Number(PORT), "127.0.0.1");
 
-process.on("message", async ({ progress, count }: CodesRequest) => {
+/** Makes codes past the endpoints. */
+export async function makeCodes(progress: Progress, count: number): Promise<string[]> {
   const codes: string[] = [];
   for (let made = 0; made < count; made++)
     codes.push(await makeCode(progress === "approved" ? await approval() : {}));
-  process.send?.({ codes } satisfies CodesReply);
-});
-process.on("disconnect", () => process.exit());
+  return codes;
+}
 
 /** Stores the same as the endpoint, and for an approval as the pages. */
 async function makeCode(approval: object): Promise<string> {

@@ -1,0 +1,183 @@
+import type { Bench, Options } from "../bench.ts";
+import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
+import { compare, interleave, type Line, lineOf } from "../comparison.ts";
+import { cpuLines } from "../loads.ts";
+import { cpuPerRequest, type Pids } from "../machine/cpu.ts";
+import { type Player, startPlayer } from "../player.ts";
+import { step } from "../progress.ts";
+import { ScratchRedis } from "../redis.ts";
+import { pidsOf, withScratch } from "../scratch.ts";
+import { percentile } from "../statistics.ts";
+import { writeFiles } from "./log-chunks.ts";
+import { type BullMq, type Ours, startBullMq, startOurs } from "./servers.ts";
+
+/** In the table's order. BullMQ takes jobs, files take logs. */
+const columns = { bullmq: "BullMQ", files: "files", signalbox: "Signalbox" };
+type Lines = Line<keyof typeof columns>[];
+
+interface Track {
+  dir: string;
+  agents: Player<typeof import("./players.ts")>;
+  bullmq: BullMq;
+  signalbox: Ours;
+  redis: ScratchRedis;
+}
+
+const sizes = { jobs: 2000, agents: 1000, idleSeconds: 10, deliveries: 100 };
+const quickSizes = { jobs: 50, agents: 20, idleSeconds: 5, deliveries: 2 };
+const sizesOf = ({ quick }: Options) => (quick ? quickSizes : sizes);
+/** A lone agent takes so much longer. */
+const jobsShare = { 1: 0.1, 20: 1, 200: 1 };
+const waitingAgents = [20, 200];
+const logs = { jobs: 20, parallel: 3 };
+
+const measures = { jobs: measureHandOuts, delays: measureDelays, idle: measureIdle, logs: measureLogs };
+
+export const agents: Bench<keyof typeof measures> = {
+  name: "agents",
+  summary: "jobs taken, idle agents and logs, beside BullMQ and plain files",
+  description: [
+    "How many jobs a second agents take and finish, beside a worker of BullMQ that takes as many from Redis and does " +
+      "nothing with them; how long a job waits for an idle agent; what idle agents cost; and how fast logs come in, " +
+      "beside the same bodies appended to files.",
+    "A job of ours is four calls (ping, accept, start, finish), each committed to the database before its answer.",
+  ],
+  parts: ["jobs", "delays", "idle", "logs"],
+  seconds: 2.5,
+  rounds: 3,
+  measure: (options, wanted) =>
+    withScratch(async (scratch) => {
+      const redis = await ScratchRedis.start(scratch);
+      const signalbox = await startOurs(scratch, redis, options.postgres);
+      const track: Track = {
+        dir: scratch.dir,
+        agents: startPlayer(scratch, "agents/players.ts"),
+        bullmq: startBullMq(scratch, redis),
+        signalbox,
+        redis,
+      };
+      const lines = await measureRegistrations(track, options);
+      for (const part of wanted) lines.push(...(await measures[part](track, options)));
+      return { tables: [compare(columns, lines)], legend: legendOf(options) };
+    }),
+};
+
+async function measureRegistrations({ agents, signalbox }: Track, options: Options): Promise<Lines> {
+  const count = sizesOf(options).agents;
+  step(`Registering ${count} agents`);
+  const { url, seed, pids } = signalbox;
+  const registered = await cpuPerRequest(pids, () => agents.registerAll(url, seed.agentToken, count));
+  return rateLines("agents that register and connect at once/s", [{ signalbox: registered }]);
+}
+
+function rateLines(
+  title: string,
+  rounds: { [Name in keyof typeof columns]?: { accepted: number; seconds: number; cpu: Pids } }[],
+  aims: Lines[number]["aims"] = {},
+): Lines {
+  return [
+    lineOf(title, rounds, ({ accepted, seconds }) => accepted / seconds, aims),
+    ...cpuLines("  ", rounds, ({ cpu }) => cpu),
+  ];
+}
+
+async function measureHandOuts(
+  { agents, bullmq, signalbox, redis }: Track,
+  options: Options,
+): Promise<Lines> {
+  const lines: Lines = [];
+  for (const [text, share] of Object.entries(jobsShare)) {
+    const count = Math.min(Number(text), sizesOf(options).agents);
+    const jobs = Math.ceil(sizesOf(options).jobs * share);
+    const { server = 0, worker: _, ...others } = signalbox.pids; // the worker has no part in it
+    const contestants = [
+      {
+        name: "bullmq" as const,
+        pids: pidsOf({ "server or worker": bullmq, Redis: redis }),
+        add: bullmq.add,
+        take: () => bullmq.take(jobs, count),
+      },
+      {
+        name: "signalbox" as const,
+        pids: { "server or worker": server, ...others },
+        add: signalbox.add,
+        take: () => agents.takeJobs(count, jobs),
+      },
+    ];
+    const turn = async ({ pids, add, take }: (typeof contestants)[number]) => {
+      await add(jobs);
+      return cpuPerRequest(pids, take);
+    };
+    await interleave(contestants, { rounds: 1, what: `${count} agents, warming up` }, turn);
+    const rounds = await interleave(
+      contestants,
+      { rounds: options.rounds, what: `${count} agents, round` },
+      turn,
+    );
+    lines.push(...rateLines(`${text} agents: jobs/s`, rounds, text === "200" ? { bullmq: "≥ 0.2" } : {}));
+  }
+  return lines;
+}
+
+async function measureDelays({ agents, signalbox }: Track, options: Options): Promise<Lines> {
+  const lines: Lines = [];
+  const { deliveries, agents: registered } = sizesOf(options);
+  for (const most of waitingAgents) {
+    const count = Math.min(most, registered);
+    step(`Deliveries to ${count} idle agents`);
+    const post = { url: signalbox.seed.deliveryUrl, body: pushPayload(kilobyte), deliveries };
+    const found = [{ signalbox: await agents.deliver(count, post) }];
+    lines.push(
+      lineOf(`${most} idle agents: p50 ms from 201 to accept`, found, (delays) => percentile(delays, 0.5)),
+      lineOf("  p95 ms", found, (delays) => percentile(delays, 0.95)),
+    );
+  }
+  return lines;
+}
+
+async function measureIdle({ agents, signalbox }: Track, options: Options): Promise<Lines> {
+  const { agents: count, idleSeconds } = sizesOf(options);
+  const what = `${count} idle agents, round`;
+  const rounds = await interleave([{ name: "signalbox" as const }], { rounds: options.rounds, what }, () =>
+    cpuPerRequest(signalbox.pids, () => agents.idle(count, idleSeconds)),
+  );
+  const share = ({ cpu, accepted, seconds }: { cpu: Pids; accepted: number; seconds: number }) =>
+    (100 * (cpu.server ?? Number.NaN) * accepted) / 1e6 / seconds;
+  return [
+    lineOf(`${count} idle agents: server, % of a core`, rounds, share, { signalbox: "≤ 10" }),
+    ...rateLines("  pings and heartbeats/s", rounds),
+  ];
+}
+
+async function measureLogs({ dir, agents, signalbox }: Track, options: Options): Promise<Lines> {
+  const { rounds, seconds } = options;
+  const order = { ...logs, jobs: Math.min(logs.jobs, sizesOf(options).agents), seconds };
+  const contestants = [
+    { name: "files" as const, pid: process.pid, take: () => writeFiles(dir, order) },
+    {
+      name: "signalbox" as const,
+      pid: signalbox.pids.server ?? 0,
+      take: async () => {
+        await signalbox.add(order.jobs);
+        return agents.sendLogs(order.jobs, order);
+      },
+    },
+  ];
+  const turn = ({ pid, take }: (typeof contestants)[number]) =>
+    cpuPerRequest({ "MB: server or writer": pid }, async () => {
+      const { bytes, seconds } = await take();
+      return { accepted: bytes / megabyte, seconds };
+    });
+  await interleave(contestants, { rounds: 1, what: "Logs, warming up" }, turn);
+  return rateLines("logs: MB/s", await interleave(contestants, { rounds, what: "Logs, round" }, turn));
+}
+
+function legendOf(options: Options): string[] {
+  const { jobs, idleSeconds, deliveries } = sizesOf(options);
+  return [
+    `Medians of ${options.rounds} rounds: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs;`,
+    `${deliveries} deliveries, one after the other. Idle agents ping every 2 to 4 s.`,
+    "÷ is Signalbox as a ratio to the other, within each round, then the median; in brackets its aim.",
+    "CPU µs are of one job, call or MB, by process.",
+  ];
+}

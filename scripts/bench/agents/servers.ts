@@ -1,0 +1,82 @@
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { createAgentToken } from "../../../shared/agents/tokens.ts";
+import { createBuilds } from "../../../shared/builds/create.ts";
+import type { Services } from "../../../shared/runtime/services.ts";
+import { jobOptions } from "../deliveries/by-hand/queue.ts";
+import { createEndpoint, createFilteringOrganization } from "../organization.ts";
+import { startPlayer } from "../player.ts";
+import type { ScratchRedis } from "../redis.ts";
+import type { Scratch } from "../scratch.ts";
+import { startSignalbox, withServices } from "../signalbox.ts";
+
+const queueName = "jobs";
+const rowsAtOnce = 1000;
+
+export type BullMq = ReturnType<typeof startBullMq>;
+
+export function startBullMq(scratch: Scratch, redis: ScratchRedis) {
+  const connection = new Redis(redis.url, { maxRetriesPerRequest: null });
+  connection.on("error", () => {}); // Scratch reports its death
+  scratch.onClose(() => connection.disconnect());
+  const queue = new Queue(queueName, { connection, defaultJobOptions: jobOptions });
+  queue.on("error", () => {});
+  const worker = startPlayer<typeof import("./bullmq-worker.ts")>(scratch, "agents/bullmq-worker.ts", {
+    env: { REDIS_URL: redis.url },
+  });
+  return {
+    pid: worker.pid,
+    /** Lets jobs wait. */
+    add: (count: number) =>
+      queue.addBulk(
+        Array.from({ length: count }, (_, index) => ({
+          name: "run",
+          data: { buildId: `build-${index}`, command: "echo hello" },
+        })),
+      ),
+    take: (jobs: number, concurrency: number) => worker.take(queueName, { jobs, concurrency }),
+  };
+}
+
+export type Ours = Awaited<ReturnType<typeof startOurs>>;
+
+export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres: string | undefined) {
+  const started = await startSignalbox(scratch, redis, {
+    name: "agents",
+    postgres,
+    settings: {},
+    seed: (installation) => withServices(installation, createSeed),
+  });
+  await started.startWorker();
+  return {
+    ...started,
+    /** Lets jobs wait, one a build. */
+    add: (count: number) =>
+      withServices(started, (services) => addJobs(services, started.seed.pipeline.id, count)),
+  };
+}
+
+async function createSeed(services: Services) {
+  const { operator, cluster } = await createFilteringOrganization(services, "bench");
+  const input = { description: "Bench", queueId: null, expiresAt: null };
+  const { token } = await createAgentToken(services, operator, cluster, input);
+  const endpoint = await createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench" });
+  return { ...endpoint, agentToken: token };
+}
+
+/** Makes builds, whose jobs wait. */
+export async function addJobs({ db, clock }: Services, pipelineId: string, count: number): Promise<void> {
+  const request = {
+    pipelineId,
+    deliveryId: null,
+    source: "webhook" as const,
+    message: "Light the harbour",
+    commit: "HEAD",
+    branch: "main",
+    environmentSealed: null,
+  };
+  for (let done = 0; done < count; done += rowsAtOnce) {
+    const requests = Array.from({ length: Math.min(rowsAtOnce, count - done) }, () => request);
+    await db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+  }
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Bench, Options } from "../bench.ts";
+import { marked, rounded } from "../comparison.ts";
+import { startPlayer } from "../player.ts";
+import { step } from "../progress.ts";
+import type { Cell } from "../results.ts";
+import { withScratch } from "../scratch.ts";
+import { median } from "../statistics.ts";
+import type { AttackName } from "./attacks.ts";
+import { startTenants } from "./tenants.ts";
+import {
+  type Measured,
+  measureProbe,
+  openVictim,
+  type ProbeName,
+  probeNames,
+  type Victim,
+} from "./victim.ts";
+
+/** The attacks, and the requests of the victim that share something with each. */
+const cases: Record<AttackName, { title: string; probes: ProbeName[] }> = {
+  filters: { title: "slow filters", probes: ["build", "accept", "filterTest"] },
+  bodies: { title: "stalled bodies", probes: ["accept", "signIn", "update"] },
+  answers: { title: "unread answers", probes: ["accept", "list"] },
+  tests: { title: "filter tests", probes: ["filterTest", "build", "list"] },
+  payloads: { title: "large payloads", probes: ["acceptLarger", "build"] },
+  json: { title: "deep and large JSON", probes: ["update", "list", "accept"] },
+  lists: { title: "long lists", probes: ["clusterPage", "list", "accept"] },
+  passwords: { title: "wrong passwords", probes: ["signIn", "accept"] },
+  refreshes: { title: "refreshes", probes: ["refresh", "list"] },
+  streams: { title: "event streams", probes: ["page", "accept"] },
+};
+
+/** Aims of the ratio. */
+const [maxRatio, wantedRatio] = [3, 1.5];
+/** Builds of the attacker, where the attack needs them. */
+const manyBuilds = 30_000;
+/** The attack does its worst only after a while. */
+const approachMs = 500;
+const warmUpSeconds = 0.5;
+/** The next undisturbed turn waits until the server has recovered. */
+const maxRecoveryMs = 20_000;
+const minRecoveryMs = 300;
+const recovered = 2;
+
+export const fairness: Bench<AttackName> = {
+  name: "fairness",
+  summary: "what one organization notices of another's attacks",
+  description: [
+    "How long one organization waits while another attacks: the 95th percentile of its requests, undisturbed and " +
+      "attacked, in turns, with the answers that both get.",
+    "The attacker runs in a process of low priority. Limits of rates are out of reach; shares, queues and bounds are " +
+      "those of the default settings.",
+  ],
+  parts: Object.keys(cases) as AttackName[],
+  seconds: 3,
+  rounds: 3,
+  async measure(options, wanted) {
+    const rows: Cell[][] = [];
+    for (const name of wanted) rows.push(...(await measureAttack(name, options)));
+    const columns = [
+      "undisturbed: p95 ms",
+      "attacked: p95 ms",
+      "÷",
+      "answers to the victim",
+      "to the attacker",
+    ];
+    return {
+      tables: [{ columns: ["", ...columns], rows }],
+      legend: [
+        `Medians of ${options.rounds} rounds: ${options.seconds} s a request and turn. ÷ is attacked to undisturbed within each round, then the`,
+        `median: at most ${maxRatio}, mostly at most ${wantedRatio}; ! marks one above.`,
+      ],
+    };
+  },
+};
+
+/** Each attack has an installation of its own. */
+function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Cell[][]> {
+  const { title, probes } = cases[name];
+  return withScratch(async (scratch) => {
+    const oldBuilds = name === "lists" ? manyBuilds : 0;
+    const tenants = await startTenants(scratch, { postgres, oldBuilds });
+    await using victim = await openVictim(tenants);
+    const attacker = startPlayer<typeof import("./attacker.ts")>(scratch, "fairness/attacker.ts");
+    const found: { alone: Measured[]; attacked: Measured[] }[] = [];
+    const attackerAnswers: Record<string, number> = {};
+
+    await measureProbes(victim, probes, warmUpSeconds);
+    for (let round = 1; round <= rounds; round++) {
+      step(`${title}, ${round} of ${rounds}`);
+      const alone = await measureProbes(victim, probes, seconds);
+      await attacker.startAttack(name, tenants.attacker);
+      await sleep(approachMs);
+      const attacked = await measureProbes(victim, probes, seconds);
+      addAll(attackerAnswers, await attacker.stopAttack());
+      found.push({ alone, attacked });
+      if (round < rounds) await untilRecovered(victim, probes, alone);
+    }
+    const probeRows = probes.map((probe, index) => {
+      const pairs = found.map(
+        ({ alone, attacked }) => [alone[index], attacked[index]] as [Measured, Measured],
+      );
+      return rowOf(probe, pairs);
+    });
+    return [[title, "", "", "", "", formatAnswers(attackerAnswers)], ...probeRows];
+  });
+}
+
+/** One after the other: probes must not disturb each other. */
+async function measureProbes(victim: Victim, probes: ProbeName[], seconds: number): Promise<Measured[]> {
+  const found: Measured[] = [];
+  for (const probe of probes) found.push(await measureProbe(victim.probe[probe], seconds));
+  return found;
+}
+
+async function untilRecovered(victim: Victim, probes: ProbeName[], alone: Measured[]): Promise<void> {
+  const deadline = performance.now() + maxRecoveryMs;
+  for (const [index, probe] of probes.entries()) {
+    const wanted = (alone[index] as Measured).p95 * recovered;
+    await sleep(minRecoveryMs);
+    while ((await measureProbe(victim.probe[probe], warmUpSeconds)).p95 > wanted)
+      if (performance.now() > deadline) return;
+  }
+}
+
+function rowOf(probe: ProbeName, pairs: [alone: Measured, attacked: Measured][]): Cell[] {
+  const answers: Record<string, number> = {};
+  for (const [, attacked] of pairs) addAll(answers, attacked.answers);
+  return [
+    `  ${probeNames[probe]}`,
+    rounded(median(pairs.map(([alone]) => alone.p95))),
+    rounded(median(pairs.map(([, attacked]) => attacked.p95))),
+    marked(median(pairs.map(([alone, attacked]) => attacked.p95 / alone.p95)), maxRatio),
+    formatAnswers(answers),
+    "",
+  ];
+}
+
+function addAll(sums: Record<string, number>, more: Record<string, number>): void {
+  for (const [kind, count] of Object.entries(more)) sums[kind] = (sums[kind] ?? 0) + count;
+}
+
+/** `201 × 48, 503 × 2` */
+function formatAnswers(answers: Record<string, number>): string {
+  return Object.entries(answers)
+    .map(([kind, count]) => `${kind} × ${count.toLocaleString("en-US")}`)
+    .join(", ");
+}
