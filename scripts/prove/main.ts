@@ -24,7 +24,11 @@ const program = new Command("prove")
       .default("sqlite"),
   )
   .option("--compose <project>", "prove the containers of compose.yaml; the project is left running")
-  .option("--faults <kinds>", "inject only these, separated by commas", (kinds: string) => kinds.split(","))
+  .option(
+    "--faults <kinds>",
+    "inject only these, separated by commas; none: sample memory, descriptors, keys, log and disk instead",
+    (kinds: string) => (kinds === "none" ? [] : kinds.split(",")),
+  )
   .option("--per-second <number>", "faults to inject a second; default: 2, or 0.5 for containers", positive)
   .option("--patience <seconds>", "how long all may take to end after the last fault", positive, 180)
   .option("--logs <folder>", "keep the output of the processes")
@@ -48,6 +52,8 @@ try {
   >();
   const known: { kind: string }[] = given.compose ? containerFaults : allFaults;
   const unknown = given.faults?.find((name) => known.every(({ kind }) => kind !== name));
+  if (given.compose && given.faults?.length === 0)
+    program.error("--faults none samples processes of this machine, not containers.");
   if (unknown) program.error(`There is no fault ${unknown}.`);
   const { processes, containers } = perSecondDefaults;
   const options = {

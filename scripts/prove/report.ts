@@ -1,3 +1,4 @@
+import { formatGrowth } from "./growth/watch.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
 import type { Proved, ProveOptions } from "./run.ts";
 import { seconds, type Timeline } from "./timeline.ts";
@@ -25,6 +26,7 @@ export function formatReport(proved: Proved, options: ProveOptions): string {
     "",
     ...convergenceLines(proved),
     "",
+    ...(proved.samples.length > 0 ? [formatGrowth(proved.samples)] : []),
     discrepancies.length === 0 ? "No discrepancy." : `${discrepancies.length} DISCREPANCIES`,
     ...checks.flatMap(([check, own]) => [
       "",

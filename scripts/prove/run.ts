@@ -4,6 +4,8 @@ import type { Scratch } from "../bench/scratch.ts";
 import { withServices } from "../bench/signalbox.ts";
 import { startContainers } from "./containers/subject.ts";
 import { awaitConvergence, awaitReadiness, type Convergence, checkConvergence } from "./converge.ts";
+import type { Sample } from "./growth/sample.ts";
+import { checkGrowth } from "./growth/watch.ts";
 import type { DatabaseName } from "./installation/installation.ts";
 import { readRuns } from "./installation/marks.ts";
 import { startProcesses } from "./installation/subject.ts";
@@ -22,7 +24,7 @@ export interface ProveOptions {
   minutes: number;
   seed: number;
   database: DatabaseName;
-  /** Kinds of faults. Undefined: all. */
+  /** Kinds of faults. Undefined: all. Empty: none. */
   faults?: string[];
   /** A project of Compose to prove, instead of processes of this machine. */
   compose?: string;
@@ -46,6 +48,8 @@ export interface Proved {
   convergence: Convergence;
   /** The way in which the database's structure was checked. */
   wholeBy: string;
+  /** Of a run without faults. */
+  samples: Sample[];
   discrepancies: Discrepancy[];
 }
 
@@ -67,7 +71,8 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
   const progress = showProgress(timeline, traffic.observed, totalMs);
   await sleep(calmMs);
   const random = randomNumbers(seed);
-  const schedule = subject.startFaults({ perSecond, random, timeline });
+  const growth = faults?.length === 0 ? subject.watchGrowth?.() : undefined;
+  const schedule = growth ?? subject.startFaults({ perSecond, random, timeline });
   await sleep(minutes * 60_000);
   await schedule.stop();
   const quietSince = performance.now();
@@ -105,6 +110,7 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
     },
     convergence,
     wholeBy,
+    samples: growth?.samples ?? [],
     discrepancies: [
       ...checkLedger(traffic.observed, ledger, runs),
       ...checkLateWrites(traffic.observed.lateWrites, ledger),
@@ -112,6 +118,7 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
       ...checkOutliving(commands?.found ?? []),
       ...discrepancies,
       ...checkConvergence(convergence, patienceMs),
+      ...checkGrowth(growth?.samples ?? []),
     ],
   };
 }

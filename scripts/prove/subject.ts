@@ -1,4 +1,5 @@
 import type { Schedule, ScheduleOptions } from "./faults/schedule.ts";
+import type { GrowthWatch } from "./growth/watch.ts";
 import type { Reachable } from "./installation/installation.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
 import type { Outliving } from "./outliving.ts";
@@ -10,6 +11,8 @@ export interface Subject {
   missing: { kind: string; reason: string }[];
   /** All agents have connected. */
   hasAgents(): boolean | Promise<boolean>;
+  /** Without faults: samples what could grow. Containers are not sampled. */
+  watchGrowth?(): GrowthWatch;
   startFaults(options: Pick<ScheduleOptions, "perSecond" | "random" | "timeline">): Schedule;
   /** Commands of dead agents; those of a container end with it. */
   commands?: { found: Outliving[]; countDeaths(): number; stop(): void };

@@ -44,6 +44,8 @@ export interface Installation extends Reachable {
   servers: ProveProcesses;
   processes: ProveProcesses;
   links: Link[];
+  /** By ingress process and worker. */
+  metricsPorts: Map<string, number>;
 }
 
 export interface InstallationOptions {
@@ -99,10 +101,14 @@ export async function startInstallation(
   const own: PlannedProcess[] = [];
   const urls: string[] = [];
   const ports: number[] = [];
+  const metricsPorts = new Map<string, number>();
   const plans = planOwnProcesses();
   for (const process of plans.filter(({ kind }) => kind !== "agent")) {
     const port = await freePort();
-    const env = { ...baseEnvironment(), ...(await environmentOf(process.name)), PORT: String(port) };
+    const metricsPort = await freePort();
+    metricsPorts.set(process.name, metricsPort);
+    const listening = { PORT: String(port), METRICS_PORT: String(metricsPort) };
+    const env = { ...baseEnvironment(), ...(await environmentOf(process.name)), ...listening };
     own.push({ ...process, env: { ...env, ...clocks.environment(process.name) } });
     if (process.kind !== "ingress") continue;
     const front = await link(`client → ${process.name}`, port);
@@ -119,7 +125,7 @@ export async function startInstallation(
   scratch.onClose(() => processes.stop());
   return {
     ...{ database, installed, organization, disk, clocks, redis, postgres },
-    ...{ servers, processes, links, urls, marksFolder },
+    ...{ servers, processes, links, urls, metricsPorts, marksFolder },
   };
 }
 

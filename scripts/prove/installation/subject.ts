@@ -1,6 +1,7 @@
 import type { Scratch } from "../../bench/scratch.ts";
 import { startFaults } from "../faults/schedule.ts";
 import { allFaults } from "../faults/table.ts";
+import { watchGrowth } from "../growth/watch.ts";
 import { checkCrashes } from "../ledger/ledger.ts";
 import { checkWhole } from "../ledger/whole.ts";
 import { watchCommands } from "../outliving.ts";
@@ -26,6 +27,7 @@ export async function startProcesses(
       return reason ? { kind, reason } : [];
     }),
     hasAgents: () => agents.every(processes.isStarted),
+    watchGrowth: () => watchGrowth(installation, logs),
     startFaults: (options) => startFaults({ ...options, installation, faults }),
     commands: watchCommands(installation, timeline),
     checkEnd() {

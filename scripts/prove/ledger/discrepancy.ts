@@ -21,7 +21,8 @@ export type Check =
   | "structure"
   | "processes"
   | "traffic"
-  | "convergence";
+  | "convergence"
+  | "growth";
 
 export function discrepancy(check: Check, title: string, attempts: Attempt[] = []): Discrepancy {
   return { check, title, attempts };

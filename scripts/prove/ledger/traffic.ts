@@ -23,7 +23,8 @@ export function measureTraffic(observed: Observed, timeline: Timeline) {
   const deaths = timeline.faults.filter(
     ({ kind, target }) => /kill|crash/.test(kind) && target.startsWith("agent"),
   );
-  const lastMs = Math.max(...timeline.faults.map(({ untilMs = 0 }) => untilMs));
+  const ends = timeline.faults.map(({ untilMs = 0 }) => untilMs);
+  const lastMs = ends.length > 0 ? Math.max(...ends) : Number.POSITIVE_INFINITY;
   return {
     accepted: observed.posts.filter(({ ids }) => ids.length > 0).length,
     doubled: observed.posts.filter(({ key, ids }) => key && ids.length > 1).length,
