@@ -89,7 +89,7 @@ async function chooseStatus(
                   {word}
                   <span class="quiet hint">
                     {isCut ? "more than can be counted" : inWords(total)}
-                    {status === "not_run" && ", which the filter refused"}
+                    {status === "not_run" && total > 0 && ", which the filter refused"}
                   </span>
                 </span>
               </label>

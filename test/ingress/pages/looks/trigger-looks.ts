@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import type { Actor } from "../../../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
@@ -107,7 +108,7 @@ export const triggerLooks: Look<Exhibits>[] = [
   {
     name: "building deliveries again",
     as: "ada",
-    visit: (page, { triggers }) => page.goto(`${triggers.github}/rebuilds/new?status=built`),
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/rebuilds/new?status=not+run`),
   },
   {
     name: "building deliveries again, refused",
@@ -187,6 +188,9 @@ async function addBulkRebuild({ services }: Pages, actor: Actor, trigger: Trigge
   const made = await askForBulkRebuild(services, actor, trigger, asked);
   await services.db.transaction(async (tx) => {
     const { bulkRebuilds } = tx.tables;
+    const { deliveries } = tx.tables;
+    const notRun = { status: "not_run", reason: "filter_mismatch" } as const;
+    await tx.update(deliveries).set(notRun).where(eq(deliveries.triggerId, trigger.id));
     await tx.update(bulkRebuilds).set({ total: 4200, built: 1980, skipped: 112, failed: 8 });
   });
   return made;
