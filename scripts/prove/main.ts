@@ -5,6 +5,8 @@ import { positive, wholeNumber } from "../bench/options.ts";
 import { BenchmarkFailed, withScratch } from "../bench/scratch.ts";
 import { containerFaults } from "./containers/faults.ts";
 import { allFaults } from "./faults/table.ts";
+import { chooseMutants, formatTried, tryMutant } from "./mutants/run.ts";
+import { mutants } from "./mutants/table.ts";
 import { formatReport } from "./report.ts";
 import { type ProveOptions, prove } from "./run.ts";
 
@@ -27,11 +29,12 @@ const program = new Command("prove")
   .option(
     "--faults <kinds>",
     "inject only these, separated by commas; none: sample memory, descriptors, keys, log and disk instead",
-    (kinds: string) => (kinds === "none" ? [] : kinds.split(",")),
+    (kinds: string) => (kinds === "none" ? [] : split(kinds)),
   )
   .option("--per-second <number>", "faults to inject a second; default: 2, or 0.5 for containers", positive)
   .option("--patience <seconds>", "how long all may take to end after the last fault", positive, 180)
   .option("--logs <folder>", "keep the output of the processes")
+  .option("--mutants [names]", "run faulty copies of the program instead, and show that each is found", split)
   .addHelpText(
     "after",
     [
@@ -41,6 +44,9 @@ const program = new Command("prove")
       "",
       "Faults of containers:",
       ...containerFaults.map(helpLine),
+      "",
+      "Mutants, each with a seed and faults of its own:",
+      ...mutants.map(({ name, summary }) => helpLine({ kind: name, summary })),
     ].join("\n"),
   )
   .showHelpAfterError()
@@ -48,8 +54,16 @@ const program = new Command("prove")
 
 try {
   const given = program.opts<
-    Omit<ProveOptions, "perSecond" | "seed"> & { perSecond?: number; seed?: number }
+    Omit<ProveOptions, "perSecond" | "seed"> & {
+      perSecond?: number;
+      seed?: number;
+      mutants?: true | string[];
+    }
   >();
+  if (given.mutants) {
+    const tried = await tryMutants(given.mutants === true ? undefined : given.mutants);
+    process.exit(tried.every(({ found }) => found) ? 0 : 1);
+  }
   const known: { kind: string }[] = given.compose ? containerFaults : allFaults;
   const unknown = given.faults?.find((name) => known.every(({ kind }) => kind !== name));
   if (given.compose && given.faults?.length === 0)
@@ -68,6 +82,20 @@ try {
   if (!(error instanceof BenchmarkFailed)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(1); // pending work may wait for dead processes
+}
+
+async function tryMutants(names: string[] | undefined) {
+  const tried = [];
+  for (const mutant of chooseMutants(names)) {
+    const result = await withScratch((scratch) => tryMutant(scratch, mutant));
+    process.stdout.write(`${formatTried(result)}\n`);
+    tried.push(result);
+  }
+  return tried;
+}
+
+function split(names: string): string[] {
+  return names.split(",");
 }
 
 function helpLine({ kind, summary }: { kind: string; summary: string }): string {

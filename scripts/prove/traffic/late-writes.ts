@@ -9,14 +9,14 @@ import type { Lane } from "./lane.ts";
 import type { LateWrite } from "./observed.ts";
 
 /** Late writes carry these, so that a row that one of them changed shows it. */
-export const lateMark = { sequence: 99_999, key: "late", exitStatus: 97 };
+export const lateMark = { sequence: 99_999, offset: 10_000_000, key: "late", exitStatus: 97 };
 
 const lookEveryMs = 200;
 const json = { "Content-Type": "application/json" };
 const requests: Record<LateWrite["name"], { path: string; init: RequestInit }> = {
   start: { path: "start", init: { method: "PUT", headers: json, body: "{}" } },
   chunk: {
-    path: `chunks?sequence=${lateMark.sequence}&offset=0&size=5`,
+    path: `chunks?sequence=${lateMark.sequence}&offset=${lateMark.offset}&size=5`,
     init: {
       method: "POST",
       headers: { "Content-Type": "text/plain", "Content-Encoding": "gzip" },

@@ -1,0 +1,160 @@
+import type { DatabaseName } from "../installation/installation.ts";
+
+/** A faulty copy of the program, which a run has to find. */
+export interface Mutant {
+  name: string;
+  summary: string;
+  edits: Edit[];
+  /** Only the kinds of faults that bring the fault to light: the seed then repeats more of a run. */
+  run: { database: DatabaseName; seed: number; minutes: number; perSecond: number; faults: string[] };
+  /** A line of the report that no other fault explains. */
+  foundBy: RegExp;
+}
+
+export interface Edit {
+  file: string;
+  /** Occurs once. */
+  from: string;
+  to: string;
+}
+
+const accept = "shared/triggers/deliveries/accept.ts";
+const deliveries = "shared/triggers/deliveries/store.ts";
+
+export const mutants: Mutant[] = [
+  {
+    name: "early-201",
+    summary: "a webhook is answered 201 before the commit",
+    edits: [
+      {
+        file: accept,
+        from: `  const acceptances = await commitOrLookUp(
+    db,
+    (tx) => writeArrivals(tx, arrivals, ids, now),
+    (written) => wereCommitted(db, written),
+  );
+`,
+        to: `  const written = Promise.withResolvers<Acceptance[]>();
+  const write = async (tx: Tx) => {
+    const each = await writeArrivals(tx, arrivals, ids, now);
+    written.resolve(each);
+    return each;
+  };
+  commitOrLookUp(db, write, (each) => wereCommitted(db, each)).catch(written.reject);
+  const acceptances = await written.promise;
+`,
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 2, faults: ["full-disk", "kill"] },
+    foundBy: /was answered 201, but delivery \S+ is lost/,
+  },
+  {
+    name: "no-unique-key",
+    summary: "no UNIQUE (delivery, rebuild number), and a decided delivery is decided again",
+    edits: [
+      {
+        file: "shared/db/migrations/sqlite/0003_triggers.sql",
+        from: "CREATE UNIQUE INDEX `builds_delivery`",
+        to: "CREATE INDEX `builds_delivery`",
+      },
+      {
+        file: deliveries,
+        from: `    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status)))
+    .returning({ id: deliveries.id, triggerId: deliveries.triggerId });`,
+        to: `    .where(isOneOf(deliveries.id, "ids"))
+    .returning({ id: deliveries.id, triggerId: deliveries.triggerId });`,
+      },
+    ],
+    run: {
+      ...{ database: "sqlite", seed: 1, minutes: 1, perSecond: 2 },
+      faults: ["kill", "freeze", "redis-restart", "cut", "delay"],
+    },
+    foundBy: /status build_created and 2 builds/,
+  },
+  {
+    name: "no-requeue",
+    summary: "a delivery whose background job was lost is not requeued",
+    edits: [
+      {
+        file: "shared/triggers/deliveries/requeue.ts",
+        from: "if (waiting === undefined || waiting > maxBacklogJobs) return 0;",
+        to: "if (waiting !== -1) return 0;",
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.25, perSecond: 2, faults: ["redis-loss", "redis-flush"] },
+    foundBy: /has the status null and 0 builds/,
+  },
+  {
+    name: "early-log",
+    summary: "a piece of a log is acknowledged before it is stored",
+    edits: [
+      {
+        file: "shared/agents/logs/append.ts",
+        from: "let outcome = await store(lease, received, { start: 0, end: config.jobLogBytes });",
+        to: `store(lease, received, { start: 0, end: config.jobLogBytes }).catch(() => {});
+        let outcome = "acknowledged" as Outcome;`,
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 0.5, faults: ["full-disk"] },
+    foundBy: /passed, but its log is not whole/,
+  },
+  {
+    name: "double-redeem",
+    summary: "a used device code is redeemed again by a poll that was under way",
+    edits: [
+      {
+        file: "shared/device/store.ts",
+        from: `        isOneOf(id, "ids"),
+        eq(deviceCodes.state, "approved"),`,
+        to: `        isOneOf(id, "ids"),
+        inArray(deviceCodes.state, ["approved", "used"]),`,
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.2, perSecond: 1, faults: ["delay"] },
+    foundBy: /gave 2 tokens|used device codes have \d+ grants/,
+  },
+  {
+    name: "no-lease-check",
+    summary: "writes of attempts that are superseded are accepted",
+    edits: [
+      {
+        file: "shared/agents/lease.ts",
+        from: "if (job.attempt !== attempt || job.acceptedAt === null) throw",
+        to: "if (attempt > job.attempt || job.acceptedAt === null) throw",
+      },
+      {
+        file: "shared/agents/logs/write.ts",
+        from: "job?.agentId === lease.agentId && job.attempt === lease.attempt;",
+        to: "job?.agentId === lease.agentId;",
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.6, perSecond: 0.7, faults: ["kill"] },
+    foundBy: /a stale (start|chunk|finish) of job \S+ is answered 200/,
+  },
+  {
+    name: "no-key-claim",
+    summary: "a claim of an idempotency key that is taken succeeds",
+    edits: [
+      {
+        file: accept,
+        from: "if (await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) return",
+        to: 'if ((await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) || key !== "") return',
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.2, perSecond: 2, faults: ["delay"] },
+    foundBy: /with a key\) was answered with 2 ids/,
+  },
+  {
+    name: "no-pause-lock",
+    summary: "a job is assigned without the lock of its queue, against which a pause is stored",
+    edits: [
+      {
+        file: "shared/dispatch/store.ts",
+        from: `  return tx.lock(queues, isDispatching, "exclusive");`,
+        to: "  return tx.select().from(queues).where(isDispatching);",
+      },
+    ],
+    run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
+    foundBy: /was assigned while its queue was paused/,
+  },
+];
