@@ -2,7 +2,7 @@ import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/runtime/services.ts";
-import { type Arrival, findReplayedDelivery } from "../../shared/triggers/deliveries/accept.ts";
+import { type Arrival, findReplayedDelivery, keysOf } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
@@ -25,7 +25,7 @@ import { requestParts } from "./samples.ts";
  * 3. Check the content type: 415.
  * 4. Read the body: 413, 408, 429, 503.
  * 5. Verify the signature: 401. Too many refusals of the steps 3 to 5: 429 in their place.
- * 6. Answer a repeated Idempotency-Key with the first delivery.
+ * 6. Answer a repeated Idempotency-Key, or id of a signed message, with the first delivery.
  * 7. Count the delivery against the organization's limit: 429.
  * 8. Check that the body is JSON: 400. Large bodies take turns: 503.
  * 9. Commit the delivery with its payload: 201.
@@ -62,6 +62,8 @@ class Posting {
   readonly #token: string;
   /** Perhaps a hint, which may let a request pass; only the row may refuse it. */
   #trigger: EnabledTrigger | undefined;
+  /** Authenticated by the signature. */
+  #messageId: string | undefined;
   /** The body as received. Empty once it is encoded, so that it is in memory only once. */
   #body = noBytes;
 
@@ -125,7 +127,8 @@ class Posting {
     }
 
     const idempotencyKey = readIdempotencyKey(event.req.headers);
-    const first = idempotencyKey && (await findReplayedDelivery(services, trigger.id, idempotencyKey));
+    const keys = keysOf(idempotencyKey, this.#messageId);
+    const first = keys.length > 0 && (await findReplayedDelivery(services, trigger.id, keys));
     if (first) {
       const row = trigger.isHint ? await this.#readRow() : trigger;
       await showDeliveriesLimit(services, event, row);
@@ -140,7 +143,7 @@ class Posting {
     }
     const body = await this.#checkBody(trigger);
     this.#body = noBytes;
-    return await this.#accept(trigger, { contentType, idempotencyKey, body });
+    return await this.#accept(trigger, { contentType, keys, body });
   }
 
   /** A full server does not count against the limit; a wrong payload, or too many at once, does. */
@@ -168,12 +171,12 @@ class Posting {
 
   #requireSignature(trigger: EnabledTrigger): void {
     const now = this.#door.services.clock.now();
-    requireSignature(trigger, this.#event.req.headers, { body: this.#body, now });
+    this.#messageId = requireSignature(trigger, this.#event.req.headers, { body: this.#body, now });
   }
 
   async #accept(
     given: EnabledTrigger,
-    content: Pick<Arrival, "contentType" | "idempotencyKey" | "body">,
+    content: Pick<Arrival, "contentType" | "keys" | "body">,
   ): Promise<HTTPResponse> {
     const { services, intake } = this.#door;
     const event = this.#event;

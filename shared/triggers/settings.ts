@@ -8,6 +8,7 @@ import type { Problem } from "../refusal.ts";
 import type { Config } from "../runtime/config.ts";
 import { compileFilter } from "./filter/compile.ts";
 import type { NewTrigger, SignatureChange, TriggerChange } from "./input.ts";
+import { isShortStandardSecret } from "./signatures.ts";
 import type { Trigger } from "./store.ts";
 import {
   buildDefaults,
@@ -34,6 +35,7 @@ export function newTriggerProblems(
     name !== undefined && !type && typeProblem(config.issueTracker),
     secret && type?.signatures.length === 0 && noVerification,
     secret === null && type?.isConfigurable && alwaysVerified,
+    type && secretProblem(type, secret),
     ...(type ? signatureProblems(type, signature) : []),
     filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
@@ -54,6 +56,7 @@ export function triggerChangeProblems(
     verification && !isSigning && noVerification,
     needsSecret && isSigning && noSecret,
     verification === null && type.isConfigurable && alwaysVerified,
+    secretProblem(type, verification?.secret),
     ...signatureProblems(type, verification?.signature),
     filter && filter !== present.filter && filterProblem(organization, filter),
   ].filter((problem) => !!problem);
@@ -71,6 +74,14 @@ const alwaysVerified: Problem = {
   message:
     "Verification can't be left out of hmac triggers. Choose the type webhook to take what is not signed",
 };
+
+function secretProblem({ signatures }: TriggerType, secret: string | null | undefined): Problem | undefined {
+  const isShort =
+    signatures.some(({ scheme }) => scheme === "standard") && isShortStandardSecret(secret ?? "");
+  if (!isShort) return undefined;
+  const message = "Secret is too short: after whsec_ it must be the Base64 of 16 bytes or more";
+  return { field: "verification.secret", message };
+}
 
 function signatureProblems(type: TriggerType, signature: SignatureChange | null | undefined): Problem[] {
   if (type.isConfigurable || type.signatures.length === 0) return [];

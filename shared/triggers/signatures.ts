@@ -24,6 +24,21 @@ const standard = { prefix: "whsec_", id: "webhook-id", time: "webhook-timestamp"
 /** Older requests may be replayed ones. */
 const toleranceMs = 5 * minuteMs;
 
+const minStandardKeyBytes = 16;
+/** A signature is right from five minutes before its time to five minutes after: a message may be sent again so long. */
+export const messageIdMs = 2 * toleranceMs;
+
+/** True for a secret of Standard Webhooks that is too short to be one. */
+export function isShortStandardSecret(secret: string): boolean {
+  const key = standardKey(secret);
+  return key !== undefined && key.length < minStandardKeyBytes;
+}
+
+/** The id of a message that a signature of this scheme authenticates. */
+export function messageIdOf({ scheme }: Signature, headers: Headers): string | undefined {
+  return (scheme === "standard" && headers.get(standard.id)) || undefined;
+}
+
 /** Compares in constant time. */
 export function isSigned(signature: Signature, headers: Headers, { secret, body, now }: Signed): boolean {
   const value = headers.get(signature.header) ?? "";

@@ -1,6 +1,6 @@
 import type { HmacSignature } from "../vocabulary.ts";
 import { DeliveryRefusal } from "./deliveries/refusals.ts";
-import { type ArrivedHeaders, isSigned, type Signature, signedHeaders } from "./signatures.ts";
+import { type ArrivedHeaders, isSigned, messageIdOf, type Signature, signedHeaders } from "./signatures.ts";
 
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
@@ -91,6 +91,7 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       sample: samplePush,
       signatures: [
         { ...hmacHex, header: "X-Gitea-Signature", prefix: "" },
+        { ...hmacHex, header: "X-Forgejo-Signature", prefix: "" },
         { ...hmacHex, header: "X-Hub-Signature-256", prefix: "sha256=" },
       ],
     },
@@ -167,18 +168,22 @@ export function eventHeaders(issueTracker: string): string[] {
   );
 }
 
-/** @throws DeliveryRefusal 401 */
+/**
+ * @returns the id of the message that the signature authenticates, if its scheme has one
+ * @throws DeliveryRefusal 401
+ */
 export function requireSignature(
   { type: { signatures, isConfigurable }, secret }: { type: TriggerType; secret: string | undefined },
   headers: { get(name: string): string | null | undefined },
   { body, now }: { body: Buffer; now: Date },
-): void {
-  if (secret === undefined && !isConfigurable) return;
-  if (
-    secret === undefined ||
-    !signatures.some((signature) => isSigned(signature, headers, { secret, body, now }))
-  )
-    throw new DeliveryRefusal("invalid_signature");
+): string | undefined {
+  if (secret === undefined && !isConfigurable) return undefined;
+  const right =
+    secret === undefined
+      ? undefined
+      : signatures.find((signature) => isSigned(signature, headers, { secret, body, now }));
+  if (!right) throw new DeliveryRefusal("invalid_signature");
+  return messageIdOf(right, headers);
 }
 
 /**

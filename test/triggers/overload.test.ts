@@ -29,7 +29,7 @@ describeOnBothDatabases("deliveries that wait for a slow commit", (database) => 
     const answers: string[] = [];
     const accept = async (name: string) => {
       const content = { contentType: "application/json", externalId: null, event: null, headers: [] };
-      const outcome = await intake.accept({ ...content, trigger, idempotencyKey: undefined, body }).then(
+      const outcome = await intake.accept({ ...content, trigger, keys: [], body }).then(
         (acceptance) => acceptance.outcome,
         (error) =>
           error instanceof DeliveryRefusal ? `${error.status} ${error.headers["Retry-After"]}` : error,

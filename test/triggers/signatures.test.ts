@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { minuteMs } from "../../shared/durations.ts";
 import { isSigned } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases, describeWithDatabase } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 /** True if the type takes these headers. */
@@ -110,6 +110,102 @@ describe("documented signatures", () => {
   });
 });
 
+describeOnBothDatabases("messages of Standard Webhooks", (database) => {
+  let api: TriggerApi;
+  before(async () => {
+    api = await openTriggerApi(database);
+    api.world.clock.freeze();
+  });
+  after(() => api.close());
+
+  const secret = `whsec_${Buffer.alloc(16, 7).toString("base64")}`;
+  const verification = (of: string) => ({ type: "gitlab", verification: { strategy: "hmac", secret: of } });
+  const message = (id: string, more: Record<string, string> = {}) => {
+    const time = String(Math.floor(api.world.clock.now().getTime() / 1000));
+    const hmac = createHmac("sha256", Buffer.alloc(16, 7)).update(`${id}.${time}.{}`).digest("base64");
+    return { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": `v1,${hmac}`, ...more };
+  };
+  const send = async (trigger: Parameters<TriggerApi["post"]>[0], headers: Record<string, string>) => {
+    const { status, headers: given, body } = await api.post(trigger, "{}", headers);
+    return { status, id: body.id as string, isReplayed: given.get("idempotent-replayed") === "true" };
+  };
+
+  it("are one delivery while their signature may be right, also at once and with an Idempotency-Key", async () => {
+    const trigger = await api.newTrigger(verification(secret));
+    const sent = message("msg-1", { "Idempotency-Key": "k" });
+
+    const answers = await Promise.all([send(trigger, sent), send(trigger, sent), send(trigger, sent)]);
+    api.world.clock.advance(4 * minuteMs);
+    const late = await send(trigger, sent);
+    const anew = await send(trigger, message("msg-1", { "Idempotency-Key": "another" }));
+    const byKey = await send(trigger, message("msg-2", { "Idempotency-Key": "k" }));
+
+    const id = answers[0]?.id;
+    assert.equal(answers.filter(({ isReplayed }) => !isReplayed).length, 1);
+    for (const answer of [...answers, late, anew, byKey])
+      assert.deepEqual([answer.status, answer.id], [201, id]);
+    for (const answer of [late, anew, byKey]) assert.ok(answer.isReplayed);
+  });
+
+  it("are another delivery after ten minutes, of another trigger, or with an Idempotency-Key alike", async () => {
+    const [trigger, other] = [
+      await api.newTrigger(verification(secret)),
+      await api.newTrigger(verification(secret)),
+    ];
+    const first = await send(trigger, message("msg-1", { "Idempotency-Key": "msg-2" }));
+    const second = await send(trigger, message("msg-2", { "Idempotency-Key": "msg-1" }));
+    const elsewhere = await send(other, message("msg-1"));
+    api.world.clock.advance(10 * minuteMs);
+    const later = await send(trigger, message("msg-1"));
+
+    const all = [first, second, elsewhere, later];
+    assert.deepEqual(
+      all.map(({ status, isReplayed }) => [status, isReplayed]),
+      all.map(() => [201, false]),
+    );
+    assert.equal(new Set(all.map(({ id }) => id)).size, 4);
+  });
+
+  it("are not looked up without a right signature, nor in triggers that verify by a token", async () => {
+    const trigger = await api.newTrigger(verification(secret));
+    await send(trigger, message("msg-1"));
+    const wrong = { ...message("msg-1"), "webhook-signature": "v1,x" };
+    assert.equal((await api.post(trigger, "{}", wrong)).status, 401);
+
+    const byToken = await api.newTrigger(verification("a plain token"));
+    const answers = [];
+    for (const _ of [1, 2])
+      answers.push(await send(byToken, message("m", { "X-Gitlab-Token": "a plain token" })));
+    assert.deepEqual(
+      answers.map(({ status, isReplayed }) => [status, isReplayed]),
+      [
+        [201, false],
+        [201, false],
+      ],
+    );
+  });
+
+  it("need a secret of 16 bytes, which a trigger from before may lack", async () => {
+    const short = `whsec_${Buffer.alloc(15, 7).toString("base64")}`;
+    const refused = /Secret is too short: after whsec_ it must be the Base64 of 16 bytes or more/;
+    const made = await api.send("POST", api.triggersAt(), {
+      body: { label: "Short", ...verification(short) },
+    });
+    assert.deepEqual([made.status, refused.test(made.body.message)], [422, true]);
+    const trigger = await api.newTrigger(verification(secret));
+    const path = `${api.triggersAt()}/${trigger.id}`;
+    const changed = await api.send("PATCH", path, {
+      body: { verification: { strategy: "hmac", secret: short } },
+    });
+    assert.deepEqual([changed.status, refused.test(changed.body.message)], [422, true]);
+
+    const [id, time] = ["msg-1", String(signedAt / 1000)];
+    const hmac = createHmac("sha256", Buffer.alloc(15, 7)).update(`${id}.${time}.{}`).digest("base64");
+    const headers = { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": `v1,${hmac}` };
+    assert.ok(isTaken("gitlab", { secret: short, body: "{}", headers, now: new Date(signedAt) }));
+  });
+});
+
 describeWithDatabase("deliveries of hosts", (database) => {
   let api: TriggerApi;
   before(async () => {
@@ -134,13 +230,19 @@ describeWithDatabase("deliveries of hosts", (database) => {
       id: "X-Gitea-Delivery",
     },
     {
+      type: "gitea",
+      signature: { "X-Forgejo-Signature": hmac },
+      event: "X-Gitea-Event",
+      id: "X-Gitea-Delivery",
+    },
+    {
       type: "bitbucket",
       signature: { "X-Hub-Signature": `sha256=${hmac}` },
       event: "X-Event-Key",
       id: "X-Request-UUID",
     },
   ])
-    it(`are verified and have their event and id, but no stored secret: ${type}`, async () => {
+    it(`are verified and have their event and id, but no stored secret: ${type}, ${Object.keys(signature)}`, async () => {
       const trigger = await api.newTrigger({ type, verification: { strategy: "hmac", secret } });
       const headers = { [event]: "push", [id]: "id-1" };
 

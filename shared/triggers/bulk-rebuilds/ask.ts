@@ -15,7 +15,7 @@ import { rebuildDeliveries } from "../../jobs/contracts.ts";
 import { notFound, Refusal, validationFailed } from "../../refusal.ts";
 import type { Services } from "../../runtime/services.ts";
 import type { BulkRebuildFilter } from "../../vocabulary.ts";
-import { findReplayedDelivery } from "../deliveries/accept.ts";
+import { findReplayedDelivery, keysOf } from "../deliveries/accept.ts";
 import type { DeliverySearch } from "../deliveries/list.ts";
 import { countMatches, type DeliveryFilter } from "../deliveries/store.ts";
 import { lockTrigger, type Trigger } from "../store.ts";
@@ -99,7 +99,10 @@ async function storedFilter(
 ): Promise<BulkRebuildFilter> {
   if (status === "waiting")
     throw new Refusal(422, "Deliveries in process cannot be built again. Wait until they are decided");
-  const id = sentAs === undefined ? undefined : await findReplayedDelivery(services, trigger.id, sentAs);
+  const id =
+    sentAs === undefined
+      ? undefined
+      : await findReplayedDelivery(services, trigger.id, keysOf(sentAs, undefined));
   return {
     ...(status && { status }),
     ...(event !== undefined && { event }),

@@ -8,6 +8,7 @@
 //
 // While the database, Redis or a worker fails, it waits: `requeue.ts` sends its job again.
 
+import { hashToken } from "../../crypto/tokens.ts";
 import { commitOrLookUp, type Db, type Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 import { dayMs } from "../../durations.ts";
@@ -17,8 +18,9 @@ import type { Services } from "../../runtime/services.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
 import type { EncodedBody } from "../payloads/codec.ts";
 import { hasPayload } from "../payloads/store.ts";
+import { messageIdMs } from "../signatures.ts";
 import { listEnabledVersions } from "../store.ts";
-import { claimKeyIfFree, type Delivery, findIdempotencyKey } from "./store.ts";
+import { claimKeyIfFree, type Delivery, findIdempotencyKey, moveKeys } from "./store.ts";
 
 export interface Arrival {
   trigger: { id: string; version: number; organizationId: string };
@@ -28,7 +30,7 @@ export interface Arrival {
   /** As the sender names it. */
   event: string | null;
   headers: StoredHeader[];
-  idempotencyKey: string | undefined;
+  keys: DeliveryKey[];
   body: EncodedBody;
 }
 
@@ -38,7 +40,25 @@ export type Acceptance =
   /** The trigger changed since it was read. */
   | { outcome: "stale" };
 
+/** A delivery with the key of an earlier one is that one, for a while. */
+export interface DeliveryKey {
+  /** As stored. */
+  text: string;
+  keptMs: number;
+}
+
 const idempotencyMs = dayMs;
+/** No header has a line feed, so that no Idempotency-Key is the id of a message. */
+const messagePrefix = "webhook-id\n";
+const maxMessageIdLength = 255;
+
+export function keysOf(idempotencyKey: string | undefined, messageId: string | undefined): DeliveryKey[] {
+  const keys: DeliveryKey[] = [];
+  if (idempotencyKey !== undefined) keys.push({ text: idempotencyKey, keptMs: idempotencyMs });
+  if (messageId === undefined) return keys;
+  const id = messageId.length > maxMessageIdLength ? hashToken(messageId) : messageId;
+  return [...keys, { text: messagePrefix + id, keptMs: messageIdMs }];
+}
 
 /** Does not await the job: `requeueStranded` finds lost ones. */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
@@ -99,8 +119,7 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
     const id = ids[index] as string;
     const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
     let acceptance: Acceptance = isCurrent ? { outcome: "accepted", id } : { outcome: "stale" };
-    if (isCurrent && arrival.idempotencyKey !== undefined)
-      acceptance = await claimKey(tx, { arrival, key: arrival.idempotencyKey, id, now });
+    if (isCurrent && arrival.keys.length > 0) acceptance = await claimKeys(tx, { arrival, id, now });
     acceptances[index] = acceptance;
     if (acceptance.outcome !== "accepted") continue;
     deliveries.push(newDelivery(arrival, id, now));
@@ -122,35 +141,50 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
 /** Different orders would deadlock. */
 function orderByKey(arrivals: Arrival[]): number[] {
   const order = [...arrivals.keys()];
-  if (arrivals.every((arrival) => arrival.idempotencyKey === undefined)) return order;
-  const nameOf = (index: number) => `${arrivals[index]?.trigger.id} ${arrivals[index]?.idempotencyKey ?? ""}`;
+  if (arrivals.every((arrival) => arrival.keys.length === 0)) return order;
+  const nameOf = (index: number) => `${arrivals[index]?.trigger.id} ${arrivals[index]?.keys[0]?.text ?? ""}`;
   return order.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : a - b));
 }
 
-async function claimKey(
+/** Of several keys, the first that is taken decides. */
+async function claimKeys(
   tx: Tx,
-  { arrival: { trigger }, key, id, now }: { arrival: Arrival; key: string; id: string; now: Date },
+  { arrival: { trigger, keys }, id, now }: { arrival: Arrival; id: string; now: Date },
 ): Promise<Acceptance> {
-  const claim = { triggerId: trigger.id, key, deliveryId: id, createdAt: now };
-  if (await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) return { outcome: "accepted", id };
-  const first = await findIdempotencyKey(tx, trigger.id, key);
-  if (!first) throw new Error("An idempotency key was neither free nor taken.");
-  return { outcome: "replayed", id: first.deliveryId };
+  const claims = keys.map(({ text, keptMs }) => ({
+    claim: { triggerId: trigger.id, key: text, deliveryId: id, createdAt: now },
+    freeSince: freeSince(now, keptMs),
+  }));
+  for (const [index, { claim, freeSince }] of claims.entries()) {
+    if (await claimKeyIfFree(tx, claim, freeSince)) continue;
+    const first = await findIdempotencyKey(tx, trigger.id, claim.key);
+    if (!first) throw new Error("An idempotency key was neither free nor taken.");
+    const taken = claims.slice(0, index).map((each) => each.claim.key);
+    await moveKeys(tx, { triggerId: trigger.id, keys: taken, deliveryId: first.deliveryId });
+    return { outcome: "replayed", id: first.deliveryId };
+  }
+  return { outcome: "accepted", id };
 }
 
 export async function findReplayedDelivery(
   services: Services,
   triggerId: string,
-  key: string,
+  keys: DeliveryKey[],
 ): Promise<string | undefined> {
-  const first = await findIdempotencyKey(services.db, triggerId, key);
-  return first && first.createdAt > idempotencyKeysFreeSince(services.clock.now())
-    ? first.deliveryId
-    : undefined;
+  const now = services.clock.now();
+  for (const { text, keptMs } of keys) {
+    const first = await findIdempotencyKey(services.db, triggerId, text);
+    if (first && first.createdAt > freeSince(now, keptMs)) return first.deliveryId;
+  }
+  return undefined;
 }
 
 export function idempotencyKeysFreeSince(now: Date): Date {
-  return new Date(now.getTime() - idempotencyMs);
+  return freeSince(now, idempotencyMs);
+}
+
+function freeSince(now: Date, keptMs: number): Date {
+  return new Date(now.getTime() - keptMs);
 }
 
 function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {

@@ -1,6 +1,6 @@
 import type { CursorPage } from "../../db/cursor-page.ts";
 import type { Services } from "../../runtime/services.ts";
-import { findReplayedDelivery } from "./accept.ts";
+import { findReplayedDelivery, keysOf } from "./accept.ts";
 import { type Delivery, type DeliveryFilter, listDeliveriesPage } from "./store.ts";
 
 export type DeliverySearch = Omit<DeliveryFilter, "id"> & {
@@ -16,7 +16,7 @@ export async function searchDeliveries(
   { sentAs, ...filter }: DeliverySearch,
 ): Promise<Delivery[]> {
   if (sentAs === undefined) return listDeliveriesPage(services.db, triggerId, page, filter);
-  const id = await findReplayedDelivery(services, triggerId, sentAs);
+  const id = await findReplayedDelivery(services, triggerId, keysOf(sentAs, undefined));
   const named = id === undefined ? { externalId: sentAs } : { id };
   return listDeliveriesPage(services.db, triggerId, page, { ...filter, ...named });
 }

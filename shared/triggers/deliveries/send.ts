@@ -93,6 +93,6 @@ function toArrival(
     externalId: headers.get(deliveryIdHeader ?? "") ?? null,
     event: headers.get(eventHeader ?? "") ?? null,
     headers: [...headers].map(([name, value]) => [name, secret.has(name) ? null : value]),
-    idempotencyKey: undefined,
+    keys: [],
   };
 }

@@ -245,6 +245,17 @@ export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: D
   return claimed.length > 0;
 }
 
+/** Makes keys those of another delivery. */
+export async function moveKeys(
+  tx: Tx,
+  { triggerId, keys, deliveryId }: { triggerId: string; keys: string[]; deliveryId: string },
+): Promise<void> {
+  const { idempotencyKeys } = tx.tables;
+  if (keys.length === 0) return;
+  const isOfThese = and(eq(idempotencyKeys.triggerId, triggerId), inArray(idempotencyKeys.key, keys));
+  await tx.update(idempotencyKeys).set({ deliveryId }).where(isOfThese);
+}
+
 /** `limit` counts distinct times, not keys. @returns the number deleted */
 export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { idempotencyKeys } = tx.tables;
