@@ -77,6 +77,19 @@ describeWithDatabase("…/clusters/:id/tokens", (database) => {
     );
   });
 
+  it("takes every way to allow all addresses", async () => {
+    for (const given of [
+      "0.0.0.0/0 ::/0",
+      "::/0 0.0.0.0/0",
+      " 0.0.0.0/0\n\t::/0 ",
+      "0.0.0.0/0 0.0.0.0/0",
+      " ",
+    ]) {
+      const created = await create({ allowed_ip_addresses: given });
+      assert.deepEqual([created.status, created.body.allowed_ip_addresses], [201, "0.0.0.0/0"], given);
+    }
+  });
+
   it("refuses addresses, queues and times that it cannot keep to", async () => {
     const other = await setUpOrganization(api.world, "neighbor");
     const addresses =
@@ -85,6 +98,7 @@ describeWithDatabase("…/clusters/:id/tokens", (database) => {
 
     assert.deepEqual(await refusal({ allowed_ip_addresses: "10.0.0.0/8" }), [422, addresses]);
     assert.deepEqual(await refusal({ allowed_ip_addresses: "0.0.0.0/0 10.0.0.0/8" }), [422, addresses]);
+    assert.deepEqual(await refusal({ allowed_ip_addresses: "::/0" }), [422, addresses]);
     for (const queue_id of [unknownId, "x", other.queue.id, 7])
       assert.deepEqual(await refusal({ queue_id }), [422, queue]);
     assert.deepEqual(await refusal({ expires_at: "2020-01-01T00:00:00Z" }), [

@@ -10,6 +10,7 @@ import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 const everyAddress = "0.0.0.0/0";
+const everyIpv6Address = "::/0";
 
 export const agentTokenSchema = z
   .object({
@@ -33,11 +34,19 @@ export const createdAgentTokenSchema = agentTokenSchema
 
 const allowedIpAddresses = z
   .string({ error: "Allowed IP addresses must be text" })
-  .refine((given) => ["", everyAddress].includes(given.trim()), {
+  .refine(isEveryAddress, {
     error: `Allowed IP addresses are not supported: leave them out, or set ${everyAddress}`,
   })
   .nullish()
   .meta({ description: `Only ${everyAddress}: a token registers agents of any address` });
+
+function isEveryAddress(given: string): boolean {
+  const ranges = given.split(/\s+/).filter(Boolean);
+  if (ranges.length === 0) return true;
+  return (
+    ranges.includes(everyAddress) && ranges.every((each) => [everyAddress, everyIpv6Address].includes(each))
+  );
+}
 
 export const createAgentTokenBody = z
   .object({
