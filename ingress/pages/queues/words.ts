@@ -15,7 +15,7 @@ export function jobCountInWords(count: number): string {
   return count >= maxCountedJobs ? `${maxCountedJobs.toLocaleString("en")} or more` : String(count);
 }
 
-/** `Self-hosted`, or `Hosted, Linux AMD64 Small (2 vCPU, 4 GB)`. */
+/** `Self-hosted`, or `Hosted, Linux AMD64 Small (2 vCPU, 4 GB, 47 GB disk)`. */
 export function agentsInWords({ instanceShape }: Queue): string {
   const shape = instanceShape === null ? undefined : findShape(instanceShape);
   return shape ? `Hosted, ${machineInWords(shape)} ${sizeInWords(shape)}` : "Self-hosted";
@@ -26,7 +26,8 @@ export function machineInWords({ machineType, architecture }: InstanceShape): st
   return `${machineWords[machineType]} ${architecture.toUpperCase()}`;
 }
 
-/** `Small (2 vCPU, 4 GB)`. */
-export function sizeInWords({ size, cpu, memoryGb }: InstanceShape): string {
-  return `${size} (${cpu} vCPU, ${memoryGb} GB)`;
+/** `Small (2 vCPU, 4 GB, 47 GB disk)`. */
+export function sizeInWords({ size, cpu, memoryGb, diskGb }: InstanceShape): string {
+  const disk = diskGb === null ? "" : `, ${diskGb} GB disk`;
+  return `${size} (${cpu} vCPU, ${memoryGb} GB${disk})`;
 }

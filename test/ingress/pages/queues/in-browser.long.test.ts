@@ -71,14 +71,14 @@ describeInBrowser("an admin of an organization", () => {
     await newQueue();
     await page.getByLabel("Key").fill("cloud");
     assert.equal(await page.getByRole("option", { name: /Windows/ }).count(), 0);
-    await page.getByLabel("Agents").selectOption({ label: "Linux ARM64 Medium (4 vCPU, 16 GB)" });
+    await page.getByLabel("Agents").selectOption({ label: "Linux ARM64 Medium (4 vCPU, 16 GB, 95 GB disk)" });
     assert.equal(await page.getByLabel("Retries prefer").isVisible(), false);
     await submit("Create queue");
-    assert.match(await mainText(page), /Agents Hosted, Linux ARM64 Medium \(4 vCPU, 16 GB\)/);
+    assert.match(await mainText(page), /Agents Hosted, Linux ARM64 Medium \(4 vCPU, 16 GB, 95 GB disk\)/);
 
     await click(page, "Edit");
     assert.equal(await page.getByLabel("Size").locator("option").count(), 6);
-    await page.getByLabel("Size").selectOption({ label: "Large (8 vCPU, 32 GB)" });
+    await page.getByLabel("Size").selectOption({ label: "Large (8 vCPU, 32 GB, 158 GB disk)" });
     await page.getByLabel("Agent image").fill("registry.example.com/agent:1");
     await page.getByLabel("Description").fill("Rented");
     await submit("Save");
