@@ -14,12 +14,13 @@ export interface Running {
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** `limit` is an argument of ulimit, such as `-f 2000`. */
-export function run(args: string[], settings: Record<string, string>, limit = ""): Running {
+/** `limit` is an argument of ulimit, such as `-f 2000`. `cwd` may be the folder of another version. */
+export function run(args: string[], settings: Record<string, string>, limit = "", cwd?: string): Running {
   const child = spawn(
     "sh",
     ["-c", `${limit && `ulimit ${limit};`} exec "$0" "$@"`, process.execPath, "--import", "tsx", ...args],
     {
+      cwd,
       env: { ...process.env, HOST: "127.0.0.1", SECRET_KEY: secretKey, ...settings },
       stdio: ["ignore", "pipe", "pipe"],
     },

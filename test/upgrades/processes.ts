@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { eventually } from "../helpers/http.ts";
+import { type Running, run } from "../helpers/processes.ts";
+import { patientRedisUrl } from "../helpers/world.ts";
+import { freePort } from "../servers/ports.ts";
+import { checkOut } from "./releases.ts";
+
+type Version = "former" | "present";
+export type Versions = ReturnType<typeof openVersions>;
+
+const scripts = { ingress: "ingress/main.ts", worker: "workers/main.ts" };
+
+/** Processes of a former release and of the present version, on one database. */
+export function openVersions(databaseUrl: string, release: string) {
+  const former = checkOut(release);
+  const folders = { former: former.folder, present: "." };
+  const running: { version: Version; process: Running }[] = [];
+  let migrated = "";
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: patientRedisUrl() ?? "",
+    REDIS_PREFIX: `upgrade-${randomUUID()}`,
+  };
+  const stop = async (version: Version) => {
+    const own = running.filter((each) => each.version === version);
+    await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
+  };
+  return {
+    /** Resolves once it has started. */
+    async start(version: Version, kind: keyof typeof scripts): Promise<{ url: string }> {
+      const port = await freePort();
+      const process = run([scripts[kind]], { ...settings, PORT: String(port) }, "", folders[version]);
+      running.push({ version, process });
+      await eventually(`the ${version} ${kind}`, async () => process.output().includes('"started"'));
+      return { url: `http://127.0.0.1:${port}` };
+    },
+    stop,
+    /** With the present version. */
+    async migrate(): Promise<void> {
+      const migrating = run(["scripts/migrate.ts"], settings);
+      const [code] = await once(migrating.process, "exit");
+      migrated = migrating.output().trim();
+      assert.equal(code, 0, migrated);
+    },
+    /** That of `migrate`. */
+    output: () => migrated,
+    async close(): Promise<void> {
+      await Promise.all(running.map(({ process }) => process.kill()));
+      former.remove();
+    },
+  };
+}
