@@ -65,6 +65,18 @@ async function travel(
 describeOnBothDatabases("upgrading from the first release under load", (database) => {
   const journey = { release: releases.first, isMigrated: false };
 
+  it("loses and doubles nothing, stop-start", { skip: releasesMissing }, (context) =>
+    travel(database, context, {
+      ...journey,
+      async go({ versions, urls }) {
+        await versions.stop("former");
+        await versions.migrate();
+        await versions.start("present", "worker");
+        urls.splice(0, 1, (await versions.start("present", "ingress")).url);
+      },
+    }),
+  );
+
   it("loses and doubles nothing, rolling", { skip: releasesMissing }, (context) =>
     travel(database, context, {
       ...journey,
@@ -73,6 +85,20 @@ describeOnBothDatabases("upgrading from the first release under load", (database
         await versions.start("present", "worker");
         urls.splice(0, 1, (await versions.start("present", "ingress")).url);
         await versions.stop("former");
+      },
+    }),
+  );
+});
+
+describeOnBothDatabases("going back under load", (database) => {
+  it("loses and doubles nothing, rolling", { skip: releasesMissing }, (context) =>
+    travel(database, context, {
+      release: releases.rollback,
+      isMigrated: true,
+      async go({ versions, urls }) {
+        await versions.start("former", "worker");
+        urls.splice(0, 1, (await versions.start("former", "ingress")).url);
+        await versions.stop("present");
       },
     }),
   );
