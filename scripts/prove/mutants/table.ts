@@ -137,8 +137,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: accept,
-        from: "if (await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) return",
-        to: 'if ((await claimKeyIfFree(tx, claim, idempotencyKeysFreeSince(now))) || key !== "") return',
+        from: "if (await claimKeyIfFree(tx, claim, freeSince)) continue;",
+        to: `if ((await claimKeyIfFree(tx, claim, freeSince)) || claim.key !== "") continue;`,
       },
     ],
     run: { database: "sqlite", seed: 1, minutes: 0.2, perSecond: 2, faults: ["delay"] },
