@@ -7,6 +7,7 @@ import type { Declaration } from "./declaration.ts";
 import { declareDeliver } from "./deliveries.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { type Examples, readExamples } from "./examples.ts";
+import { installationDeclarations } from "./installation.ts";
 import { oauthDeclarations } from "./oauth.ts";
 import { declareRest, root } from "./rest.ts";
 import { Schemas } from "./schemas.ts";
@@ -28,6 +29,7 @@ const tagDescriptions: Record<string, string> = {
   OAuth:
     "The device flow, tokens and metadata. Bodies are forms, and errors are `{error, error_description}`.",
   "Agent API": "The calls of agents, and of programs inside their jobs.",
+  Installation: "Health, readiness and this document, without a token.",
 };
 
 const introduction = ({ appUrl }: Config) => `Self-hosted front office for continuous integration.
@@ -72,6 +74,7 @@ export function declareAll(config: Config, operations: Operation[]): Declaration
     declareDeliver(config),
     ...oauthDeclarations,
     ...declareAgent(config),
+    ...installationDeclarations,
   ];
 }
 

@@ -5,6 +5,7 @@ import { patterns } from "../../shared/paths.ts";
 import { forms } from "../oauth/forms.ts";
 import type { HeaderName } from "./answers.ts";
 import { type Answer, type Declaration, formType } from "./declaration.ts";
+import { parserRefusal } from "./installation.ts";
 
 const tag = "OAuth";
 const errorCodes: Record<OAuthErrorCode, true> = {
@@ -149,7 +150,7 @@ function metadata(path: string, id: string, summary: string): Declaration[] {
       summary,
       security: [],
       server: "authUrl",
-      answers: { "200": success },
+      answers: { "200": success, ...parserRefusal },
     },
   ];
 }

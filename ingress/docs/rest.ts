@@ -3,6 +3,7 @@ import type { Operation } from "../api/operation.ts";
 import { rootSchema } from "../api/root.ts";
 import { type HeaderName, rateLimitHeaders } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";
+import { parserRefusal } from "./installation.ts";
 
 /** Refusals of any operation, with their own headers. */
 const refusals: Record<string, { description: string; headers?: HeaderName[] }> = {
@@ -82,5 +83,5 @@ export const root: Declaration = {
   summary: "A greeting, which needs no token",
   security: [],
   server: "baseUrl",
-  answers: { "200": { description: "A greeting", schema: rootSchema, headers: [] } },
+  answers: { "200": { description: "A greeting", schema: rootSchema, headers: [] }, ...parserRefusal },
 };

@@ -36,7 +36,9 @@ describe("the examples of the OpenAPI document", () => {
   });
 
   it("cover every operation, each with a success first", () => {
-    assert.deepEqual(Object.keys(readExamples()).sort(), recorder.operationIds.sort());
+    // An example of the document would be the document.
+    const ids = recorder.operationIds.filter((id) => id !== "getDocument");
+    assert.deepEqual(Object.keys(readExamples()).sort(), ids.sort());
     for (const [id, [first]] of Object.entries(readExamples()))
       assert.ok((first?.answer.status ?? 0) < 300, id);
   });

@@ -4,6 +4,8 @@ import { sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
+type Paths = Record<string, Record<string, { responses: object }>>;
+
 describe("GET /openapi.json", () => {
   let world: World;
   before(async () => {
@@ -40,6 +42,26 @@ describe("GET /openapi.json", () => {
       assert.equal(headers.get("content-encoding"), null, refused);
       assert.match(headers.get("etag") ?? "", /^"[0-9a-f]{16}"$/);
     }
+  });
+
+  it("describes an answer of 4XX for every operation, and the addresses of the installation", async () => {
+    const { paths } = JSON.parse((await ask()).text) as { paths: Paths };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { responses }]) => ({ name: `${method} ${path}`, responses })),
+    );
+    const without = operations.filter(({ responses }) =>
+      Object.keys(responses).every((status) => !status.startsWith("4")),
+    );
+    assert.deepEqual(
+      without.map(({ name }) => name),
+      [],
+    );
+    for (const path of ["/healthz", "/readyz", "/openapi.json"]) assert.ok(paths[path], path);
+  });
+
+  it("names the refusal of headers that are too large, which no operation sees", async () => {
+    const { status, body } = await request(`${world.url}/v2`, { headers: { "X-Large": "x".repeat(70_000) } });
+    assert.deepEqual([status, body.message], [431, "The headers are too large"]);
   });
 
   it("answers HEAD with the length", async () => {

@@ -17,6 +17,7 @@ export class SampleValues {
   }
 
   #replaceText(text: string, name: string): string {
+    if (name === "installation") return "0123456789abcdef0123456789abcdef";
     if (name === "graphql_id") return toBase64(this.#replaceIds(fromBase64(text)));
     return this.#replaceIds(text)
       .replace(/\b(sb[a-z]{2}_)[0-9A-Za-z]{49}/g, (_, prefix: string) =>

@@ -2,6 +2,7 @@ import { createAccessToken } from "../../../../shared/accounts/access-tokens.ts"
 import { updateMember } from "../../../../shared/accounts/members.ts";
 import type { Scope } from "../../../../shared/accounts/scopes.ts";
 import { issueToken } from "../../../../shared/crypto/tokens.ts";
+import { eventually, get } from "../../../helpers/http.ts";
 import type { TriggerApi } from "../../../helpers/trigger-api.ts";
 import { Recorder } from "../recorder.ts";
 import type { Story } from "./chapter.ts";
@@ -34,6 +35,11 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
     token: await newToken(api),
     status: 204,
   });
+  await eventually("the installation", async () => {
+    return (await get(`${world.url}/healthz`)).body.installation !== undefined;
+  });
+  await recorder.send("getHealth", "It is alive", { status: 200 });
+  await recorder.send("getReadiness", "All parts are there", { status: 200 });
   return recorder;
 }
 
