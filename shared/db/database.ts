@@ -66,6 +66,9 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
+/** A sync failed, and the kernel may have dropped what it was to store. Nothing is written until that is made good. */
+export class SyncFailed extends DatabaseUnavailable {}
+
 /** The connection broke during COMMIT: the transaction may have happened. */
 export class CommitUnknown extends DatabaseUnavailable {}
 
@@ -105,6 +108,7 @@ const unavailableCodes = [
   /^57014$/, // statement_timeout
   /^(40001|40P01|55P03)$/, // serialization failure, deadlock, lock_timeout: nothing was committed
   /^42P01$/, // not migrated yet
+  /^42501$/, // the user may not write
 ];
 const unavailableMessages =
   /^no such table|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;

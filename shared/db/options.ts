@@ -13,4 +13,9 @@ export interface DatabaseOptions {
   onError: (error: Error) => void;
   /** Gets the seconds that a write locked SQLite, or its rows on Postgres. */
   onLockReleased?: (seconds: number) => void;
+  /** Gets each committed write, and each fault of the database that kept one from it. */
+  onWrite?: (fault?: Error) => void;
+  /** A sync of a SQLite file failed in this process, or was made good. */
+  onSyncFailed?: (error: Error) => void;
+  onSyncRepaired?: () => void;
 }

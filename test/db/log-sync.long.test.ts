@@ -7,6 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openLogSync } from "../../shared/db/sqlite/log-sync.ts";
+import { straceMissing } from "../helpers/disk/faults.ts";
 
 const commits = 20;
 const program = `
@@ -20,10 +21,6 @@ const program = `
   }
   await db.close();
 `;
-
-const hasStrace = spawnSync("strace", ["-V"]).status === 0;
-const missing = hasStrace ? false : "strace is not installed";
-if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
 
 describe("the log of a SQLite database", () => {
   let folder: string;
@@ -50,7 +47,7 @@ describe("the log of a SQLite database", () => {
     ["quick", []],
     ["slow", ["-e", "inject=fdatasync:delay_enter=3000"]],
   ] as const)
-    it(`is synced before a transaction resolves, on a ${disk} disk`, { skip: missing }, async () => {
+    it(`is synced before a transaction resolves, on a ${disk} disk`, { skip: straceMissing }, async () => {
       const calls = await traceCommits(disk, [...options]);
       const untilCommitted = calls.split("c").slice(0, -1);
       assert.equal(untilCommitted.length, commits);
@@ -58,7 +55,7 @@ describe("the log of a SQLite database", () => {
     });
 
   it("fails a transaction with DatabaseUnavailable when it cannot be synced", async () => {
-    const log = openLogSync(join(folder, "missing.db"));
+    const log = openLogSync(join(folder, "missing.db"), { requireWhole: () => {}, fail: assert.fail });
     await assert.rejects(log.sync(), DatabaseUnavailable);
     await log.close();
   });

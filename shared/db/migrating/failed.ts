@@ -1,4 +1,4 @@
-import { rootCause } from "../database.ts";
+import { rootCause, SyncFailed } from "../database.ts";
 
 /** Why a migration stopped, and what to do. Its cause is the first error. */
 export class MigrationFailed extends Error {
@@ -18,6 +18,7 @@ const advice: [RegExp, string][] = [
 /** Returns the first cause, with its table if the database names it, and what to do. */
 export function failure(error: unknown, during: string): MigrationFailed {
   if (error instanceof MigrationFailed) return error;
+  if (error instanceof SyncFailed) return new MigrationFailed(`${during}: ${error.message}. ${again}`);
   const cause = rootCause(error) as { message?: string; code?: string; detail?: string; table?: string };
   const [, toDo = again] = advice.find(([pattern]) => pattern.test(String(cause?.code))) ?? [];
   const sentences = [

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Client from "better-sqlite3";
 import { minuteMs, secondMs } from "../../durations.ts";
+import { closeOrAbandon } from "../sqlite/abandon.ts";
+import { requireWhole } from "../sqlite/repair.ts";
 import { backfills } from "./backfills.ts";
 import { failure } from "./failed.ts";
 import { type Migration, migrationsTable, readMigrations } from "./journal.ts";
@@ -24,11 +26,16 @@ export async function migrateSqlite(file: string, report: Report): Promise<void>
   lock.exec("BEGIN EXCLUSIVE");
   try {
     if (!existsSync(file)) prepareFile(file);
+    requireWhole(file);
     const client = new Client(file, { timeout: lockWaitMs });
+    let problem: unknown;
     try {
       await migrateFile(client, report);
+    } catch (error) {
+      problem = error;
+      throw error;
     } finally {
-      client.close();
+      closeOrAbandon(client, file, problem);
     }
   } finally {
     lock.exec("ROLLBACK");

@@ -13,6 +13,8 @@ import { dirname } from "node:path";
 import Client from "better-sqlite3";
 import { minuteMs } from "../../durations.ts";
 import { Refusal } from "../../refusal.ts";
+import { closeOrAbandon } from "./abandon.ts";
+import { requireWhole } from "./repair.ts";
 import { requireSound } from "./soundness.ts";
 
 /** A step takes about a millisecond. */
@@ -67,6 +69,7 @@ export async function restoreSqlite(
     requireSound(source, backup);
     const isNew = !existsSync(file);
     if (isNew) makeFile(file);
+    requireWhole(file);
     try {
       await replaceContent(source, file, { replaces, onProgress });
     } catch (error) {
@@ -85,7 +88,7 @@ async function copySnapshot(file: string, draft: string, onProgress: OnProgress)
     source.exec("BEGIN; SELECT 1 FROM sqlite_schema");
     await copy(source, draft, onProgress);
   } finally {
-    source.close();
+    closeOrAbandon(source, file);
   }
 }
 
@@ -119,7 +122,7 @@ async function replaceContent(
     if (error instanceof Refusal) throw error;
     throw new Refusal(503, `${file} is as it was, because it cannot be written: ${(error as Error).message}`);
   } finally {
-    present.close();
+    closeOrAbandon(present, file);
   }
 }
 

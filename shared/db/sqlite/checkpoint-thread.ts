@@ -1,20 +1,40 @@
 import Client from "better-sqlite3";
 import { handleRequests } from "../../runtime/thread.ts";
+import { repair } from "./repair.ts";
+import { isFailedSync, openSyncMark, type SyncMark } from "./sync-mark.ts";
 
-export interface Checkpoint {
-  /** The same in every request to a thread. */
-  file: string;
+export type Task = { file: string } & (
+  | { name: "checkpoint" }
+  /** @property database a descriptor of the file, of the whole process */
+  | { name: "repair"; database: number }
+);
+
+export interface TaskResult {
+  /** Undefined: it was done. */
+  failure?: { message: string; isFailedSync: boolean };
 }
 
 let client: Client.Database | undefined;
+let mark: SyncMark | undefined;
 
-// The thread of `checkpoints.ts`. A passive checkpoint waits for no reader or writer, and none waits for it.
-handleRequests(({ file }: Checkpoint) => {
+// The thread of `checkpoints.ts`. All requests to it have the same file.
+handleRequests((task: Task): TaskResult => {
   try {
-    client ??= new Client(file, { fileMustExist: true, timeout: 0 });
-    client.pragma("wal_checkpoint(PASSIVE)");
-    return { isDone: true };
-  } catch {
-    return { isDone: false };
+    if (task.name === "repair") repair(task.file, task.database, { isAlone: false });
+    else checkpoint(task.file);
+    return {};
+  } catch (error) {
+    const failure = { message: (error as Error).message, isFailedSync: isFailedSync(error) };
+    // Now, not once the other thread has this result: meanwhile it could answer.
+    if (failure.isFailedSync) mark?.set();
+    return { failure };
   }
 });
+
+/** A passive checkpoint waits for no reader or writer, and none waits for it. */
+function checkpoint(file: string): void {
+  mark ??= openSyncMark(file);
+  if (mark.isSet()) return;
+  client ??= new Client(file, { fileMustExist: true, timeout: 0 });
+  client.pragma("wal_checkpoint(PASSIVE)");
+}

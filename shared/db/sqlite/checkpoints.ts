@@ -1,10 +1,10 @@
 import type Client from "better-sqlite3";
-import { openThread } from "../../runtime/thread.ts";
-import type { Checkpoint } from "./checkpoint-thread.ts";
+import type { Thread } from "../../runtime/thread.ts";
+import type { Task, TaskResult } from "./checkpoint-thread.ts";
 
 /** 16 MB. Commits write some pages again and again, such as those of indexes: one copy serves many commits. */
 const minPages = 4000;
-/** Bounds a log that is written without a pause: COMMIT then copies the pages that the thread has left. */
+/** Bounds a log that is written without a pause: the next commit then waits for the thread. */
 const maxPages = 16_384;
 /** Commits may be milliseconds apart. */
 const msBetweenCounts = 20;
@@ -12,18 +12,23 @@ const msBetweenCounts = 20;
 export interface Checkpoints {
   /** Call it after a commit. */
   startIfDue(): void;
-  close(): Promise<void>;
+  /** Undefined, unless the next commit has to wait. */
+  untilShort(): Promise<void> | undefined;
 }
 
 /**
  * Copies the write-ahead log of a SQLite file into the database in a thread: COMMIT would do it on the event loop, for
- * 10 ms and two syncs (shared/decisions/03-sqlite-one-writer.md).
+ * 10 ms and two syncs, and would not say that one failed (shared/decisions/03-sqlite-one-writer.md).
  */
-export function openCheckpoints(writer: Client.Database, file: string): Checkpoints {
-  writer.pragma(`wal_autocheckpoint = ${maxPages}`);
+export function openCheckpoints(
+  writer: Client.Database,
+  options: { file: string; thread: Thread<Task, TaskResult>; onSyncFailed: (error: Error) => void },
+): Checkpoints {
+  const { file, thread, onSyncFailed } = options;
+  writer.pragma("wal_autocheckpoint = 0");
   const state = writer.prepare("PRAGMA wal_checkpoint(NOOP)").raw();
-  const thread = openThread<Checkpoint, unknown>(new URL("./checkpoint-thread.ts", import.meta.url));
-  let isRunning = false;
+  let running: Promise<void> | undefined;
+  let isLong = false;
   let countedAt = Number.NEGATIVE_INFINITY;
 
   /** Counts pages of the log that are not in the database yet. */
@@ -35,19 +40,26 @@ export function openCheckpoints(writer: Client.Database, file: string): Checkpoi
       return 0; // another process has it locked; the commit must not fail for it
     }
   };
+  const copy = async () => {
+    try {
+      const { failure } = await thread.request({ name: "checkpoint", file });
+      if (failure?.isFailedSync) onSyncFailed(new Error(failure.message));
+    } catch {
+      // the thread ended; the next request starts it again
+    } finally {
+      running = undefined;
+    }
+  };
 
   return {
     startIfDue() {
       const now = performance.now();
-      if (isRunning || now < countedAt + msBetweenCounts) return;
+      if (now < countedAt + msBetweenCounts) return;
       countedAt = now;
-      if (countPages() < minPages) return;
-      isRunning = true;
-      const finish = () => {
-        isRunning = false;
-      };
-      void thread.request({ file }).then(finish, finish);
+      const pages = countPages();
+      isLong = pages > maxPages;
+      if (pages >= minPages) running ??= copy();
     },
-    close: () => thread.close(),
+    untilShort: () => (isLong ? running : undefined),
   };
 }

@@ -7,6 +7,7 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { LRUCache } from "lru-cache";
 import { secondMs } from "../../durations.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { openThread } from "../../runtime/thread.ts";
 import { kits } from "../columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "../database.ts";
 import { Inserts } from "../inserts.ts";
@@ -14,9 +15,12 @@ import { openOffLoop } from "../off-loop/open.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { defineSchema } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
+import { abandon } from "./abandon.ts";
+import type { Task, TaskResult } from "./checkpoint-thread.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openLogSync } from "./log-sync.ts";
 import { measureSqlite } from "./size.ts";
+import { openSyncGuard } from "./sync-guard.ts";
 import { sqliteTransactions } from "./transactions.ts";
 
 export const sqliteTables = defineSchema(kits.sqlite);
@@ -28,7 +32,7 @@ const cachedStatements = 500;
 
 export function openSqlite(
   file: string,
-  options: Pick<DatabaseOptions, "timeoutMs" | "onLockReleased"> & { clock: Clock },
+  options: Omit<DatabaseOptions, "url" | "poolSize" | "onError"> & { clock: Clock },
 ): Db {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const writer = connect(file);
@@ -52,12 +56,16 @@ export function openSqlite(
     lock: (table: SQLiteTable, where: SQL | undefined) => writes.select().from(table).where(where),
   } as unknown as Tx;
 
-  const logSync = openLogSync(file);
-  const checkpoints = openCheckpoints(writer, file);
+  const thread = openThread<Task, TaskResult>(new URL("./checkpoint-thread.ts", import.meta.url));
+  const guard = openSyncGuard({ ...options, file, thread });
+  const logSync = openLogSync(file, guard);
+  const checkpoints = openCheckpoints(writer, { file, thread, onSyncFailed: guard.fail });
   const transactions = sqliteTransactions(writer, {
     ...options,
     tx,
+    untilReady: () => (guard.isWhole() ? checkpoints.untilShort() : guard.untilWhole()),
     sync: logSync.sync,
+    onSyncFailed: guard.fail,
     onCommitted: checkpoints.startIfDue,
   });
   const offLoop = openOffLoop(file, sqliteTables);
@@ -80,9 +88,11 @@ export function openSqlite(
     vacuum: (maxPages) => transactions.between(() => vacuum(writer, maxPages)),
     async close() {
       await transactions.idle();
-      await checkpoints.close();
-      await offLoop.close();
       await logSync.close();
+      const isWhole = await guard.close();
+      await thread.close();
+      await offLoop.close();
+      if (!isWhole) return abandon(reader, writer);
       reader.close();
       writer.close();
     },

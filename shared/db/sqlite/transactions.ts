@@ -2,9 +2,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
 import { createBatcher, gatherWhileGrowing } from "../../runtime/batcher.ts";
-import { type Tx, translateError } from "../database.ts";
+import { DatabaseUnavailable, type Tx, translateError } from "../database.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { insideTransaction } from "../transaction-guard.ts";
+import { isFailedSync } from "./sync-mark.ts";
 
 export interface SqliteTransactions {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -17,6 +18,22 @@ export interface SqliteTransactions {
 type Work = (tx: Tx) => Promise<unknown>;
 type Outcome = () => unknown;
 
+interface GroupResult {
+  outcomes: Outcome[];
+  hasWritten: boolean;
+  /** A fault of the database: it failed one of them, or all. */
+  fault?: DatabaseUnavailable | undefined;
+}
+
+interface Options extends Pick<DatabaseOptions, "timeoutMs" | "onLockReleased" | "onWrite"> {
+  tx: Tx;
+  /** Undefined, unless the next transaction has to wait. @throws DatabaseUnavailable */
+  untilReady: () => Promise<void> | undefined;
+  sync: () => Promise<void>;
+  onSyncFailed: (error: Error) => void;
+  onCommitted: () => void;
+}
+
 /** Other processes wait during a commit. */
 const maxGroup = 50;
 
@@ -27,16 +44,7 @@ const maxGroup = 50;
  */
 export function sqliteTransactions(
   writer: Client.Database,
-  {
-    tx,
-    sync,
-    onCommitted,
-    timeoutMs,
-    onLockReleased,
-  }: { tx: Tx; sync: () => Promise<void>; onCommitted: () => void } & Pick<
-    DatabaseOptions,
-    "timeoutMs" | "onLockReleased"
-  >,
+  { tx, untilReady, sync, onSyncFailed, onCommitted, timeoutMs, onLockReleased, onWrite }: Options,
 ): SqliteTransactions {
   const statement = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
@@ -45,6 +53,7 @@ export function sqliteTransactions(
     savepoint: writer.prepare("SAVEPOINT work"),
     release: writer.prepare("RELEASE work"),
     undo: writer.prepare("ROLLBACK TO work"),
+    countChanges: writer.prepare("SELECT total_changes()").pluck(),
   };
 
   let last: Promise<unknown> = Promise.resolve();
@@ -75,31 +84,48 @@ export function sqliteTransactions(
     }
   };
 
-  const commitTogether = async (group: Work[]): Promise<Outcome[]> => {
+  const commitTogether = async (group: Work[]): Promise<GroupResult> => {
     const outcomes: Outcome[] = [];
     let lockedAt: number | undefined;
     try {
       await untilNotBusy(() => statement.begin.run(), timeoutMs);
       lockedAt = performance.now();
+      const before = statement.countChanges.get();
       const [first, second] = group;
       if (first && !second) outcomes.push(await runAlone(first));
       else for (const work of group) outcomes.push(await runInSavepoint(work));
       statement.commit.run();
-      return outcomes;
+      return { outcomes, hasWritten: statement.countChanges.get() !== before };
     } catch (error) {
+      if (isFailedSync(error)) onSyncFailed(error as Error);
       if (writer.inTransaction) statement.rollback.run();
-      return group.map(() => failure(error));
+      const translated = translateError(error);
+      const fault = translated instanceof DatabaseUnavailable ? translated : undefined;
+      return { outcomes: group.map(() => failure(error)), hasWritten: false, fault };
     } finally {
       if (lockedAt !== undefined) onLockReleased?.((performance.now() - lockedAt) / secondMs);
     }
   };
 
+  const commitAndSync = async (group: Work[]): Promise<GroupResult> => {
+    const wait = untilReady();
+    if (wait) await wait;
+    const result = await inTurn(() => commitTogether(group));
+    await sync();
+    return result;
+  };
+
   const batcher = createBatcher<Work, Outcome>({
     async flush(group) {
-      const outcomes = await inTurn(() => commitTogether(group));
-      await sync();
-      onCommitted();
-      return outcomes;
+      try {
+        const { outcomes, hasWritten, fault } = await commitAndSync(group);
+        if (fault || hasWritten) onWrite?.(fault);
+        onCommitted();
+        return outcomes;
+      } catch (error) {
+        onWrite?.(error as Error);
+        throw error;
+      }
     },
     async gather(countWaiting) {
       await last;
@@ -110,7 +136,10 @@ export function sqliteTransactions(
 
   return {
     transaction: async <T>(work: (tx: Tx) => Promise<T>) => (await batcher.add(work))() as T,
-    between: (work) => inTurn(async () => work()),
+    async between(work) {
+      await untilReady();
+      return inTurn(async () => work());
+    },
     async idle() {
       await batcher.idle();
       await last;

@@ -1,0 +1,27 @@
+import { writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabase } from "../../shared/db/open.ts";
+import { putSetting } from "../../shared/db/settings-store.ts";
+
+// A process of its own: `keep-committing.ts URL COUNT BYTES`. Prints `committed N` for each answer, and `refused: …` for
+// others. SIGTERM closes the database.
+
+const [, , url = "", commits, bytes] = process.argv;
+const db = openDatabase({ url, poolSize: 1, timeoutMs: 50, onError: () => {} });
+let isStopping = false;
+process.once("SIGTERM", () => {
+  isStopping = true;
+});
+
+for (let count = 0; count < Number(commits) && !isStopping; ) {
+  const name = `committed ${count}`;
+  try {
+    await db.transaction((tx) => putSetting(tx, name, "x".repeat(Number(bytes))));
+    writeSync(1, `${name}\n`);
+    count++;
+  } catch (error) {
+    writeSync(1, `refused: ${(error as Error).message}\n`);
+    await sleep(10);
+  }
+}
+await db.close();
