@@ -1,6 +1,7 @@
 import { defineHandler } from "h3";
 import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
-import { checkDatabase } from "../../shared/db/health.ts";
+import { checkDatabase } from "../../shared/db/health/check.ts";
+import { describeWriteProblem, findWriteProblem } from "../../shared/db/health/problem.ts";
 import { redisProblems } from "../../shared/redis/health.ts";
 import { findClockDoubt } from "../../shared/runtime/clock-guard.ts";
 import type { Services } from "../../shared/runtime/services.ts";
@@ -16,20 +17,27 @@ export function healthz(installation: Installation) {
 }
 
 /**
- * GET /readyz. 503 while the process stops and without a migrated database; `degraded` without Redis or with a doubted
+ * GET /readyz. 503 while the process stops and without a migrated database that can be written; `degraded` without Redis or with a doubted
  * clock, as webhooks are still accepted.
  */
 export function readyz(services: Services, isClosing: () => boolean) {
   return defineHandler(async () => {
     if (isClosing()) return json(503, { status: "stopping", message: "This process is stopping" });
-    const [{ database, migrations }, redis] = await Promise.all([
+    const [{ database, migrations, fault }, redis] = await Promise.all([
       checkDatabase(services.db),
       services.checkRedis(),
     ]);
     const isReady = database === "ok" && migrations === "ok";
     if (!isReady) {
       const parts = { database, migrations, redis };
-      return json(503, { status: "unavailable", message: reasonFor(database), parts });
+      const problem = fault ? findWriteProblem(fault, services.config.databaseUrl) : undefined;
+      const message = problem ? describeWriteProblem(problem) : reasonFor(database);
+      return json(503, { status: "unavailable", message, parts });
+    }
+    const problem = await services.writeHealth.check(services.db);
+    if (problem) {
+      const parts = { database: problem.state, migrations, redis };
+      return json(503, { status: "unavailable", message: describeWriteProblem(problem), parts });
     }
     const doubt = await findClockDoubt(services.db);
     const underOtherKeys = await countUnderOtherKeys(services);

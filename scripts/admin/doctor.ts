@@ -2,14 +2,15 @@ import { existsSync } from "node:fs";
 import { styleText } from "node:util";
 import { Command, CommanderError } from "commander";
 import { stripControls, toPrintableJson } from "../../shared/control-characters.ts";
+import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { type Config, ConfigError } from "../../shared/runtime/config.ts";
 import { createLog } from "../../shared/runtime/log.ts";
-import { openServices } from "../../shared/runtime/services.ts";
+import { openServices, type Services } from "../../shared/runtime/services.ts";
 import { jsonOption, readSettings, type Terminal } from "./command.ts";
 import { checkAddresses } from "./doctor/addresses.ts";
-import { checkDatabaseParts } from "./doctor/database.ts";
-import { type Finding, type FindingState, problem } from "./doctor/finding.ts";
+import { checkDatabaseParts, unavailable } from "./doctor/database.ts";
+import { type Finding, type FindingState, problem, warning } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkClocks, checkRedisParts } from "./doctor/redis.ts";
 import { checkSecrets, missingKey } from "./doctor/secrets.ts";
@@ -49,23 +50,43 @@ async function examineServices(config: Config): Promise<Finding[]> {
 
   const log = createLog({ level: "silent", process: "doctor" }, { write: () => {} });
   const placeholder = "no key: nothing is sealed or opened here";
-  const services = openServices({ config: { ...config, secretKey: secretKey ?? placeholder }, log });
+  const open = (url: string) =>
+    openServices({ config: { ...config, databaseUrl: url, secretKey: secretKey ?? placeholder }, log });
   try {
-    const database = await checkDatabaseParts(services);
-    const redis = await checkRedisParts(services);
-    if (database[0]?.state !== "ok") return [...database, ...redis];
+    return await checkParts(open(databaseUrl), { hasKey: secretKey !== undefined });
+  } catch (error) {
+    if (!(translateError(error) instanceof DatabaseUnavailable)) throw error;
+    const rest = await checkParts(open(noDatabase), { hasKey: secretKey !== undefined });
+    return [unavailable(error, config), ...rest.filter(({ check }) => check !== "database")];
+  }
+}
+
+/** Stands in for a SQLite file that cannot be opened. Nothing connects to it before it is asked. */
+const noDatabase = "postgres://127.0.0.1:1/none";
+
+async function checkParts(services: Services, { hasKey }: { hasKey: boolean }): Promise<Finding[]> {
+  try {
     return [
-      ...database,
-      ...redis,
-      await checkClocks(services),
-      ...(secretKey === undefined ? [missingKey()] : await checkSecrets(services)),
+      ...(await checkDatabaseParts(services)),
+      ...(await checkRedisParts(services)),
+      ...(await unlessAway("clocks", async () => [await checkClocks(services)])),
+      ...(hasKey ? await unlessAway("secret key", () => checkSecrets(services)) : [missingKey()]),
       ...(await checkAddresses(services)),
       ...(await checkProcesses(services)),
       ...(await checkFailedJobs(services)),
-      ...(await checkStoredBytes(services)),
+      ...(await unlessAway("stored bytes", () => checkStoredBytes(services))),
     ];
   } finally {
     await services.close();
+  }
+}
+
+async function unlessAway(check: string, run: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(translateError(error) instanceof DatabaseUnavailable)) throw error;
+    return [warning(check, "Not checked, as it needs the database", "Mend that, then run doctor again")];
   }
 }
 

@@ -22,7 +22,7 @@ const storeEveryMs = secondMs;
 const maxAgents = 100_000;
 
 export function openPresence(services: Services): Presence {
-  const { db, clock, log, metrics } = services;
+  const { db, clock, log } = services;
   const seen = createPeriodicFlush<Date>({
     everyMs: storeEveryMs,
     maxItems: maxAgents,
@@ -41,9 +41,7 @@ export function openPresence(services: Services): Presence {
   const listen = async () => {
     try {
       await markListening(services);
-      metrics.databaseWritable.set(1);
     } catch (error) {
-      metrics.databaseWritable.set(0);
       log.warn({ err: error }, "a sign of life could not be stored");
     }
   };

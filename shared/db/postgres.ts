@@ -10,6 +10,7 @@ import { kits } from "./columns.ts";
 import {
   CommitUnknown,
   type DatabaseSize,
+  DatabaseUnavailable,
   type Db,
   type LockStrength,
   type Reader,
@@ -59,7 +60,7 @@ export function poolConfig(url: string, max: number): PoolConfig {
 /** @param options.onError called when an idle connection breaks */
 export function openPostgres(
   url: string,
-  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockReleased"> & { clock: Clock },
+  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockReleased" | "onWrite"> & { clock: Clock },
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
@@ -70,8 +71,10 @@ export function openPostgres(
   const longTurns = openTurns({ maxRunningPerOwner: maxLongReadsPerOwner, maxWaitingPerOwner });
 
   const transactions = new WeakMap<PoolClient, Tx>(); // one per connection, so that prepared queries are kept
+  /** The connections whose transaction has a statement that a read-only server refuses. */
+  const writing = new WeakSet<PoolClient>();
   const transactionOf = (client: PoolClient) => {
-    const tx = transactions.get(client) ?? transactionOn(client, options.clock);
+    const tx = transactions.get(client) ?? transactionOn(client, options.clock, () => writing.add(client));
     transactions.set(client, tx);
     return tx;
   };
@@ -81,11 +84,13 @@ export function openPostgres(
     const startedAt = performance.now();
     let broken: Error | undefined;
     try {
+      writing.delete(client);
       await client.query("BEGIN");
       const result = await insideTransaction(() => work(transactionOf(client)));
       await client.query(commit).catch((error) => {
         throw isRefusal(error) ? error : new CommitUnknown("COMMIT was not answered.", { cause: error });
       });
+      if (writing.has(client)) options.onWrite?.();
       return result;
     } catch (error) {
       broken = await client.query("ROLLBACK").then(
@@ -99,6 +104,12 @@ export function openPostgres(
     }
   };
 
+  const reportFault = (error: unknown) => {
+    const translated = translateError(error);
+    if (translated instanceof DatabaseUnavailable) options.onWrite?.(translated);
+    return translated;
+  };
+
   return {
     ...openReader(pool, turns),
     dialect: "postgres",
@@ -110,7 +121,7 @@ export function openPostgres(
           return await takeOwnTurn(turns, () => attempt(work));
         } catch (error) {
           const code = (rootCause(error) as { code?: string } | undefined)?.code ?? "";
-          if (!retryableCodes.has(code) || tries === maxTries) throw translateError(error);
+          if (!retryableCodes.has(code) || tries === maxTries) throw reportFault(error);
           await sleep(Math.random() * 20 * tries);
         }
       }
@@ -157,7 +168,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof DatabaseError && error.severity === "ERROR";
 }
 
-function transactionOn(client: PoolClient, clock: Clock): Tx {
+function transactionOn(client: PoolClient, clock: Clock, onWrite: () => void): Tx {
   const queries = drizzle({ client });
   const tx = {
     tables: postgresTables,
@@ -175,10 +186,20 @@ function transactionOn(client: PoolClient, clock: Clock): Tx {
       return rows.for("no key update", strength === "if-free" ? { skipLocked: true } : {});
     },
     select: queries.select.bind(queries),
-    insert: queries.insert.bind(queries),
-    update: queries.update.bind(queries),
-    delete: queries.delete.bind(queries),
+    insert: (...args: Parameters<typeof queries.insert>) => {
+      onWrite();
+      return queries.insert(...args);
+    },
+    update: (...args: Parameters<typeof queries.update>) => {
+      onWrite();
+      return queries.update(...args);
+    },
+    delete: (...args: Parameters<typeof queries.delete>) => {
+      onWrite();
+      return queries.delete(...args);
+    },
     async insertMany(table: PgTable, rows: Record<string, unknown>[]) {
+      onWrite();
       for (let start = 0; start < rows.length; ) {
         const some = rows.slice(start, start + countPrepared(rows.length - start));
         await client.query(preparedInsert(table, some));

@@ -6,7 +6,7 @@ import {
   withSecretKey,
 } from "../crypto/secret-key-check.ts";
 import { DatabaseUnavailable, translateError } from "../db/database.ts";
-import { checkDatabase } from "../db/health.ts";
+import { checkDatabase } from "../db/health/check.ts";
 import { secondMs } from "../durations.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { configurationFault } from "./exit-codes.ts";

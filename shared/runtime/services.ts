@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import { createPasswords, type Passwords } from "../crypto/passwords.ts";
 import type { Db } from "../db/database.ts";
+import { openWriteHealth, type WriteHealth } from "../db/health/writes.ts";
 import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
 import { type JobSender, openJobSender } from "../jobs/sender.ts";
@@ -45,6 +46,7 @@ export interface Services {
   describeRedis: () => Promise<RedisFacts | undefined>;
   /** As it was seen last. Asks nothing. */
   redisState: () => RedisState;
+  writeHealth: WriteHealth;
   /** Returns the time of Redis' machine. Undefined while Redis is away. */
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
@@ -73,10 +75,19 @@ export function openServices(options: {
   const tracing = config.otlpEndpoint
     ? openTracing({ endpoint: config.otlpEndpoint, process }, log)
     : undefined;
+  const writeHealth = openWriteHealth({ databaseUrl: config.databaseUrl, clock });
   const metrics = createMetrics({
     process,
     isRedisAway: () => breaker.isOpen(),
     redisState: () => redisState(),
+    databaseState() {
+      const isWritable = writeHealth.isWritable();
+      return isWritable
+        ? "ok"
+        : isWritable === undefined
+          ? undefined
+          : (writeHealth.problem()?.state ?? "unavailable");
+    },
   });
   const keys = redisKeys(config.redisPrefix);
 
@@ -91,6 +102,15 @@ export function openServices(options: {
         log.warn({ err: error }, "a database connection broke; it will be replaced");
       },
       onLockReleased: (seconds) => metrics.writeLockSeconds.observe(seconds),
+      onWrite: writeHealth.record,
+      onSyncFailed: (error) => {
+        metrics.syncFailures.inc();
+        log.error(
+          { err: error },
+          "a sync of the database failed; nothing is written until that is made good",
+        );
+      },
+      onSyncRepaired: () => log.warn("the database is whole again after a failed sync"),
     });
   const db = openDb(config.databasePoolSize);
   const hotDb = isSqliteUrl(config.databaseUrl) ? db : openDb(config.databaseHotPoolSize);
@@ -132,6 +152,7 @@ export function openServices(options: {
     checkRedis: () => checkRedis(redis, keys),
     describeRedis: () => breaker.attempt(() => describeRedis(redis)),
     redisState,
+    writeHealth,
     readRedisClock: () => breaker.attempt(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {

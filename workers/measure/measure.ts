@@ -40,7 +40,6 @@ export function openMeasurement(services: Services): () => Promise<void> {
 
   const clear = () => {
     metrics.installation.clear();
-    metrics.databaseWritable.remove();
     totalsDueAt = 0;
   };
   const measureTotals = async () => {
@@ -51,7 +50,6 @@ export function openMeasurement(services: Services): () => Promise<void> {
   };
   const measure = async () => {
     if (!(await claimMeasuring(db, holder))) return clear();
-    metrics.databaseWritable.set(1);
     await measureDeliveries(services);
     await measureQueues(services);
     await measureBackgroundJobs(services);
@@ -65,7 +63,6 @@ export function openMeasurement(services: Services): () => Promise<void> {
       await measure();
     } catch (error) {
       clear(); // old values would look like new ones
-      metrics.databaseWritable.set(0);
       log.warn({ err: error }, "the installation could not be measured");
     }
   };

@@ -25,8 +25,10 @@ export interface Crumb {
   isList?: boolean;
 }
 
-/** Undefined while Redis is well. */
-export function outageOf({ redisState }: Services): string | undefined {
+/** Undefined while the database can be written and Redis is well. */
+export function outageOf({ redisState, writeHealth }: Services): string | undefined {
+  if (writeHealth.problem())
+    return "Nothing can be saved at the moment, and webhooks are refused. Whoever operates this installation finds the reason at /readyz.";
   switch (redisState()) {
     case "ok":
       return undefined;

@@ -2,30 +2,35 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { translateError } from "../../../shared/db/database.ts";
-import { checkDatabase } from "../../../shared/db/health.ts";
+import { checkDatabase } from "../../../shared/db/health/check.ts";
+import { findWriteProblem } from "../../../shared/db/health/problem.ts";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { putSetting } from "../../../shared/db/settings-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
+import type { Config } from "../../../shared/runtime/config.ts";
 import type { Services } from "../../../shared/runtime/services.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const quickCheck = fileURLToPath(new URL("../../../shared/db/sqlite/quick-check.ts", import.meta.url));
+const check = "database";
 const checkWithinMs = 20 * secondMs;
 
-/** Empty: nothing else of the database can be checked. */
+/** Describes a fault of the database by its disk, if that is the cause. */
+export function unavailable(fault: unknown, { databaseUrl }: Config): Finding {
+  const known = findWriteProblem(fault, databaseUrl);
+  if (known) return problem(check, known.found, known.fix);
+  const fix = "Start the database, and look at DATABASE_URL: address, password, firewall";
+  return problem(check, "It cannot be reached", fix);
+}
+
 export async function checkDatabaseParts(services: Services): Promise<Finding[]> {
-  const check = "database";
-  const { database, migrations } = await checkDatabase(services.db);
-  if (database !== "ok") {
-    const fix = "Start the database, and look at DATABASE_URL: address, password, firewall";
-    return [problem(check, "It cannot be reached", fix)];
-  }
+  const { database, migrations, fault } = await checkDatabase(services.db);
+  if (database !== "ok") return [unavailable(fault, services.config)];
   if (migrations !== "ok") return [problem(check, "It is not migrated", "npm run migrate")];
   return [await checkWriting(services), ...(await checkIntegrity(services))];
 }
 
-async function checkWriting({ db, clock }: Services): Promise<Finding> {
-  const check = "database";
+async function checkWriting({ db, clock, config }: Services): Promise<Finding> {
   try {
     await db.transaction((tx) => putSetting(tx, "doctor_wrote_at", clock.now().toISOString()));
     return ok(
@@ -33,6 +38,8 @@ async function checkWriting({ db, clock }: Services): Promise<Finding> {
       `${db.dialect === "sqlite" ? "SQLite" : "Postgres"} answers, is migrated and can be written`,
     );
   } catch (error) {
+    const known = findWriteProblem(error, config.databaseUrl);
+    if (known) return problem(check, known.found, known.fix);
     const { message } = translateError(error) as Error;
     return problem(
       check,

@@ -16,6 +16,8 @@ export interface MetricsOptions {
   /** Neither asks Redis: both have the state as last seen. */
   isRedisAway: () => boolean;
   redisState: () => string;
+  /** Undefined before the first write. */
+  databaseState: () => string | undefined;
 }
 
 export function createMetrics(options: MetricsOptions) {
@@ -136,7 +138,10 @@ function createWorkMetrics(registry: Registry) {
   };
 }
 
-function createStorageMetrics(registry: Registry, { isRedisAway, redisState }: MetricsOptions) {
+function createStorageMetrics(
+  registry: Registry,
+  { isRedisAway, redisState, databaseState }: MetricsOptions,
+) {
   const registers = [registry];
   new Gauge({
     name: "signalbox_redis_away",
@@ -156,14 +161,33 @@ function createStorageMetrics(registry: Registry, { isRedisAway, redisState }: M
       this.set({ state: redisState() }, 1);
     },
   });
-  const databaseWritable = new Gauge({
+  new Gauge({
     name: "signalbox_database_writable",
-    help: "1 if the last periodic write of this process was committed",
+    help: "1 if the last write of this process was committed",
     registers,
+    collect() {
+      const state = databaseState();
+      if (state === undefined) this.remove();
+      else this.set(state === "ok" ? 1 : 0);
+    },
   });
-  databaseWritable.remove(); // not known yet
+  new Gauge({
+    name: "signalbox_database_state",
+    help: "1 for the state of the database as the last write of this process found it",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      const state = databaseState();
+      this.reset();
+      if (state !== undefined) this.set({ state }, 1);
+    },
+  });
   return {
-    databaseWritable,
+    syncFailures: new Counter({
+      name: "signalbox_database_sync_failures_total",
+      help: "Syncs of the SQLite file that failed in this process",
+      registers,
+    }),
     redisOutages: new Counter({
       name: "signalbox_redis_outages_total",
       help: "Times that Redis did not answer a command, and the breaker opened",

@@ -10,7 +10,12 @@ interface Described {
 }
 
 it("METRICS.md has the name, labels and meaning of each metric, and what to do", () => {
-  const { registry } = createMetrics({ process: "test", isRedisAway: () => false, redisState: () => "ok" });
+  const { registry } = createMetrics({
+    process: "test",
+    isRedisAway: () => false,
+    redisState: () => "ok",
+    databaseState: () => "ok",
+  });
   const registered = registry.getMetricsAsArray() as unknown as Described[];
 
   const page = readFileSync("shared/METRICS.md", "utf8");

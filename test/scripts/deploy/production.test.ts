@@ -68,7 +68,12 @@ describe("the page about production", () => {
       .join("\n");
     const options = matches(page, /admin -- [^`\n]*?(--[a-z-]+)/g);
     const metrics = new Set(
-      createMetrics({ process: "test", isRedisAway: () => false, redisState: () => "ok" })
+      createMetrics({
+        process: "test",
+        isRedisAway: () => false,
+        redisState: () => "ok",
+        databaseState: () => "ok",
+      })
         .registry.getMetricsAsArray()
         .map(({ name }) => name),
     );

@@ -40,7 +40,12 @@ describe("the files for deployment", () => {
   let metrics: ReturnType<typeof createMetrics>;
 
   before(() => {
-    metrics = createMetrics({ process: "test", isRedisAway: () => false, redisState: () => "ok" });
+    metrics = createMetrics({
+      process: "test",
+      isRedisAway: () => false,
+      redisState: () => "ok",
+      databaseState: () => "ok",
+    });
     metrics.collectProcess();
     for (const metric of metrics.registry.getMetricsAsArray() as unknown as {
       name: string;
