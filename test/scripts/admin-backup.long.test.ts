@@ -235,7 +235,7 @@ describe("admin backup and restore on a full disk", () => {
     await refuses(/is as it was.*full/, `file:${target}`, "restore", backup, "--replace");
     await refuses(/full/, `file:${join(disk, "new.db")}`, "restore", backup);
 
-    assert.deepEqual(readdirSync(disk), ["small.db"]);
+    assert.deepEqual(readdirSync(disk), ["small.db", "small.db-sync"]);
     assert.deepEqual(readState(target), { integrity: "ok", slugs: ["small"], fillers: 1 });
     large.drop();
     small.drop();

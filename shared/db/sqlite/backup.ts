@@ -69,11 +69,11 @@ export async function restoreSqlite(
     requireSound(source, backup);
     const isNew = !existsSync(file);
     if (isNew) makeFile(file);
-    requireWhole(file);
     try {
+      requireWhole(file);
       await replaceContent(source, file, { replaces, onProgress });
     } catch (error) {
-      if (isNew) rmSync(file, { force: true });
+      if (isNew) for (const suffix of ["", "-sync"]) rmSync(`${file}${suffix}`, { force: true });
       throw error;
     }
   } finally {
