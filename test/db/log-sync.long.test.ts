@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openLogSync } from "../../shared/db/sqlite/log-sync.ts";
-import { straceMissing } from "../helpers/disk/faults.ts";
+import { straceMissing, trace } from "../helpers/disk/faults.ts";
 
 const commits = 20;
 const program = `
@@ -53,6 +53,26 @@ describe("the log of a SQLite database", () => {
       assert.equal(untilCommitted.length, commits);
       for (const before of untilCommitted) assert.match(before, /p+f+$/);
     });
+
+  it("is never synced on the event loop again while the disk is slow", { skip: straceMissing }, async () => {
+    const file = join(folder, "stalled.db");
+    const output = join(folder, "stalled.trace");
+    await migrate(`file:${file}`);
+
+    // Three seconds: a slow disk was tried again after one.
+    const running = trace(
+      ["test/db/keep-committing.ts", `file:${file}`, "60", "10"],
+      ["-e", "inject=fdatasync:delay_enter=50000"],
+      { output },
+    );
+    await running.ended;
+
+    const syncs = [...readFileSync(output, "utf8").matchAll(/^(\d+) +fdatasync\(/gm)].map(
+      ([, thread]) => thread,
+    );
+    assert.ok(syncs.length >= 60);
+    assert.equal(syncs.filter((thread) => thread === syncs[0]).length, 1, "the first alone");
+  });
 
   it("fails a transaction with DatabaseUnavailable when it cannot be synced", async () => {
     const log = openLogSync(join(folder, "missing.db"), { requireWhole: () => {}, fail: assert.fail });
