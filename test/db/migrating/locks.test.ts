@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { Client } from "pg";
 import { DatabaseUnavailable } from "../../../shared/db/database.ts";
 import { migrate } from "../../../shared/db/migrate.ts";
+import { readMigrations } from "../../../shared/db/migrating/journal.ts";
 import { transactionWithLocks } from "../../../shared/db/migrating/postgres-locks.ts";
 import { openDatabase } from "../../../shared/db/open.ts";
 import { postgres, skipPostgres } from "../../helpers/databases.ts";
@@ -47,7 +48,8 @@ describe("migrating Postgres beside transactions", { skip: skipPostgres }, () =>
     await migrating;
 
     assert.match(lines.join("\n"), /builds: in use by process \d+ \(a long transaction, /);
-    assert.match(lines.at(-1) ?? "", /^0019_bulk_rebuilds: done/);
+    const newest = readMigrations("postgres").at(-1);
+    assert.ok(lines.at(-1)?.startsWith(`${newest?.tag}: done`), lines.at(-1));
   });
 
   it("says who keeps a table locked when it gives up", async () => {

@@ -87,7 +87,7 @@ describeWithDatabase("the form of a pipeline", (database) => {
           agents: { queue: "default" },
           env: { CI: "1", NAME: " a b" },
           timeout_in_minutes: 10,
-          retry: { automatic: [{ exit_status: "*", limit: 2 }] },
+          retry: { automatic: [{ limit: 2 }] },
         },
         { type: "wait" },
         { command: "./deploy.sh" },
