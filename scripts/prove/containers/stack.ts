@@ -54,11 +54,13 @@ export function planStack(scratch: Scratch, project: string, marksFolder: string
   };
 }
 
-/** Starts all services, or those that are named, and waits until they have begun. */
+/** Starts the named services, and waits until they have begun. Those that they need run already, or are named too. */
 export function startServices(stack: Stack, services: (keyof typeof scales | "proxy")[], token = ""): void {
   const scaled = Object.entries(scales).filter(([service]) => services.some((name) => name === service));
   const scale = scaled.flatMap(([service, number]) => ["--scale", `${service}=${number}`]);
-  stack.compose(["up", "--detach", ...scale, ...services], { AGENT_TOKEN: token });
+  // Compose scales a service that it starts for another to one container.
+  const alone = services.includes("proxy") ? [] : ["--no-deps"];
+  stack.compose(["up", "--detach", ...alone, ...scale, ...services], { AGENT_TOKEN: token });
 }
 
 /** Added to the services of compose.yaml. */
