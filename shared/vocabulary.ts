@@ -127,7 +127,7 @@ export interface StepOptions {
 /** All conditions must hold; an absent one always does. */
 export interface AutomaticRetry {
   /** `*`: 1 to 255. */
-  exit_status?: "*" | number[];
+  exit_status?: "*" | ("*" | number)[];
   /** Upper case, without `SIG`; `*`: any and none. */
   signal?: "*" | string[];
   signal_reason?: "*" | SignalReason[];

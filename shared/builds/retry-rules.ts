@@ -30,7 +30,9 @@ function matches({ exit_status, signal, signal_reason }: AutomaticRetry, job: Jo
 
 function matchesStatus(expected: AutomaticRetry["exit_status"], status: number): boolean {
   if (expected === undefined) return status !== 0;
-  return expected === "*" ? status >= 1 && status <= 255 : expected.includes(status);
+  const isAny = status >= 1 && status <= 255;
+  if (expected === "*") return isAny;
+  return expected.includes(status) || (isAny && expected.includes("*"));
 }
 
 /** All jobs of a step's place have the same rules. */

@@ -69,6 +69,9 @@ describeOnBothDatabases("retry.automatic", (database) => {
     assert.equal(await retries({ exit_status: "*" }, lost), false);
     assert.equal(await retries({ exit_status: "*" }, { exit_status: "255" }), true);
     assert.equal(await retries({ exit_status: "*" }, { exit_status: "256" }), false);
+    assert.equal(await retries({ exit_status: ["*", -1] }, lost), true);
+    assert.equal(await retries({ exit_status: ["*", -1] }, failed), true);
+    assert.equal(await retries({ exit_status: ["-1", "*"] }, { exit_status: "256" }), false);
     assert.equal(await retries(true, lost), true);
     assert.equal(await retries({ limit: 1 }, lost), true);
   });

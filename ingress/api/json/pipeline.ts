@@ -26,7 +26,7 @@ const commandStepSchema = z
         automatic: z
           .array(
             z.object({
-              exit_status: z.union([z.literal("*"), z.array(z.int())]).optional(),
+              exit_status: z.union([z.literal("*"), z.array(z.union([z.int(), z.literal("*")]))]).optional(),
               signal: z.union([z.literal("*"), z.array(z.string())]).optional(),
               signal_reason: z.union([z.literal("*"), z.array(z.enum(signalReasons))]).optional(),
               limit: z.int(),
