@@ -16,6 +16,8 @@ const syncInPool = promisify(fdatasync);
 /** A trip to the thread pool costs more than a quick disk. */
 const slowMs = 1;
 const slowForMs = secondMs;
+/** With the trip, on a busy machine: so a quick disk comes back to the event loop. */
+const quickInPoolMs = 3;
 /** However busy the event loop is: no quick disk takes longer. */
 const maxQuickMs = 10;
 
@@ -43,7 +45,7 @@ export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" 
     await syncInPool(open);
     const end = performance.now();
     const busyMs = performance.eventLoopUtilization(before).active;
-    const isQuick = end - start <= maxQuickMs && end - start - busyMs <= slowMs;
+    const isQuick = end - start <= maxQuickMs && end - start - busyMs <= quickInPoolMs;
     if (isQuick && end >= slowUntil) isSlow = false;
   };
   const syncFile = async (open: number) => {
