@@ -96,9 +96,10 @@ export function isLeased({ job, lease }: Pick<JobCall, "job" | "lease">): boolea
   return isPresent && job.acceptedAt !== null && leasedJobStates.includes(job.state);
 }
 
+/** The job that an agent has or had, also one that it lost and may still run: its lease is stale. */
 async function findJobOf({ db }: Services, agent: Agent, id: string) {
   const found = isId(id) ? await findJobWithBuild(db, id) : undefined;
-  if (found?.job.agentId !== agent.id) throw notFound("job");
+  if (!found || (found.job.agentId !== agent.id && agent.lostJobId !== id)) throw notFound("job");
   return found;
 }
 

@@ -145,6 +145,26 @@ describeOnBothDatabases("an agent that lost its job", (database) => {
     assert.equal((await keys(jobToken)).status, 401);
   });
 
+  it("reads that its job is canceled, by its session too, and still may not write to it", async () => {
+    const { agent, agentOf, jobId, jobToken, states } = await setUpLost();
+    const stateOf = async (given: string) => {
+      const { status, body } = await agent.send("GET", `/jobs/${jobId}`, undefined, given);
+      return [status, body.state];
+    };
+    await agent.send("POST", "/heartbeat", {});
+    for (const given of [agent.token, jobToken]) assert.deepEqual(await stateOf(given), [200, "canceled"]);
+
+    const second = await agentOf();
+    const { token: presentToken } = await second.begin((await second.offered()) as string);
+
+    for (const given of [agent.token, jobToken]) assert.deepEqual(await stateOf(given), [200, "canceled"]);
+    assert.deepEqual(await stateOf(presentToken), [200, "running"]);
+    assert.equal((await agent.send("PUT", `/jobs/${jobId}/start`, {})).status, 404);
+    assert.equal((await agent.send("POST", `/jobs/${jobId}/chunks?sequence=1&offset=0&size=0`)).status, 404);
+    assert.deepEqual(await finishOf(agent, jobId), [422, leaseOver]);
+    assert.deepEqual(await states(), ["running"]);
+  });
+
   it("is shown so from its loss until it asks for a job", async () => {
     const { agent, jobId } = await setUpLost(2);
     const lost = async () => {
