@@ -2,12 +2,12 @@ import "../shared/runtime/node-version.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join, relative } from "node:path";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";
-import { groupTests } from "./servers/group-tests.ts";
+import { groupTests, recordedDurations } from "./servers/group-tests.ts";
 import { acquirePostgres } from "./servers/postgres.ts";
 import { endGroup } from "./servers/programs.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
@@ -19,12 +19,16 @@ import { selectTests } from "./servers/select-tests.ts";
  * tests and stops the servers, also on failure or a signal. See test/README.md.
  */
 const opened = new AsyncDisposableStack();
-const failedFiles = join(makeScratchFolder("failed", opened), "files");
+const reports = makeScratchFolder("reports", opened);
+const failedFiles = join(reports, "failed");
+const durations = join(reports, "durations.json");
 const testOptions = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
   "--test-reporter=./test/servers/failed-files.ts",
   `--test-reporter-destination=${failedFiles}`,
+  "--test-reporter=./test/servers/durations-reporter.ts",
+  `--test-reporter-destination=${durations}`,
   "--test-concurrency=4",
   "--test-timeout=600000",
   // Ends files whose timed-out tests leave connections open.
@@ -70,6 +74,7 @@ try {
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
   };
   const exitCode = await runTests([...testOptions, ...options], groups, env);
+  if (exitCode === 0 && env.TEST_DURATIONS === "write") copyFileSync(durations, recordedDurations);
   await finish(exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env));
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));

@@ -1,20 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Cost of a file, of what it imports and of long runs, in bytes of test code. */
-const bytesOfAFile = 3000;
-const bytesOf: [text: string, bytes: number][] = [
-  ["containers/docker.ts", 1_200_000],
-  ["/assert-looks.ts", 300_000],
-  ["bench/main.ts", 200_000],
-  ["scripts/prove/main.ts", 300_000],
-  ["./fuzz.ts", 120_000],
-  ["testPlans(postgres", 60_000],
-  ["findPayloadProblem", 60_000],
-  ["/helpers/browser.ts", 30_000],
-  ["/helpers/processes.ts", 30_000],
-];
+/** Written by `TEST_DURATIONS=write npm test -- --all`: the milliseconds of each file's tests. */
+export const recordedDurations = join(import.meta.dirname, "durations.json");
+const durations: Record<string, number> = JSON.parse(readFileSync(recordedDurations, "utf8"));
+/** What a file's own imports cost. */
+const loadingMs = 200;
+const unknownMs = 3000;
 
 /**
  * Groups files into processes: loading shared imports takes longer than many files run.
@@ -43,7 +36,5 @@ export function groupTests(files: string[], count: number, folder: string): stri
 }
 
 function weigh(file: string): number {
-  const text = readFileSync(file, "utf8");
-  const waiting = bytesOf.map(([helper, bytes]) => (text.includes(helper) ? bytes : 0));
-  return waiting.reduce((sum, bytes) => sum + bytes, text.length + bytesOfAFile);
+  return loadingMs + (durations[relative("", file)] ?? unknownMs);
 }
