@@ -10,14 +10,19 @@ import type { Attempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";
 
+/** Cut, not refused: after a refusal the agent forgets the job. */
+const signalText = z
+  .string()
+  .transform((text) => toStorable(text.slice(0, 100)))
+  .nullish();
 const exitStatus = { error: "exit_status must be a whole number" };
 export const finishBody = z.object({
   exit_status: z
     .union([z.string().regex(/^-?\d{1,10}$/), z.int()], exitStatus)
     .transform(Number)
     .refine((status) => Math.abs(status) < 2 ** 31, exitStatus),
-  signal: z.string().max(100).transform(toStorable).nullish(),
-  signal_reason: z.string().max(100).transform(toStorable).nullish(),
+  signal: signalText,
+  signal_reason: signalText,
   finished_at: z.string().nullish(),
   chunks_failed_count: z.int().nullish(),
   ignore_agent_in_dispatches: z.boolean().nullish(),

@@ -74,10 +74,10 @@ describeWithDatabase("…/agents", (database) => {
     };
     assert.deepEqual(await signalOf(), [null, null, null]);
 
-    const ending = { exit_status: "-1", signal: "SIGTERM", signal_reason: "agent_stop" };
+    const ending = { exit_status: "-1", signal: "SIGTERM", signal_reason: "agent_stop".repeat(20) };
     await agent.send("PUT", `/jobs/${jobId}/finish`, ending, token);
 
-    assert.deepEqual(await signalOf(), [-1, "SIGTERM", "agent_stop"]);
+    assert.deepEqual(await signalOf(), [-1, "SIGTERM", "agent_stop".repeat(10)], "cut at 100 characters");
   });
 
   it("lists connected agents in pages, and filters them exactly", async () => {
