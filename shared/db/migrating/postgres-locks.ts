@@ -19,6 +19,8 @@ export type TableLocks = Map<string, "everything" | "writes">;
  * Postgres looks for deadlocks (`deadlock_timeout`, a second): so it never ends a transaction of the application.
  */
 const lockBudgetMs = 500;
+/** Beyond `deadlock_timeout`, after which Postgres cancels an automatic vacuum that others wait for. */
+const vacuumBudgetMs = 10 * secondMs;
 const maxRestMs = 3 * secondMs;
 const patienceMs = 5 * minuteMs;
 /** Lock not available, deadlock, serialization failure. */
@@ -39,6 +41,7 @@ export async function transactionWithLocks(
   const tables = [...locks.keys()].sort((a, b) => lockOrder.indexOf(a) - lockOrder.indexOf(b));
   await tryAgain(client, { tables, report, patience }, async () => {
     await client.query("BEGIN");
+    await lockOutVacuums(client, tables);
     const deadline = performance.now() + lockBudgetMs;
     for (const table of tables) {
       const left = Math.max(1, Math.round(deadline - performance.now()));
@@ -49,6 +52,12 @@ export async function transactionWithLocks(
     await work();
     await client.query("COMMIT");
   });
+}
+
+/** A vacuum may take hours. Reads and writes do not wait for this lock, nor behind it. */
+async function lockOutVacuums(client: Client, tables: string[]): Promise<void> {
+  await client.query(`SET LOCAL lock_timeout = ${vacuumBudgetMs}`);
+  for (const table of tables) await client.query(`LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`);
 }
 
 /** Runs `work` again after a lost race for a lock, with random rests in which others go on. */
@@ -76,19 +85,17 @@ export async function tryAgain(
   }
 }
 
-/** Names the owners of the oldest locks of these tables. */
+/** Names the owners of the oldest locks of these tables. Of another user's process, some may see the number only. */
 async function describeUsers(client: Client, tables: string[]): Promise<string> {
-  const { rows } = await client.query<{ pid: number; name: string; state: string; seconds: number }>(
-    `SELECT DISTINCT activity.pid, application_name AS name, state,
-       round(extract(epoch FROM clock_timestamp() - xact_start))::int AS seconds
-     FROM pg_locks JOIN pg_stat_activity AS activity USING (pid)
-     WHERE relation IN (SELECT to_regclass('public.' || quote_ident(name)) FROM unnest($1::text[]) AS name)
-       AND granted AND activity.pid <> pg_backend_pid() AND xact_start IS NOT NULL
-     ORDER BY seconds DESC LIMIT 2`,
+  const { rows } = await client.query<{ pid: number; details: string }>(
+    `SELECT activity.pid, coalesce(coalesce(nullif(application_name, ''), backend_type) || ', ' || state || ', for ' ||
+       round(extract(epoch FROM clock_timestamp() - xact_start))::int || ' s', 'of another user') AS details
+     FROM pg_stat_activity AS activity
+     WHERE pid <> pg_backend_pid() AND pid IN (SELECT pid FROM pg_locks
+       WHERE granted AND relation IN (SELECT to_regclass('public.' || quote_ident(name)) FROM unnest($1::text[]) AS name))
+     ORDER BY xact_start LIMIT 2`,
     [tables],
   );
-  const users = rows.map(
-    ({ pid, name, state, seconds }) => `process ${pid} (${name || "unnamed"}, ${state}, for ${seconds} s)`,
-  );
+  const users = rows.map(({ pid, details }) => `process ${pid} (${details})`);
   return users.join(" and ") || "transactions that have ended since";
 }

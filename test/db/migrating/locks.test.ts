@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { Client } from "pg";
 import { DatabaseUnavailable } from "../../../shared/db/database.ts";
@@ -7,6 +8,7 @@ import { readMigrations } from "../../../shared/db/migrating/journal.ts";
 import { transactionWithLocks } from "../../../shared/db/migrating/postgres-locks.ts";
 import { openDatabase } from "../../../shared/db/open.ts";
 import { postgres, skipPostgres } from "../../helpers/databases.ts";
+import { eventually } from "../../helpers/http.ts";
 import { query } from "./catalog.ts";
 import { migrateWithDrizzle, ofFirstRelease } from "./drizzle.ts";
 import { addHistory, historyIds } from "./history.ts";
@@ -56,7 +58,7 @@ describe("migrating Postgres beside transactions", { skip: skipPostgres }, () =>
     const other = new Client({ connectionString: url });
     await other.connect();
     await client.query("BEGIN");
-    await client.query("LOCK TABLE builds IN SHARE MODE");
+    await client.query("LOCK TABLE builds IN ROW EXCLUSIVE MODE");
 
     await assert.rejects(
       transactionWithLocks(
@@ -68,6 +70,57 @@ describe("migrating Postgres beside transactions", { skip: skipPostgres }, () =>
     );
 
     await client.query("ROLLBACK");
+    await other.end();
+  });
+
+  it("waits for a vacuum while others read and write, and past deadlock_timeout, which cancels an automatic one", async () => {
+    const other = new Client({ connectionString: url, application_name: "migrating" });
+    await other.connect();
+    await client.query("BEGIN");
+    await client.query("LOCK TABLE builds IN SHARE UPDATE EXCLUSIVE MODE"); // as VACUUM does
+
+    const lines: string[] = [];
+    const migrating = transactionWithLocks(
+      other,
+      { locks: new Map([["builds", "everything"]]), report: (line) => lines.push(line) },
+      async () => {},
+    );
+    await eventually("a wait past deadlock_timeout", async () => {
+      const [waiting] = await query(
+        url,
+        `SELECT mode FROM pg_locks JOIN pg_stat_activity USING (pid)
+         WHERE application_name = 'migrating' AND NOT granted
+           AND clock_timestamp() - waitstart > current_setting('deadlock_timeout')::interval`,
+      );
+      return waiting?.mode === "ShareUpdateExclusiveLock";
+    });
+    await query(url, "SET lock_timeout = 1; UPDATE builds SET message = message WHERE number = 1");
+    await client.query("ROLLBACK");
+    await migrating;
+
+    assert.deepEqual(lines, []);
+    await other.end();
+  });
+
+  it("names a process of a user whose activity it may not see", async () => {
+    const role = `migrator_${randomBytes(8).toString("hex")}`;
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    await other.query(`CREATE ROLE ${role}; GRANT ALL ON builds TO ${role}; SET ROLE ${role}`);
+    await client.query("BEGIN");
+    await client.query("LOCK TABLE builds IN ROW EXCLUSIVE MODE");
+
+    await assert.rejects(
+      transactionWithLocks(
+        other,
+        { locks: new Map([["builds", "everything"]]), report: () => {}, patience: 0 },
+        async () => {},
+      ),
+      /builds: in use by process \d+ \(of another user\)/,
+    );
+
+    await client.query("ROLLBACK");
+    await other.query(`RESET ROLE; DROP OWNED BY ${role}; DROP ROLE ${role}`);
     await other.end();
   });
 
