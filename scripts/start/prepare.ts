@@ -80,7 +80,7 @@ function keepForOwner(file: string, text: string): void {
 async function updateDatabase({ databaseUrl }: Config): Promise<void> {
   process.stdout.write("Bringing the database up to date.\n");
   try {
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, (line) => process.stdout.write(`  ${line}\n`));
   } catch (error) {
     throw new CannotStart(`The database could not be brought up to date: ${describe(error)}`);
   }
