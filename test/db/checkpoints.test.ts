@@ -59,6 +59,18 @@ describe("the log of a SQLite file", () => {
     assert.equal(log(), longest);
   });
 
+  it("is copied before the next commit once the disk was full, however short it is", async () => {
+    write(megabyte);
+    const before = size();
+    assert.equal(checkpoints.untilShort(), undefined);
+
+    checkpoints.diskIsFull();
+    await checkpoints.untilShort();
+
+    assert.ok(size() > before, `${size()} bytes`);
+    assert.equal(checkpoints.untilShort(), undefined);
+  });
+
   it("lets the next commit wait for the thread when it is very long", async () => {
     write(70 * megabyte);
     assert.equal(checkpoints.untilShort(), undefined);

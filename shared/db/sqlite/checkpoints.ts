@@ -14,6 +14,8 @@ export interface Checkpoints {
   startIfDue(): void;
   /** Undefined, unless the next commit has to wait. */
   untilShort(): Promise<void> | undefined;
+  /** A commit found no room. The log begins again, in the room that it has, once all of it is copied. */
+  diskIsFull(): void;
 }
 
 /**
@@ -29,6 +31,7 @@ export function openCheckpoints(
   const state = writer.prepare("PRAGMA wal_checkpoint(NOOP)").raw();
   let running: Promise<void> | undefined;
   let isLong = false;
+  let isFull = false;
   let countedAt = Number.NEGATIVE_INFINITY;
 
   /** Counts pages of the log that are not in the database yet. */
@@ -44,6 +47,7 @@ export function openCheckpoints(
     try {
       const { failure } = await thread.request({ name: "checkpoint", file });
       if (failure?.isFailedSync) onSyncFailed(new Error(failure.message));
+      if (!failure) isFull = false;
     } catch {
       // the thread ended; the next request starts it again
     } finally {
@@ -60,6 +64,13 @@ export function openCheckpoints(
       isLong = pages > maxPages;
       if (pages >= minPages) running ??= copy();
     },
-    untilShort: () => (isLong ? running : undefined),
+    untilShort() {
+      // Before the commit: it would append to the log, and take the room that the copy needs.
+      if (isFull) running ??= copy();
+      return isLong || isFull ? running : undefined;
+    },
+    diskIsFull() {
+      isFull = true;
+    },
   };
 }

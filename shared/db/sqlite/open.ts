@@ -67,6 +67,7 @@ export function openSqlite(
     sync: logSync.sync,
     onSyncFailed: guard.fail,
     onCommitted: checkpoints.startIfDue,
+    onDiskFull: checkpoints.diskIsFull,
   });
   const offLoop = openOffLoop(file, sqliteTables);
 

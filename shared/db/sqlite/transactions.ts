@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
 import { createBatcher, gatherWhileGrowing } from "../../runtime/batcher.ts";
-import { DatabaseUnavailable, type Tx, translateError } from "../database.ts";
+import { DatabaseUnavailable, rootCause, type Tx, translateError } from "../database.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { insideTransaction } from "../transaction-guard.ts";
 import { isFailedSync } from "./sync-mark.ts";
@@ -32,6 +32,7 @@ interface Options extends Pick<DatabaseOptions, "timeoutMs" | "onLockReleased" |
   sync: () => Promise<void>;
   onSyncFailed: (error: Error) => void;
   onCommitted: () => void;
+  onDiskFull: () => void;
 }
 
 /** Other processes wait during a commit. */
@@ -44,7 +45,17 @@ const maxGroup = 50;
  */
 export function sqliteTransactions(
   writer: Client.Database,
-  { tx, untilReady, sync, onSyncFailed, onCommitted, timeoutMs, onLockReleased, onWrite }: Options,
+  {
+    tx,
+    untilReady,
+    sync,
+    onSyncFailed,
+    onCommitted,
+    onDiskFull,
+    timeoutMs,
+    onLockReleased,
+    onWrite,
+  }: Options,
 ): SqliteTransactions {
   const statement = {
     begin: writer.prepare("BEGIN IMMEDIATE"),
@@ -98,6 +109,7 @@ export function sqliteTransactions(
       return { outcomes, hasWritten: statement.countChanges.get() !== before };
     } catch (error) {
       if (isFailedSync(error)) onSyncFailed(error as Error);
+      if ((rootCause(error) as { code?: unknown } | undefined)?.code === "SQLITE_FULL") onDiskFull();
       if (writer.inTransaction) statement.rollback.run();
       const translated = translateError(error);
       const fault = translated instanceof DatabaseUnavailable ? translated : undefined;
