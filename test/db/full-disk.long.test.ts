@@ -17,7 +17,7 @@ const megabyte = 1024 * 1024;
 
 describe("a disk that the log of SQLite has filled", { skip }, () => {
   after(() => {
-    spawnSync("umount", [folder]);
+    spawnSync("umount", ["--lazy", folder]);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -32,11 +32,13 @@ describe("a disk that the log of SQLite has filled", { skip }, () => {
     const writeUntilFull = async () => {
       for (;;) await write();
     };
-    await assert.rejects(writeUntilFull(), DatabaseUnavailable);
+    try {
+      await assert.rejects(writeUntilFull(), DatabaseUnavailable);
 
-    rmSync(filler);
-    for (let writes = 0; writes < 100; writes++) await write();
-
-    await db.close();
+      rmSync(filler);
+      for (let writes = 0; writes < 100; writes++) await write();
+    } finally {
+      await db.close();
+    }
   });
 });
