@@ -29,4 +29,4 @@ RUN mkdir -m 700 data && chown node:node data
 USER node
 
 EXPOSE 3000
-CMD ["node", "--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts", "ingress/main.ts"]
+CMD ["node", "--import", "tsx", "--import", "./shared/process/drizzle-modules.ts", "ingress/main.ts"]

@@ -4,7 +4,7 @@ import type { Db } from "../shared/db/database.ts";
 import { findSetting } from "../shared/db/settings-store.ts";
 import { secondMs } from "../shared/durations.ts";
 import { patterns } from "../shared/paths.ts";
-import { type Config, ConfigError } from "../shared/runtime/config.ts";
+import { type Config, ConfigError } from "../shared/process/config.ts";
 
 /** Wait for whoever else listens on the port. */
 const askWithinMs = secondMs;

@@ -1,4 +1,4 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { runAdmin } from "./admin/run.ts";
 import { readAddresses } from "./start/running.ts";
 

@@ -1,4 +1,4 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { setMaxListeners } from "node:events";
 import { runAgent } from "./agent/run.ts";
 

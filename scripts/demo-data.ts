@@ -1,9 +1,9 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { withSecretKey } from "../shared/crypto/secret-key-check.ts";
+import { ConfigError } from "../shared/process/config.ts";
+import { createLog } from "../shared/process/log.ts";
+import { openServices } from "../shared/process/services.ts";
 import { Refusal } from "../shared/refusal.ts";
-import { ConfigError } from "../shared/runtime/config.ts";
-import { createLog } from "../shared/runtime/log.ts";
-import { openServices } from "../shared/runtime/services.ts";
 import { readSettings } from "./admin/command.ts";
 import { makeDemoData } from "./demo/make.ts";
 import { readAddresses } from "./start/running.ts";

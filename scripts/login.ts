@@ -1,7 +1,7 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import open from "open";
-import { systemClock } from "../shared/runtime/clock.ts";
+import { systemClock } from "../shared/process/clock.ts";
 import { runLogin } from "./login/run.ts";
 
 const interrupted = new AbortController();

@@ -1,7 +1,7 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { migrate } from "../shared/db/migrate.ts";
 import { failure } from "../shared/db/migrating/failed.ts";
-import { ConfigError, readConfig } from "../shared/runtime/config.ts";
+import { ConfigError, readConfig } from "../shared/process/config.ts";
 
 try {
   const { databaseUrl } = readConfig(process.env);

@@ -1,4 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { renderSettings } from "../shared/runtime/settings/table.ts";
+import { renderSettings } from "../shared/process/settings/table.ts";
 
 writeFileSync("shared/SETTINGS.md", renderSettings());

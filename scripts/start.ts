@@ -1,9 +1,9 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { releaseMemory } from "../shared/runtime/heap.ts";
-import { privateRedisSocket } from "../shared/runtime/private-redis.ts";
+import { releaseMemory } from "../shared/process/heap.ts";
+import { privateRedisSocket } from "../shared/process/private-redis.ts";
 import { localUrl, waitUntilReady } from "./start/address.ts";
 import { CannotStart, describe } from "./start/cannot-start.ts";
 import { whileDiskIsFull } from "./start/disk.ts";

@@ -1,4 +1,4 @@
-import "../shared/runtime/node-version.ts";
+import "../shared/process/node-version.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";

@@ -1,8 +1,8 @@
-import { buildFigures } from "../shared/builds/figures/figures.ts";
+import { buildFigures } from "../shared/builds/figures.ts";
 import { sampleQueues } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { rollUp } from "../shared/figures/roll-up.ts";
-import type { Services } from "../shared/runtime/services.ts";
+import type { Services } from "../shared/process/services.ts";
 import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 
 export async function rollUpFigures(services: Services): Promise<void> {

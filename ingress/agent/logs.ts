@@ -1,8 +1,8 @@
 import { defineHandler, type H3Event } from "h3";
 import { openLogIntake } from "../../shared/agents/logs/append.ts";
 import { chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { requireJobCall } from "../auth/agent.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { Bodies } from "../http/body.ts";

@@ -9,8 +9,8 @@ import {
   requireMetaData,
   setMetaData,
 } from "../../shared/builds/meta-data.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
 import { findJobOfCaller } from "../auth/agent.ts";

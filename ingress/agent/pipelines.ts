@@ -1,11 +1,11 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
 import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
-import { storeInTurn } from "../../shared/builds/bounds/store-in-turn.ts";
+import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { uploadedPipeline } from "../../shared/pipelines/steps.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { requireJobCall, requireLease } from "../auth/agent.ts";
 import type { Bodies } from "../http/body.ts";
 import { readJson } from "../http/json-body.ts";

@@ -5,8 +5,8 @@ import type { HandOut, PingAnswer } from "../../shared/agents/hand-out.ts";
 import { disconnectAgent, takeBackJobOf } from "../../shared/agents/lost.ts";
 import { connectAgent, type Presence } from "../../shared/agents/presence.ts";
 import { type Registration, registerAgent } from "../../shared/agents/register.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { text, toStorable } from "../../shared/validation.ts";
 import {
   requireAgentOrJob,

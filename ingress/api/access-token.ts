@@ -1,6 +1,6 @@
 import { revokeOwnToken } from "../../shared/oauth/tokens.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { accessTokenSchema, presentAccessToken } from "./json/access-token.ts";
 import { operation } from "./operation.ts";
 

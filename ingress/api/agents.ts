@@ -12,9 +12,9 @@ import {
 import { listAgentsPage, listPlacedJobs } from "../../shared/agents/list-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { listQueuesById } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { isStorable, text } from "../../shared/validation.ts";
 import { readPage } from "../http/number-pager.ts";
 import { agentSchema, presentAgent } from "./json/agent.ts";

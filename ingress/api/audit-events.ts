@@ -2,7 +2,7 @@ import { z } from "zod";
 import { auditSubjectTypes } from "../../shared/accounts/audit.ts";
 import { listAuditPage } from "../../shared/accounts/audit-store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "./filters.ts";
 import { auditEventSchema, presentAuditEvent } from "./json/audit-event.ts";

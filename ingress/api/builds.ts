@@ -7,7 +7,7 @@ import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { createBuildByHand, newBuild, newBuildProblems } from "../../shared/builds/new-build.ts";
 import { rebuild } from "../../shared/builds/rebuild.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
 import {

@@ -2,8 +2,8 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { newId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import {
   askForBulkRebuild,
   cancelBulkRebuild,

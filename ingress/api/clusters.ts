@@ -12,7 +12,7 @@ import {
 import { newCluster } from "../../shared/clusters/input.ts";
 import { type Cluster, listClustersPage } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { clusterSchema, presentCluster, updateClusterBody } from "./json/cluster.ts";
 import { linkPages, pageQuery } from "./json/list.ts";

@@ -8,8 +8,8 @@ import {
 import { type ReadableLog, readBytes } from "../../shared/agents/logs/read.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { streamDownload } from "../http/downloads.ts";
 import { parseBuildNumber } from "../http/routing.ts";
 import { logDocument, logResponse } from "../pages/jobs/document.tsx";

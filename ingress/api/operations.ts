@@ -1,4 +1,4 @@
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Route } from "../http/routing.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { organizationSchema, presentOrganization } from "./json/organization.ts";

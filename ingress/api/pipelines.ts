@@ -11,8 +11,8 @@ import {
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
 import { listPipelinesPage, type Pipeline } from "../../shared/pipelines/store.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";

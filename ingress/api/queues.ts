@@ -4,6 +4,7 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
+import type { Services } from "../../shared/process/services.ts";
 import {
   createQueue,
   deleteQueue,
@@ -15,7 +16,6 @@ import {
 import type { ShapeName } from "../../shared/queues/shapes.ts";
 import { listQueuesPage, type Queue } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import {

@@ -1,6 +1,6 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 
 export const rootSchema = z.object({
   message: z.string(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/settings.ts";

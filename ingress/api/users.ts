@@ -1,5 +1,5 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { presentUser, userSchema } from "./json/user.ts";
 import { operation } from "./operation.ts";
 

@@ -6,8 +6,8 @@ import { findJobPrincipal, type JobPrincipal } from "../../shared/builds/meta-da
 import type { Build, Job } from "../../shared/builds/store.ts";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId } from "../../shared/ids.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { leasedJobStates } from "../../shared/vocabulary.ts";
 import { pathParameter } from "../http/routing.ts";
 

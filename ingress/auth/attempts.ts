@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache";
 import type { Accepted, Attempt } from "../../shared/agents/lease.ts";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { minuteMs } from "../../shared/durations.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { pathParameter } from "../http/routing.ts";
 import { agentToken, type JobCall, requireJobCall } from "./agent.ts";
 

@@ -5,8 +5,8 @@ import { findSignedInUser } from "../../shared/accounts/sessions.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { dayMs, secondMs } from "../../shared/durations.ts";
-import type { Config } from "../../shared/runtime/config.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Config } from "../../shared/process/config.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { nodeResponse } from "../http/node.ts";
 
 const sessionCookie = "signalbox";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/runtime/config.ts";
+import type { Config } from "../../shared/process/config.ts";
 import { batchBody, entryBody, keyBody } from "../agent/meta-data.ts";
 import { uploadBody, uploadState } from "../agent/pipelines.ts";
 import { agentCalls, refusal } from "./agent-calls.ts";

@@ -1,5 +1,5 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/runtime/config.ts";
+import type { Config } from "../../shared/process/config.ts";
 import type { Operation } from "../api/operation.ts";
 import { declareAgent } from "./agent.ts";
 import { answerHeaders } from "./answers.ts";

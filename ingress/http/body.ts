@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
+import type { Config } from "../../shared/process/config.ts";
 import { Refusal, unavailable } from "../../shared/refusal.ts";
-import type { Config } from "../../shared/runtime/config.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { TransferBudget } from "./transfers/budget.ts";
 import type { Tenant } from "./transfers/owners.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Log } from "../../shared/runtime/log.ts";
+import type { Log } from "../../shared/process/log.ts";
 
 /** By error code of Node's parser; any other code is a 400. */
 const refusals: Record<string, [status: number, message: string]> = {

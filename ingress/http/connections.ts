@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import proxyAddr from "proxy-addr";
-import { Places } from "../../shared/runtime/places.ts";
+import { Places } from "../../shared/sharing/places.ts";
 import { withoutMapping } from "./client-address.ts";
 import { networksOf } from "./network.ts";
 

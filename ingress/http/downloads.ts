@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
+import type { Config } from "../../shared/process/config.ts";
 import { unavailable } from "../../shared/refusal.ts";
-import type { Config } from "../../shared/runtime/config.ts";
 import { clientIp } from "./client-address.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
 import { tooMany } from "./rate-limit.ts";

@@ -2,9 +2,9 @@ import { defineHandler } from "h3";
 import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { checkDatabase } from "../../shared/db/health/check.ts";
 import { describeWriteProblem, findWriteProblem } from "../../shared/db/health/problem.ts";
+import { findClockDoubt } from "../../shared/process/clock-guard.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { redisProblems } from "../../shared/redis/health.ts";
-import { findClockDoubt } from "../../shared/runtime/clock-guard.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import type { Installation } from "../installation.ts";
 import { json } from "./respond.ts";
 

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
 import { type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
-import { openTurns } from "../../shared/runtime/turns.ts";
+import { openTurns } from "../../shared/sharing/turns.ts";
 import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";

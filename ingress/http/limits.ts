@@ -1,10 +1,10 @@
 import type { H3Event } from "h3";
 import { hashToken } from "../../shared/crypto/tokens.ts";
 import { hourMs, minuteMs } from "../../shared/durations.ts";
+import type { Config } from "../../shared/process/config.ts";
+import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
-import type { Config } from "../../shared/runtime/config.ts";
-import type { CallerNetworks } from "../../shared/runtime/places.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { CallerNetworks } from "../../shared/sharing/places.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
 import { networkOf, networksOf, wideNetworkOf } from "./network.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { openTurns, type TurnBounds } from "../../shared/runtime/turns.ts";
+import { openTurns, type TurnBounds } from "../../shared/sharing/turns.ts";
 
 /** A request's own work takes about a millisecond. */
 const maxBeginning = 2;

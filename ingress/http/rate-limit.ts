@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
+import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { nodeResponse } from "./node.ts";
 
 /** As metrics name them. */

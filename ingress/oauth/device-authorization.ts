@@ -4,7 +4,7 @@ import { findPreselectedId } from "../../shared/device/authorize.ts";
 import type { DeviceFlow } from "../../shared/device/flow.ts";
 import { showUserCode } from "../../shared/device/user-code.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { device } from "../../shared/urls.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";

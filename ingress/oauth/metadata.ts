@@ -1,7 +1,7 @@
 import { defineHandler } from "h3";
 import { scopes } from "../../shared/accounts/scopes.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/runtime/config.ts";
+import type { Config } from "../../shared/process/config.ts";
 import { setHeader } from "../http/respond.ts";
 import { deviceGrantType } from "./forms.ts";
 

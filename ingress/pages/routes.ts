@@ -1,6 +1,6 @@
 import type { EventHandler } from "h3";
 import { type Pattern, patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Handlers } from "../http/routing.ts";

@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { LRUCache } from "lru-cache";
+import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
-import type { Services } from "../../shared/runtime/services.ts";
-import { openTurns } from "../../shared/runtime/turns.ts";
+import { openTurns } from "../../shared/sharing/turns.ts";
 import type { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { clientIp } from "../http/client-address.ts";

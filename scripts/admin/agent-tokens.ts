@@ -4,7 +4,7 @@ import { asOperator } from "../../shared/accounts/organizations.ts";
 import { type AgentToken, findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
 import { createAgentToken, revokeAgentToken, tokenDescription } from "../../shared/agents/tokens.ts";
 import { hourMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { type Act, newCommand, parseHours, parseId, requireValid } from "./command.ts";
 import { type ClusterOptions, namedCluster, namedQueue, noneFound, withCluster } from "./find.ts";
 

@@ -5,8 +5,8 @@ import { toPrintableJson } from "../../shared/control-characters.ts";
 import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
+import { readConfig } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { readConfig } from "../../shared/runtime/config.ts";
 import type { Terminal } from "./command.ts";
 
 /** They open no services: those would use the database that `restore` replaces. */

@@ -2,9 +2,9 @@ import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { isId } from "../../shared/ids.ts";
+import { type Config, readConfig } from "../../shared/process/config.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { validationFailed } from "../../shared/refusal.ts";
-import { type Config, readConfig } from "../../shared/runtime/config.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { toProblems } from "../../shared/validation.ts";
 
 export interface Terminal {

@@ -5,9 +5,9 @@ import { asOperator } from "../../shared/accounts/organizations.ts";
 import { createBuilds, fanOutDispatchPause } from "../../shared/jobs/contracts.ts";
 import { type WorkQueue, workQueues } from "../../shared/jobs/define.ts";
 import { type WorkJob, type WorkState, workStates } from "../../shared/jobs/inspect.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { listPlacedQueues } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { listTriggersOfDeliveries } from "../../shared/triggers/store.ts";
 import { type Act, newCommand, parsePositive } from "./command.ts";
 

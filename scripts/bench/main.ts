@@ -1,4 +1,4 @@
-import "../../shared/runtime/node-version.ts";
+import "../../shared/process/node-version.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { agents } from "./agents/bench.ts";

@@ -4,8 +4,8 @@ import { asOperator, createOrganization, updateOrganization } from "../../shared
 import { createUser } from "../../shared/accounts/users.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
 import { endpointUrl } from "../../shared/urls.ts";

@@ -12,7 +12,7 @@ export class BenchmarkFailed extends Error {
 
 const projectRoot = join(import.meta.dirname, "../..");
 /** As in the Procfile. */
-const execArgv = ["--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts"];
+const execArgv = ["--import", "tsx", "--import", "./shared/process/drizzle-modules.ts"];
 const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

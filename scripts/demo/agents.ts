@@ -7,8 +7,8 @@ import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import { type Build, type Job, listJobs } from "../../shared/builds/store.ts";
 import { sampleQueues } from "../../shared/dispatch/figures.ts";
 import { secondMs } from "../../shared/durations.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 import type { DemoWorld } from "./world.ts";
 
 const startsAfterMs = 12 * secondMs;

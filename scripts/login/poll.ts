@@ -1,4 +1,4 @@
-import type { Clock } from "../../shared/runtime/clock.ts";
+import type { Clock } from "../../shared/process/clock.ts";
 import { RequestFailed } from "./failure.ts";
 
 const slowDownMs = 5000;

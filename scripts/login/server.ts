@@ -15,7 +15,7 @@ import {
   revocationRequest,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import type { Clock } from "../../shared/runtime/clock.ts";
+import type { Clock } from "../../shared/process/clock.ts";
 import { toFailure } from "./failure.ts";
 
 const answerWithinMs = 15_000;

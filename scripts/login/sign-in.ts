@@ -1,4 +1,4 @@
-import type { Clock } from "../../shared/runtime/clock.ts";
+import type { Clock } from "../../shared/process/clock.ts";
 import { type Account, findAccount } from "./account.ts";
 import { openCredentials } from "./credentials.ts";
 import { RequestFailed } from "./failure.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { request } from "../../test/helpers/http.ts";
 import { BenchmarkFailed } from "../bench/scratch.ts";
 import type { Reachable } from "./installation/installation.ts";

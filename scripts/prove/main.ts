@@ -1,4 +1,4 @@
-import "../../shared/runtime/node-version.ts";
+import "../../shared/process/node-version.ts";
 import { randomInt } from "node:crypto";
 import { Command, Option } from "commander";
 import { positive, wholeNumber } from "../bench/options.ts";

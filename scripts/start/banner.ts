@@ -1,5 +1,5 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/runtime/config.ts";
+import type { Config } from "../../shared/process/config.ts";
 import { api, endpointUrl } from "../../shared/urls.ts";
 import { readDefaults } from "../login/defaults.ts";
 import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
 
-const execArgv = ["--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts"];
+const execArgv = ["--import", "tsx", "--import", "./shared/process/drizzle-modules.ts"];
 
 /**
  * A separate process gives its memory back.

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
-import { configurationFault } from "../../shared/runtime/exit-codes.ts";
-import { formatForPeople } from "../../shared/runtime/log-lines/for-people.ts";
+import { configurationFault } from "../../shared/process/exit-codes.ts";
+import { formatForPeople } from "../../shared/process/log-for-people.ts";
 import type { PlannedProcess } from "./procfile.ts";
 
 export interface Supervised {

@@ -2,8 +2,8 @@ import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
 import { newId } from "../ids.ts";
+import type { Services } from "../process/services.ts";
 import { Refusal, unprocessable, validationFailed } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { problemsOf, text } from "../validation.ts";
 import {
   type AccessToken,

@@ -2,7 +2,7 @@ import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import type { AuditChange } from "../vocabulary.ts";
 import { type AuditEvent, deleteAuditEventsBefore, insertAuditEvents } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";

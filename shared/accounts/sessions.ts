@@ -3,9 +3,9 @@ import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
+import type { Services } from "../process/services.ts";
 import type { Problem } from "../refusal.ts";
-import type { CallerNetworks } from "../runtime/places.ts";
-import type { Services } from "../runtime/services.ts";
+import type { CallerNetworks } from "../sharing/places.ts";
 import { isKnownBrowser } from "./known-browser.ts";
 import {
   deleteExpiredSessions,

@@ -5,7 +5,7 @@ import type { Tx } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { lowestIdAt } from "../ids.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import { report } from "./lease.ts";
 import {
   expireIfScheduled,

@@ -6,7 +6,7 @@ import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
 import type { Pipeline } from "../pipelines/store.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../process/config.ts";
 import { web } from "../urls.ts";
 import { isVersionAtLeast } from "./agent-version.ts";
 import { isProtected } from "./protected-names.ts";

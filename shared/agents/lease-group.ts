@@ -1,9 +1,9 @@
 import { lockBuilds } from "../builds/progress-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Tx } from "../db/database.ts";
+import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { createBatchers } from "../runtime/batcher.ts";
-import type { Services } from "../runtime/services.ts";
+import { createBatchers } from "../sharing/batcher.ts";
 
 interface BuildKey {
   buildId: string;

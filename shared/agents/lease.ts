@@ -8,8 +8,8 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { lockQueueIfDispatching } from "../dispatch/store.ts";
 import { dayMs, minuteMs, secondsBetween } from "../durations.ts";
+import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 import type { LeaseGroup } from "./lease-group.ts";
 import {

@@ -4,7 +4,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import { type AgentState, leasedJobStates } from "../vocabulary.ts";
 import { report, takeJobBack } from "./lease.ts";
 import {

@@ -1,6 +1,6 @@
 import { secondMs } from "../durations.ts";
-import { createPeriodicFlush } from "../runtime/periodic-flush.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
+import { createPeriodicFlush } from "../sharing/periodic-flush.ts";
 import { listeningEveryMs, markListening } from "./lost.ts";
 import { type Agent, connectIfNot, markSeen } from "./store.ts";
 

@@ -1,9 +1,9 @@
 import { stripControls } from "../control-characters.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
+import type { Services } from "../process/services.ts";
 import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
 import { excerpt, type Problem, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { type Agent, insertAgent } from "./store.ts";
 import { updateAgentTokenIfActive } from "./token-store.ts";
 import type { Registrar } from "./tokens.ts";

@@ -3,9 +3,9 @@ import { type Cluster, lockCluster } from "../clusters/store.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import type { Services } from "../process/services.ts";
 import { findQueue } from "../queues/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { text } from "../validation.ts";
 import {
   type AgentToken,

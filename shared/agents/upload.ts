@@ -12,9 +12,9 @@ import {
   maxJobsOfBuild,
   type UploadedPipeline,
 } from "../pipelines/steps.ts";
+import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import type { Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
 import {

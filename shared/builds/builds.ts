@@ -5,8 +5,8 @@ import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.
 import { dayMs } from "../durations.ts";
 import { maxJobBytes } from "../pipelines/steps.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
+import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { listBuilds } from "./list.ts";
 import type { BuildFilter } from "./list-store.ts";
 import { deleteJobTokensExpiredBefore, listMetaData, measureMetaData } from "./meta-data-store.ts";

@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Pipeline } from "../pipelines/store.ts";
+import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { buildTopics } from "./create.ts";

@@ -4,9 +4,9 @@ import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { isCommandStep } from "../vocabulary.ts";
-import { requireFewJobs } from "./bounds/too-many-jobs.ts";
 import { newJobs } from "./new-jobs.ts";
 import type { Build, Job } from "./store.ts";
+import { requireFewJobs } from "./too-many-jobs.ts";
 
 export interface BuildRequest {
   pipelineId: string;

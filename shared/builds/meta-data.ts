@@ -1,8 +1,8 @@
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
+import type { Services } from "../process/services.ts";
 import { excerpt, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { isStorable } from "../validation.ts";
 import { leasedJobStates } from "../vocabulary.ts";
 import { buildTopics } from "./create.ts";

@@ -4,14 +4,14 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import type { Pipeline } from "../pipelines/store.ts";
+import type { Config } from "../process/config.ts";
+import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
-import type { Config } from "../runtime/config.ts";
-import type { Services } from "../runtime/services.ts";
 import { optionalText, record } from "../validation.ts";
-import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { entryProblems } from "./meta-data.ts";
 import { createOneBuild } from "./rebuild.ts";
+import { storeInTurn } from "./store-in-turn.ts";
 
 const maxMetaData = 100;
 

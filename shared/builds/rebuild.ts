@@ -3,12 +3,12 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
 import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
+import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
-import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
 import { type Build, listBuildsOfDeliveries } from "./store.ts";
+import { storeInTurn } from "./store-in-turn.ts";
 
 /**
  * Makes a new build like another, with the present steps of the pipeline. It can read the same webhook payload.

@@ -3,11 +3,10 @@ import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
 import { maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { Pipeline } from "../pipelines/store.ts";
+import type { Services } from "../process/services.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
-import { storeInTurn } from "./bounds/store-in-turn.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { newScriptJob } from "./new-jobs.ts";
@@ -22,6 +21,7 @@ import {
 } from "./progress-store.ts";
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, type Job, measureJobs } from "./store.ts";
+import { storeInTurn } from "./store-in-turn.ts";
 
 /** The most in a build with its retries: answers about a build have all of its jobs. */
 const maxWithRetries = { jobs: 2 * maxJobsOfBuild, bytes: 2 * maxJobBytes };

@@ -2,8 +2,8 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { blankToNull } from "../validation.ts";
 import { isCommandStep } from "../vocabulary.ts";
 import {

@@ -1,8 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { Refusal, unavailable } from "../refusal.ts";
-import type { CallerNetworks, NoPlace } from "../runtime/places.ts";
-import { type WaitingCaller, WaitingPlaces } from "./waiting-places.ts";
+import type { CallerNetworks, NoPlace } from "../sharing/places.ts";
+import { type WaitingCaller, WaitingPlaces } from "../sharing/waiting-places.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,

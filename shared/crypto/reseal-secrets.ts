@@ -1,5 +1,5 @@
 import { rewriteBatch, type SealedBatch, sealedColumns } from "../db/sealed-store.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import type { Cipher } from "./cipher.ts";
 import type { SealedPlace } from "./sealed-places.ts";
 

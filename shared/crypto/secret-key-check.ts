@@ -3,8 +3,8 @@ import { DatabaseUnavailable, type Db, isMissingTable } from "../db/database.ts"
 import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-store.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
-import type { Config } from "../runtime/config.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Config } from "../process/config.ts";
+import type { Services } from "../process/services.ts";
 import { createSecretKey, secretKeyFile } from "./secret-key.ts";
 
 const setting = "secret_key_fingerprint";

@@ -1,4 +1,4 @@
-import { systemClock } from "../runtime/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import type { Db } from "./database.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { openPostgres } from "./postgres.ts";

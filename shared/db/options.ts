@@ -1,4 +1,4 @@
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../process/clock.ts";
 
 /** Queries of an organization that wait for their turn. */
 export const maxWaitingPerOwner = 500;

@@ -4,8 +4,8 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
 import { secondMs } from "../durations.ts";
-import type { Clock } from "../runtime/clock.ts";
-import { openTurns, type Turns, takeOwnTurn } from "../runtime/turns.ts";
+import type { Clock } from "../process/clock.ts";
+import { openTurns, type Turns, takeOwnTurn } from "../sharing/turns.ts";
 import { kits } from "./columns.ts";
 import {
   CommitUnknown,

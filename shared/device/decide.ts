@@ -2,8 +2,8 @@ import { listMemberships, lockActiveRole } from "../accounts/member-store.ts";
 import type { Organization } from "../accounts/organization-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
 import type { Application } from "../oauth/application-store.ts";
+import type { Services } from "../process/services.ts";
 import { Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import {
   approveIfPending,
   claimIfPending,

@@ -1,5 +1,5 @@
 import { purgeInBatches } from "../db/purge-in-batches.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import { redeemableMs, rememberedMs } from "./device-code.ts";
 import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
 

@@ -3,11 +3,11 @@ import { lockBuilds } from "../builds/progress-store.ts";
 import type { Tx } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
+import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
-import { openRunsByKey, type RunsByKey } from "../runtime/runs-by-key.ts";
-import type { Services } from "../runtime/services.ts";
-import { openTurns } from "../runtime/turns.ts";
+import { openRunsByKey, type RunsByKey } from "../sharing/runs-by-key.ts";
+import { openTurns } from "../sharing/turns.ts";
 import {
   findOutdatedMark,
   findOwnerOfQueue,

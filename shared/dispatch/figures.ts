@@ -1,6 +1,6 @@
 import { findSetting, putSetting } from "../db/settings-store.ts";
 import { foldSamples, storeSamples } from "../figures/samples.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { countWorkOfQueues } from "./figures-store.ts";
 

@@ -1,10 +1,10 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
 import { fanOutDispatchPause } from "../jobs/contracts.ts";
+import type { Services } from "../process/services.ts";
 import { auditSubject } from "../queues/queues.ts";
 import { findQueue, type Queue } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 
 // Dispatch states of a queue:

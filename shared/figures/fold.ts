@@ -1,7 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../durations.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { addToHours, type Figure, putIfHigher, takeFiguresBefore } from "./store.ts";
 

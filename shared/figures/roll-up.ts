@@ -1,7 +1,7 @@
 import type { Db, Reader } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { hourOf, minuteMs, minuteOf } from "../durations.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { figureRetentionMs, foldBefore } from "./fold.ts";
 import { type Figure, findProgress, listMinute, moveProgressIf, putMinutes } from "./store.ts";

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { dayMs, hourMs, secondMs } from "../durations.ts";
+import type { Log } from "../process/log.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
-import { type Batcher, createBatcher } from "../runtime/batcher.ts";
-import type { Log } from "../runtime/log.ts";
+import { type Batcher, createBatcher } from "../sharing/batcher.ts";
 import { type Gathering, type JobContract, type WorkQueue, workQueues } from "./define.ts";
 import { inspectWorkQueues, type WorkQueueInspector } from "./inspect.ts";
 

@@ -4,8 +4,8 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import { newId } from "../ids.ts";
+import type { Services } from "../process/services.ts";
 import { notFound } from "../refusal.ts";
-import type { Services } from "../runtime/services.ts";
 import type { Application } from "./application-store.ts";
 import {
   deleteGrantsOfUser,

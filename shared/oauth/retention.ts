@@ -1,7 +1,7 @@
 import { deleteEndedAccessTokens } from "../accounts/access-token-store.ts";
 import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import { deleteEmptyGrants, deleteExpiredRefreshTokens } from "./grant-store.ts";
 
 /** For lists, and to notice the reuse of a rotated refresh token. */

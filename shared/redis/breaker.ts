@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log } from "../process/log.ts";
 import { isReadOnly, writeCheck } from "./health.ts";
 import type { RedisKeys } from "./keys.ts";
 

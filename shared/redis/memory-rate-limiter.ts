@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { bucketsPerWindow, type RateLimiter, type RateLimitState } from "./rate-limiter.ts";
 
 const span = bucketsPerWindow + 1;

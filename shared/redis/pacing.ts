@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { LRUCache } from "lru-cache";
 import { secondMs } from "../durations.ts";
-import { createBatcher } from "../runtime/batcher.ts";
+import { createBatcher } from "../sharing/batcher.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 

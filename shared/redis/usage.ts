@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
-import { createPeriodicFlush } from "../runtime/periodic-flush.ts";
+import { createPeriodicFlush } from "../sharing/periodic-flush.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log } from "../process/log.ts";
 import { checkRedis, type RedisState, redisProblems } from "./health.ts";
 import type { RedisKeys } from "./keys.ts";
 

@@ -4,7 +4,7 @@ import { acceptSecretKey } from "../crypto/secret-key-check.ts";
 import type { Tx } from "../db/database.ts";
 import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { rewriteBatch, type SealedBatch, type SealedColumn, sealedColumns } from "../db/sealed-store.ts";
-import type { Services } from "../runtime/services.ts";
+import type { Services } from "../process/services.ts";
 import { disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
 
 export type LostSecrets = Record<SealedColumn, number>;

@@ -7,7 +7,7 @@ import { createCipher } from "../../shared/crypto/cipher.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { type Environment, sealEnvironment } from "../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
-import { readConfig } from "../../shared/runtime/config.ts";
+import { readConfig } from "../../shared/process/config.ts";
 
 const secretKey = "a key for tests that is at least 32 characters";
 const cipher = createCipher(secretKey);

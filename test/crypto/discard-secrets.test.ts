@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
-import { openServices } from "../../shared/runtime/services.ts";
+import { openServices } from "../../shared/process/services.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
-import { openServices, type Services } from "../../shared/runtime/services.ts";
+import { openServices, type Services } from "../../shared/process/services.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post, request } from "../helpers/http.ts";

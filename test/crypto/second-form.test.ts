@@ -6,7 +6,7 @@ import { createCipher } from "../../shared/crypto/cipher.ts";
 import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
 import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
 import { environmentOf, secretOf } from "../../shared/triggers/settings.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { secretKeyFile } from "../../shared/crypto/secret-key.ts";
 import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
-import { readConfig } from "../../shared/runtime/config.ts";
-import { createLog } from "../../shared/runtime/log.ts";
-import { openServices } from "../../shared/runtime/services.ts";
+import { readConfig } from "../../shared/process/config.ts";
+import { createLog } from "../../shared/process/log.ts";
+import { openServices } from "../../shared/process/services.ts";
 import { postgres, skipPostgres, sqlite } from "../helpers/databases.ts";
 import { patientRedisUrl } from "../helpers/world.ts";
 

@@ -7,7 +7,7 @@ import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
-import { createLog, describeError, redactTokens } from "../../shared/runtime/log.ts";
+import { createLog, describeError, redactTokens } from "../../shared/process/log.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";
 

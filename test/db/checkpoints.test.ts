@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import Client from "better-sqlite3";
 import type { Task, TaskResult } from "../../shared/db/sqlite/checkpoint-thread.ts";
 import { type Checkpoints, openCheckpoints } from "../../shared/db/sqlite/checkpoints.ts";
-import { openThread } from "../../shared/runtime/thread.ts";
+import { openThread } from "../../shared/process/thread.ts";
 import { eventually } from "../helpers/http.ts";
 
 const megabyte = 1024 * 1024;

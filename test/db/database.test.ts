@@ -12,7 +12,7 @@ import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 import { prepared } from "../../shared/db/prepared.ts";
 import { newId } from "../../shared/ids.ts";
-import { createBatcher } from "../../shared/runtime/batcher.ts";
+import { createBatcher } from "../../shared/sharing/batcher.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
 import { repeat } from "../helpers/run-mode.ts";

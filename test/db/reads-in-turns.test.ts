@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { type Db, rootCause } from "../../shared/db/database.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 import { maxWaitingPerOwner } from "../../shared/db/options.ts";
-import { onBehalfOf, TurnRefused } from "../../shared/runtime/turns.ts";
+import { onBehalfOf, TurnRefused } from "../../shared/sharing/turns.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 
 const poolSize = 4;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,

@@ -5,7 +5,7 @@ import { openHandOut } from "../../shared/agents/hand-out.ts";
 import { fanOutDispatchPause, openFanOuts, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { openTaker } from "../helpers/agent.ts";
 import { type Api, build, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";

@@ -7,7 +7,7 @@ import { eventually } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 import type { Visitor } from "../helpers/visitor.ts";
-import { readMetric } from "../runtime/metrics/read.ts";
+import { readMetric } from "../process/metrics/read.ts";
 
 describe("event streams", () => {
   let pages: QueuePages;

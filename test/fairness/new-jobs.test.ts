@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { storeInTurn } from "../../shared/builds/bounds/store-in-turn.ts";
+import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { Refusal } from "../../shared/refusal.ts";
 
 describe("new builds, rebuilds and retries of one organization", () => {

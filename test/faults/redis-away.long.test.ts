@@ -10,7 +10,7 @@ import { setUpOrganization, type TestOrganization } from "../helpers/organizatio
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
 import { visitor } from "../helpers/visitor.ts";
 import { startWorld, type World } from "../helpers/world.ts";
-import { readMetric } from "../runtime/metrics/read.ts";
+import { readMetric } from "../process/metrics/read.ts";
 
 describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
   let redis: Awaited<ReturnType<typeof startRedis>>;

@@ -5,7 +5,7 @@ import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import { findJob } from "../../shared/builds/progress-store.ts";
 import type { Job } from "../../shared/builds/store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { type Answer, request } from "./http.ts";
 import type { World } from "./world.ts";
 

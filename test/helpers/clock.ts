@@ -1,4 +1,4 @@
-import type { Clock } from "../../shared/runtime/clock.ts";
+import type { Clock } from "../../shared/process/clock.ts";
 
 export interface TestClock extends Clock {
   advance(ms: number): void;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { startIngress } from "../../ingress/server.ts";
-import { type Config, readConfig } from "../../shared/runtime/config.ts";
-import { createLog } from "../../shared/runtime/log.ts";
-import { openServices, type Services } from "../../shared/runtime/services.ts";
+import { type Config, readConfig } from "../../shared/process/config.ts";
+import { createLog } from "../../shared/process/log.ts";
+import { openServices, type Services } from "../../shared/process/services.ts";
 import { startWorkers } from "../../workers/run.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import type { TestDatabase } from "./databases.ts";

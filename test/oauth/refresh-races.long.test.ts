@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,

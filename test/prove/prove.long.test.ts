@@ -13,7 +13,7 @@ describe("npm run prove", () => {
     ["postgres", redisServerMissing || skipPostgres],
   ] as const)
     it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
-      const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
+      const script = ["--import", "./shared/process/drizzle-modules.ts", "scripts/prove/main.ts"];
       const options = ["--minutes", "0.15", "--seed", "1", "--database", database];
       const proving = run([...script, ...options], {});
       const [exitCode] = await once(proving.process, "exit");
@@ -27,7 +27,7 @@ describe("npm run prove", () => {
   }, async (context) => {
     const logs = mkdtempSync(join(tmpdir(), "signalbox-prove-"));
     context.after(() => rmSync(logs, { recursive: true }));
-    const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
+    const script = ["--import", "./shared/process/drizzle-modules.ts", "scripts/prove/main.ts"];
     const options = ["--faults", "none", "--minutes", "0.05", "--database", "postgres", "--logs", logs];
     const proving = run([...script, ...options], {});
     const [exitCode] = await once(proving.process, "exit");

@@ -7,7 +7,7 @@ import { after, before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { addToTotals } from "../../shared/accounts/byte-totals-store.ts";
 import { putSetting } from "../../shared/db/settings-store.ts";
-import { acceptClock } from "../../shared/runtime/clock-guard.ts";
+import { acceptClock } from "../../shared/process/clock-guard.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import { makeDemoData } from "../../scripts/demo/make.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { hourMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";

@@ -4,7 +4,7 @@ import { eq, inArray } from "drizzle-orm";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
 import { rebuildDeliveries } from "../../shared/jobs/contracts.ts";
-import type { Services } from "../../shared/runtime/services.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { purgeBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
 import {
   deliveriesPerTransaction,

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { startIngress } from "../../ingress/server.ts";
-import { readConfig } from "../../shared/runtime/config.ts";
+import { readConfig } from "../../shared/process/config.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { openTriggerApi } from "../helpers/trigger-api.ts";

@@ -14,7 +14,7 @@ import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
-import { readMetric, seriesOf } from "../runtime/metrics/read.ts";
+import { readMetric, seriesOf } from "../process/metrics/read.ts";
 
 describeOnBothDatabases("the worker that measures", (database) => {
   let world: World;

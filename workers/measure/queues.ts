@@ -3,10 +3,10 @@ import { countConnectedAgents, listJobsOfQueue } from "../../shared/agents/list-
 import type { Db } from "../../shared/db/database.ts";
 import { countJobsOfQueues } from "../../shared/dispatch/store.ts";
 import { secondsBetween } from "../../shared/durations.ts";
+import { openLoopPauses } from "../../shared/process/loop-pauses.ts";
+import type { QueueLabels } from "../../shared/process/metrics/installation.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { listPlacedQueues } from "../../shared/queues/store.ts";
-import { openLoopPauses } from "../../shared/runtime/loop-pauses.ts";
-import type { QueueLabels } from "../../shared/runtime/metrics/installation.ts";
-import type { Services } from "../../shared/runtime/services.ts";
 
 /** Queues with series of their own. */
 export const maxNamed = 20;

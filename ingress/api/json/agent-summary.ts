@@ -2,7 +2,7 @@ import { z } from "zod";
 import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";

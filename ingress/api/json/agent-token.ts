@@ -3,7 +3,7 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
 import { tokenDescription } from "../../../shared/agents/tokens.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { api } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";

@@ -5,7 +5,7 @@ import type { Agent } from "../../../shared/agents/store.ts";
 import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { buildStates } from "../../../shared/vocabulary.ts";
 import * as field from "./fields.ts";

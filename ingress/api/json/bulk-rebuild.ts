@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { stateOf } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Build } from "../../../shared/builds/store.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";

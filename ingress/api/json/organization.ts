@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";

@@ -3,7 +3,7 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { signalReasons } from "../../../shared/vocabulary.ts";
 import * as field from "./fields.ts";

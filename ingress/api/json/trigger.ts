@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import {
   buildText,
   environment,

@@ -1,7 +1,7 @@
 import { Fragment } from "preact";
 import { revokeAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { withNotice } from "../ui/notices.ts";

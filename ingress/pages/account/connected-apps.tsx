@@ -1,7 +1,7 @@
 import { isScope, scopeWords } from "../../../shared/accounts/scopes.ts";
 import { type ConnectedApp, listConnectedApps } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { signedInPage } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 

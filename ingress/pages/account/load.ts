@@ -4,8 +4,8 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { isId } from "../../../shared/ids.ts";
 import { type ConnectedApp, listConnectedApps, requireConnectedApp } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { pathParameter } from "../../http/routing.ts";
 import type { SignedInRequest } from "../ui/page.ts";
 import { addCrumbs } from "../ui/page-context.ts";

@@ -3,8 +3,8 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { type Scope, scopes, scopeWords, usedScopes } from "../../../shared/accounts/scopes.ts";
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CopyField } from "../ui/copy-field.tsx";

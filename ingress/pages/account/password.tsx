@@ -1,6 +1,6 @@
 import { changePassword } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";

@@ -1,7 +1,7 @@
 import type { HTTPResponse } from "h3";
 import { pauseAgent, resumeAgent, stopAgent } from "../../../shared/agents/control.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";

@@ -6,8 +6,8 @@ import type { Agent } from "../../../shared/agents/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import type { ListedRows, ListPage } from "../../../shared/db/list-page.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById, type Queue } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs, type Crumb } from "../ui/page-context.ts";
 

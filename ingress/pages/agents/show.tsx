@@ -1,6 +1,6 @@
 import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { CsrfField, Field, FormError, PostButton, TextArea } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";

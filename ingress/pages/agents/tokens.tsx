@@ -8,9 +8,9 @@ import {
 } from "../../../shared/agents/tokens.ts";
 import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";

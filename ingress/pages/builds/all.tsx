@@ -1,6 +1,6 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import type { ListedBuild } from "./list.tsx";

@@ -11,9 +11,9 @@ import { type Build, findBuild, listBuildNumbers } from "../../../shared/builds/
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesById, type Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { findPayloadSize, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
 import { admitDownload } from "../../http/downloads.ts";

@@ -4,8 +4,8 @@ import { maxCommitsOfPrefix, resolveCommit } from "../../../shared/builds/commit
 import { countBuildsByStates, listBuilds } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { type BuildState, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { Chips, SearchForm } from "../search/form.tsx";

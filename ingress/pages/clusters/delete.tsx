@@ -3,7 +3,7 @@ import { deleteCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesOfCluster } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";

@@ -1,8 +1,8 @@
 import { updateCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";

@@ -5,8 +5,8 @@ import { type Cluster, listClustersPage } from "../../../shared/clusters/store.t
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { listQueueIds, listQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadAgents } from "../agents/load.ts";
 import { maxCountedJobs } from "../queues/words.ts";

@@ -1,5 +1,5 @@
 import { createCluster } from "../../../shared/clusters/clusters.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { adminAction } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";

@@ -1,6 +1,6 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import {
   cancelBulkRebuild,
   requireBulkRebuild,

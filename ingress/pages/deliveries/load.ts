@@ -1,6 +1,6 @@
 import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";

@@ -2,7 +2,7 @@ import { getRouterParam } from "h3";
 import { claimUserCode } from "../../../shared/device/decide.ts";
 import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";

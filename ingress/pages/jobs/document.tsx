@@ -4,7 +4,7 @@ import { LineSplitter, type RawLine } from "../../../shared/agents/logs/lines.ts
 import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { type ReadableLog, readLog } from "../../../shared/agents/logs/read.ts";
 import type { Db } from "../../../shared/db/database.ts";
-import { openLoopPauses } from "../../../shared/runtime/loop-pauses.ts";
+import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import { Texts } from "./lines.tsx";
 
 /** Browsers must not run what a job wrote. */

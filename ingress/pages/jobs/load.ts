@@ -2,7 +2,7 @@ import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../sha
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { buildPath } from "../builds/load.ts";
 import { loadPipeline } from "../pipelines/load.ts";

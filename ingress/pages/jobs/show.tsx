@@ -3,7 +3,7 @@ import type { LogPage } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";

@@ -6,8 +6,8 @@ import {
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import type { NewUser } from "../../../shared/accounts/users.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";

@@ -3,7 +3,7 @@ import { maxOpenInvitations } from "../../../shared/accounts/invitations.ts";
 import { type ListedMember, listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { newId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { CsrfField, Field, FormError, PostButton, Select } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";

@@ -1,5 +1,5 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { SearchForm } from "../search/form.tsx";
 import { addressOf } from "../search/read.ts";
 import { memberPage, requireAdmin } from "../ui/member-page.ts";

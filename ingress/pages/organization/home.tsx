@@ -1,7 +1,7 @@
 import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { eventsPath } from "../ui/live.ts";

@@ -1,8 +1,8 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesById } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { listPlacedQueues } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
 
 /** Where the subject of an audit event is. */

@@ -1,6 +1,6 @@
 import { changeOrganization, features } from "../../../shared/accounts/organizations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Feature } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { Check, CsrfField, Field, FormError } from "../ui/form.tsx";

@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { deletePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";

@@ -1,7 +1,7 @@
 import type { Build } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { loadUse, Use } from "../organization/use.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";

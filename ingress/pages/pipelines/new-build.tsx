@@ -1,8 +1,8 @@
 import { createBuildByHand, newBuild } from "../../../shared/builds/new-build.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { EnvironmentField, readEnvironment, triggerFormOptions } from "../triggers/fields.tsx";

@@ -1,8 +1,8 @@
 import { type Cluster, listClusters } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";

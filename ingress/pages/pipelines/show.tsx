@@ -3,7 +3,7 @@ import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";

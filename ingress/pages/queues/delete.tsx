@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { deleteQueue } from "../../../shared/queues/queues.ts";
 import { listPipelinesOfQueue, type Queue } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clusterPath } from "../clusters/load.ts";
 import { confirmation } from "../ui/confirmation.tsx";

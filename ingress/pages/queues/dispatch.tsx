@@ -1,6 +1,6 @@
 import type { HTTPResponse } from "h3";
 import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";

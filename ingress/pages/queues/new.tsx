@@ -1,7 +1,7 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { Bodies } from "../../http/body.ts";
 import { clusterPath, loadCluster } from "../clusters/load.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";

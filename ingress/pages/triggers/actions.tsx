@@ -1,7 +1,7 @@
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { replaceTrigger } from "../../../shared/triggers/create.ts";
 import { keepRefusedBodies, refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import { findTrigger } from "../../../shared/triggers/store.ts";

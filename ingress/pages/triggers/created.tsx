@@ -1,5 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";

@@ -1,5 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import type { Bodies } from "../../http/body.ts";
 import { CsrfField } from "../ui/form.tsx";

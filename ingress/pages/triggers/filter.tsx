@@ -1,6 +1,6 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { Refusal, validationFailed } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import type { FilterTests, Trial } from "../../../shared/triggers/filter/filter-tests.ts";

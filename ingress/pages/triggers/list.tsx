@@ -1,5 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";

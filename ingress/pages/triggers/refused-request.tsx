@@ -1,4 +1,4 @@
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { memberPage } from "../ui/member-page.ts";

@@ -1,6 +1,6 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { exactSize } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { memberPage } from "../ui/member-page.ts";

@@ -1,5 +1,5 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";

@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { renderPage } from "./layout.tsx";
 import { loadErrorPageContext, type PageContext } from "./page-context.ts";
 

@@ -4,10 +4,10 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { findSignedInUser } from "../../../shared/accounts/sessions.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { Refusal, unavailable } from "../../../shared/refusal.ts";
-import { type CallerNetworks, Places } from "../../../shared/runtime/places.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import { type CallerNetworks, Places } from "../../../shared/sharing/places.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { networksOf } from "../../http/network.ts";

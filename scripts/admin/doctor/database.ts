@@ -7,8 +7,8 @@ import { findWriteProblem } from "../../../shared/db/health/problem.ts";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { putSetting } from "../../../shared/db/settings-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
-import type { Config } from "../../../shared/runtime/config.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const quickCheck = fileURLToPath(new URL("../../../shared/db/sqlite/quick-check.ts", import.meta.url));

@@ -1,6 +1,6 @@
+import { findClockDifference, findClockDoubt } from "../../../shared/process/clock-guard.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { redisProblems } from "../../../shared/redis/health.ts";
-import { findClockDifference, findClockDoubt } from "../../../shared/runtime/clock-guard.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

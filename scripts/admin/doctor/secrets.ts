@@ -5,7 +5,7 @@ import {
   countUnderOtherKeys,
   WrongSecretKey,
 } from "../../../shared/crypto/secret-key-check.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const check = "secret key";

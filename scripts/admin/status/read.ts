@@ -5,8 +5,8 @@ import { maxCounted } from "../../../shared/db/list-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { listAllPausedQueues, listPlacedQueues, type PlacedQueue } from "../../../shared/queues/store.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
 

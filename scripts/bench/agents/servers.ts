@@ -2,7 +2,7 @@ import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import { createBuilds } from "../../../shared/builds/create.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { jobOptions } from "../deliveries/by-hand/queue.ts";
 import { createEndpoint, createFilteringOrganization } from "../organization.ts";
 import { startPlayer } from "../player.ts";

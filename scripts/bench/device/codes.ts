@@ -6,7 +6,7 @@ import { newUserCode } from "../../../shared/device/user-code.ts";
 import { newId } from "../../../shared/ids.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
 
 /** Each server knows it. */

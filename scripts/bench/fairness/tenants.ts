@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { makeCodes } from "../device/codes.ts";
 import { newBuild } from "../growth/rows.ts";
 import { addTrigger, createAdmin, createEndpoint, createFilteringOrganization } from "../organization.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, desc, eq, isNotNull } from "drizzle-orm";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { addJobs } from "../agents/servers.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { secondMs } from "../../../shared/durations.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
 import { createSeed, type Seed } from "../device/codes.ts";
 import { createAdmin, createBenchOrganization, createEndpoint } from "../organization.ts";
 import { step } from "../progress.ts";

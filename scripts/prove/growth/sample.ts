@@ -3,7 +3,7 @@ import { asc, isNull, sql } from "drizzle-orm";
 import { Redis } from "ioredis";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { timeOfId } from "../../../shared/ids.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { megabyte } from "../../bench/bodies.ts";
 import { onServer } from "../../bench/databases.ts";
 import { kilobytesOf, listProcesses, treeOf } from "../../bench/machine/process-tree.ts";

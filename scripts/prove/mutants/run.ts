@@ -19,7 +19,7 @@ const program = [
   "--import",
   "tsx",
   "--import",
-  "./shared/runtime/drizzle-modules.ts",
+  "./shared/process/drizzle-modules.ts",
   "scripts/prove/main.ts",
 ];
 

@@ -1,7 +1,7 @@
+import type { Services } from "../../process/services.ts";
 import { notFound, unavailable } from "../../refusal.ts";
-import { createBatchers } from "../../runtime/batcher.ts";
-import type { Services } from "../../runtime/services.ts";
-import { openTurns, TurnRefused } from "../../runtime/turns.ts";
+import { createBatchers } from "../../sharing/batcher.ts";
+import { openTurns, TurnRefused } from "../../sharing/turns.ts";
 import { chunkTooLarge, deflateChunk, inflateReceived, maxChunkBytes } from "./codec.ts";
 import { openLogEvents } from "./events.ts";
 import { countLineFeeds } from "./lines.ts";

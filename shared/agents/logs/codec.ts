@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, gunzipSync, gzip } from "node:zlib";
+import { openLoopPauses } from "../../process/loop-pauses.ts";
 import { Refusal } from "../../refusal.ts";
-import { openLoopPauses } from "../../runtime/loop-pauses.ts";
 
 /** Agents send pieces of at most this size, before compression. */
 export const maxChunkBytes = 102_400;

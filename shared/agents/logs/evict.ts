@@ -9,7 +9,7 @@ import {
 import type { Db, Tx } from "../../db/database.ts";
 import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { deleteFirstChunks } from "./chunk-store.ts";
 import {
   countLogIfOpen,

@@ -1,5 +1,5 @@
 import type { Db } from "../../db/database.ts";
-import { openLoopPauses } from "../../runtime/loop-pauses.ts";
+import { openLoopPauses } from "../../process/loop-pauses.ts";
 import { countLinesBefore, findStartOfChunkBefore } from "./chunk-store.ts";
 import { countLineFeeds, LineSplitter, type RawLine } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Db } from "../../db/database.ts";
+import { openLoopPauses } from "../../process/loop-pauses.ts";
 import { exactSize } from "../../refusal.ts";
-import { openLoopPauses } from "../../runtime/loop-pauses.ts";
 import { findStartOfChunkWith, listChunks, loadBodies, type PlacedChunk } from "./chunk-store.ts";
 import { openInflater } from "./codec.ts";
 import type { JobLog } from "./store.ts";

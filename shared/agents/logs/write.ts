@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/database.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { leasedJobStates } from "../../vocabulary.ts";
 import { insertChunks, listSequences, listTouching } from "./chunk-store.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";

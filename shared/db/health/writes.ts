@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { secondMs } from "../../durations.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Db } from "../database.ts";
 import { putSetting } from "../settings-store.ts";
 import { findWriteProblem, lockedProblem, type WriteProblem } from "./problem.ts";

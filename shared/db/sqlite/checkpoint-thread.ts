@@ -1,5 +1,5 @@
 import Client from "better-sqlite3";
-import { handleRequests } from "../../runtime/thread.ts";
+import { handleRequests } from "../../process/thread.ts";
 import { repair } from "./repair.ts";
 import { isFailedSync, openSyncMark, type SyncMark } from "./sync-mark.ts";
 

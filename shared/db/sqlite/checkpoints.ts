@@ -1,5 +1,5 @@
 import type Client from "better-sqlite3";
-import type { Thread } from "../../runtime/thread.ts";
+import type { Thread } from "../../process/thread.ts";
 import type { Task, TaskResult } from "./checkpoint-thread.ts";
 
 /** 16 MB. Commits write some pages again and again, such as those of indexes: one copy serves many commits. */

@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { secondMs } from "../../durations.ts";
-import { createBatcher } from "../../runtime/batcher.ts";
+import { createBatcher } from "../../sharing/batcher.ts";
 import { DatabaseUnavailable } from "../database.ts";
 import type { SyncGuard } from "./sync-guard.ts";
 

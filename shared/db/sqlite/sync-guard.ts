@@ -1,7 +1,7 @@
 import { openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { secondMs } from "../../durations.ts";
-import type { Thread } from "../../runtime/thread.ts";
+import type { Thread } from "../../process/thread.ts";
 import type { Task, TaskResult } from "./checkpoint-thread.ts";
 import { syncFailed } from "./repair.ts";
 import { openSyncMark } from "./sync-mark.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
-import { createBatcher, gatherWhileGrowing } from "../../runtime/batcher.ts";
+import { createBatcher, gatherWhileGrowing } from "../../sharing/batcher.ts";
 import { DatabaseUnavailable, rootCause, type Tx, translateError } from "../database.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { insideTransaction } from "../transaction-guard.ts";

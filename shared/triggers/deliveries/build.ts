@@ -1,11 +1,11 @@
-import { TooManyJobs } from "../../builds/bounds/too-many-jobs.ts";
 import { type BuildRequest, createBuilds } from "../../builds/create.ts";
+import { TooManyJobs } from "../../builds/too-many-jobs.ts";
 import type { Tx } from "../../db/database.ts";
 import { secondsBetween } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
-import { createBatcher } from "../../runtime/batcher.ts";
-import type { Services } from "../../runtime/services.ts";
-import { openTurns } from "../../runtime/turns.ts";
+import type { Services } from "../../process/services.ts";
+import { createBatcher } from "../../sharing/batcher.ts";
+import { openTurns } from "../../sharing/turns.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
 import type { FilterResult } from "../filter/deliveries.ts";

@@ -1,5 +1,5 @@
 import { secondMs } from "../../durations.ts";
-import { openTurns, TurnRefused } from "../../runtime/turns.ts";
+import { openTurns, TurnRefused } from "../../sharing/turns.ts";
 import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
 import { findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
 import { busy, DeliveryRefusal, tooManyLarge } from "./refusals.ts";

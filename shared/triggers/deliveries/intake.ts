@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
-import { createBatcher } from "../../runtime/batcher.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
+import { createBatcher } from "../../sharing/batcher.ts";
 import { secretOf } from "../settings.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";

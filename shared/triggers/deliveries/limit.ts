@@ -1,7 +1,7 @@
 import type { Organization } from "../../accounts/organization-store.ts";
 import { hourMs, secondMs } from "../../durations.ts";
+import type { Services } from "../../process/services.ts";
 import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
-import type { Services } from "../../runtime/services.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
 /** All triggers of an organization share the limit. */

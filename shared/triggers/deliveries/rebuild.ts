@@ -1,12 +1,12 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
-import { storeInTurn } from "../../builds/bounds/store-in-turn.ts";
 import { auditSubject } from "../../builds/builds.ts";
 import { createOneBuild, listRebuilds, nextRebuild } from "../../builds/rebuild.ts";
 import type { Build } from "../../builds/store.ts";
+import { storeInTurn } from "../../builds/store-in-turn.ts";
 import type { Tx } from "../../db/database.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
+import type { Services } from "../../process/services.ts";
 import { notFound, Refusal } from "../../refusal.ts";
-import type { Services } from "../../runtime/services.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";

@@ -1,7 +1,7 @@
 import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
-import { createPeriodicFlush } from "../../runtime/periodic-flush.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
+import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import {
   addRefusalCounts,

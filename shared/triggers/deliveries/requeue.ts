@@ -1,6 +1,6 @@
 import { minuteMs } from "../../durations.ts";
 import { createBuilds } from "../../jobs/contracts.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { reclaimStranded, strandedAfterMs } from "./store.ts";
 
 /** Clocks of machines differ by less, and workers defer deliveries by less. */

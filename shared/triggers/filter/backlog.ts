@@ -1,6 +1,6 @@
 import { hourMs, secondMs } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import type { FilteredDelivery } from "../deliveries/store.ts";
 import { isBackingOff } from "./back-off.ts";
 import type { FilterLanes } from "./lanes.ts";

@@ -1,4 +1,4 @@
-import { DeadlineExceeded, openThread } from "../../runtime/thread.ts";
+import { DeadlineExceeded, openThread } from "../../process/thread.ts";
 import type { FilterInput } from "./evaluate.ts";
 import type { TimedOutcome } from "./thread.ts";
 

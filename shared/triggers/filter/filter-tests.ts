@@ -1,7 +1,7 @@
 import { secondMs } from "../../durations.ts";
+import type { Services } from "../../process/services.ts";
 import { Refusal, unavailable } from "../../refusal.ts";
-import type { Services } from "../../runtime/services.ts";
-import { openTurns, TurnRefused } from "../../runtime/turns.ts";
+import { openTurns, TurnRefused } from "../../sharing/turns.ts";
 import { type Delivery, listDeliveriesPage } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { openTurns } from "../../runtime/turns.ts";
+import { openTurns } from "../../sharing/turns.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { secondMs } from "../../durations.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { setEnqueuedAt, strandedAfterMs } from "../deliveries/store.ts";
 
 export interface Leased {

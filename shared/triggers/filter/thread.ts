@@ -1,4 +1,4 @@
-import { handleRequests } from "../../runtime/thread.ts";
+import { handleRequests } from "../../process/thread.ts";
 import type { FilterOutcome } from "./compile.ts";
 import { evaluateFilter, type FilterInput } from "./evaluate.ts";
 

@@ -1,4 +1,4 @@
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { type FilteredDelivery, listFilteredDeliveries } from "../deliveries/store.ts";
 import { type EncodedPayload, listEncodedPayloads } from "../payloads/store.ts";
 import { isBackingOff, recordMiss, startRetry } from "./back-off.ts";

@@ -3,7 +3,7 @@ import type { Db, Tx } from "../../db/database.ts";
 import { purgeInBatches, restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { idempotencyKeysFreeSince } from "../deliveries/accept.ts";
 import { deleteDeliveries, deleteIdempotencyKeysBefore, listDecidedBelow } from "../deliveries/store.ts";
 import { deletePayloads, findPayload, hasPayload, listOldestPayloads } from "./store.ts";

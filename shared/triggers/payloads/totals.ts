@@ -3,7 +3,7 @@ import type { Tx } from "../../db/database.ts";
 import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { hourMs, hourOf, minuteMs } from "../../durations.ts";
 import { lowestIdAt, timeOfId } from "../../ids.ts";
-import type { Services } from "../../runtime/services.ts";
+import type { Services } from "../../process/services.ts";
 import { findPayloadId, lockTotals, setCountedBelow, sumPayloadBytes } from "./totals-store.ts";
 
 /**

@@ -23,7 +23,7 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
-import { countBuilds, findBuildTime } from "../../../shared/builds/figures/store.ts";
+import { countBuilds, findBuildTime } from "../../../shared/builds/figures-store.ts";
 import {
   listJobsPage,
   listLongestWaiting,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { describeApi } from "../../../ingress/docs/document.ts";
-import { readConfig } from "../../../shared/runtime/config.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import { readConfig } from "../../../shared/process/config.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 

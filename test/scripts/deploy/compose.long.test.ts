@@ -94,7 +94,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
   const runIn = (service: string, ...args: string[]) =>
     run("docker", "exec", containerOf(service), ...args).trim();
   const admin = (...args: string[]) => {
-    const modules = ["--import", "tsx", "--import", "./shared/runtime/drizzle-modules.ts"];
+    const modules = ["--import", "tsx", "--import", "./shared/process/drizzle-modules.ts"];
     return JSON.parse(runIn("ingress", "node", ...modules, "scripts/admin.ts", ...args));
   };
   const addressesOf = (service: string): string[] => {
@@ -103,7 +103,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
   };
 
   it("loses and doubles nothing while containers are killed, paused and restarted", async (context) => {
-    const script = ["--import", "./shared/runtime/drizzle-modules.ts", "scripts/prove/main.ts"];
+    const script = ["--import", "./shared/process/drizzle-modules.ts", "scripts/prove/main.ts"];
     const options = ["--compose", project, "--minutes", "0.8", "--per-second", "0.25", "--seed", "1"];
     const proving = runScript([...script, ...options], env as Record<string, string>);
     const [exitCode] = await once(proving.process, "exit");

@@ -7,8 +7,8 @@ import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { runAdmin } from "../../../scripts/admin/run.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { createMetrics } from "../../../shared/runtime/metrics/metrics.ts";
-import { settingGroups } from "../../../shared/runtime/settings/settings.ts";
+import { createMetrics } from "../../../shared/process/metrics/metrics.ts";
+import { settingGroups } from "../../../shared/process/settings/settings.ts";
 import { findProgram } from "../../servers/programs.ts";
 
 const folder = "scripts/deploy";

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { allFaults } from "../../../scripts/prove/faults/table.ts";
-import { createMetrics } from "../../../shared/runtime/metrics/metrics.ts";
+import { createMetrics } from "../../../shared/process/metrics/metrics.ts";
 
 interface Alert {
   alert: string;

@@ -4,7 +4,7 @@ import { count, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../../shared/db/database.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { newId, timeOfId } from "../../../shared/ids.ts";
-import type { Services } from "../../../shared/runtime/services.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { evictPayloads, purgeDeliveries } from "../../../shared/triggers/payloads/payloads.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { countPayloads } from "../../../shared/triggers/payloads/totals.ts";

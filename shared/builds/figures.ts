@@ -1,0 +1,17 @@
+import type { FigureSource } from "../figures/roll-up.ts";
+import { countBuilds, findBuildTime } from "./figures-store.ts";
+
+/** The builds of each organization. */
+export const buildFigures: FigureSource = {
+  name: "builds",
+  figures: ["builds_created"],
+  findNext: findBuildTime,
+  async count(db, from, to) {
+    const counts = await countBuilds(db, from, to);
+    return counts.map(({ organizationId: subjectId, value }) => ({
+      subjectId,
+      figure: "builds_created",
+      value,
+    }));
+  },
+};

@@ -1,0 +1,51 @@
+import { countJobs, jobBytes, maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
+import type { Pipeline } from "../pipelines/store.ts";
+import type { Step } from "../vocabulary.ts";
+
+interface Request {
+  deliveryId: string | null;
+}
+
+/** The requests of an organization, in parts that a transaction each may carry out. */
+export interface Excess {
+  organizationId: string;
+  parts: Request[][];
+}
+
+/** The builds of an organization would have more jobs together than a single one may have. Nothing was written. */
+export class TooManyJobs extends Error {
+  override readonly name = "TooManyJobs";
+  readonly excesses: Excess[];
+
+  constructor(excesses: Excess[]) {
+    super("One transaction would make too many jobs.");
+    this.excesses = excesses;
+  }
+}
+
+/** @throws TooManyJobs */
+export function requireFewJobs(pipelines: Pipeline[], byPipeline: Map<string, Request[]>): void {
+  const loads = pipelines.map(({ id, organizationId, steps }) => {
+    const requests = byPipeline.get(id) ?? [];
+    const share = shareOf(steps);
+    return { organizationId, requests, share, total: share * requests.length };
+  });
+  const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
+    .filter(([, own]) => own.reduce((sum, { total }) => sum + total, 0) > 1)
+    .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
+    .filter(({ parts }) => parts.length > 1);
+  if (excesses.length > 0) throw new TooManyJobs(excesses);
+}
+
+/** Keeps the order, in which builds are numbered. */
+function divide({ requests, share }: { requests: Request[]; share: number }): Request[][] {
+  const size = Math.max(1, Math.floor(1 / share));
+  const parts: Request[][] = [];
+  for (let start = 0; start < requests.length; start += size) parts.push(requests.slice(start, start + size));
+  return parts;
+}
+
+/** A build's part of the largest one, from 0 to 1. */
+function shareOf(steps: Step[]): number {
+  return Math.max(countJobs(steps) / maxJobsOfBuild, jobBytes(steps) / maxJobBytes);
+}

@@ -1,0 +1,31 @@
+import Client from "better-sqlite3";
+import { secondMs } from "../../durations.ts";
+import { handleRequests } from "../../process/thread.ts";
+
+export interface Read {
+  /** The same in every request to a thread. */
+  file: string;
+  query: string;
+  parameters: unknown[];
+}
+
+export type ReadResult = { rows: unknown[][] } | { failure: { code: string; message: string } };
+
+let client: Client.Database | undefined;
+
+// The thread behind `open.ts`.
+handleRequests(({ file, query, parameters }: Read): ReadResult => {
+  try {
+    client ??= open(file);
+    return { rows: client.prepare(query).raw().all(parameters) as unknown[][] };
+  } catch (error) {
+    const { code = "", message } = error as Error & { code?: string };
+    return { failure: { code, message } };
+  }
+});
+
+function open(file: string): Client.Database {
+  const opened = new Client(file, { readonly: true, timeout: secondMs });
+  opened.pragma("temp_store = MEMORY");
+  return opened;
+}

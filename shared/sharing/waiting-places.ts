@@ -1,0 +1,127 @@
+import { LRUCache } from "lru-cache";
+import { minuteMs } from "../durations.ts";
+import { type CallerNetworks, type NoPlace, type PlaceBounds, Places } from "./places.ts";
+import { openTurns, type TurnBounds } from "./turns.ts";
+
+export interface WaitingCaller extends CallerNetworks {
+  /** The user that this browser has signed in as before. */
+  knownUserId?: string | undefined;
+}
+
+export interface WaitingPlacesOptions {
+  bounds: PlaceBounds;
+  turns: Required<Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner">>;
+  /** Places besides, for known users only: one each. */
+  maxKept: number;
+  /** Makes the error of a caller that gets no place, or loses its own. */
+  refusalOf: (noPlace: NoPlace) => Error;
+}
+
+const maxWrongNetworks = 10_000;
+const wrongForMs = 10 * minuteMs;
+
+interface Waiting {
+  caller: WaitingCaller;
+  leave: AbortController;
+}
+
+/**
+ * Places in which callers wait for their turn. When all are taken, a newcomer displaces the newest that waits of the
+ * wide network that holds most places; of those that hold equally many, of the one with most wrong passwords of late.
+ * On a tie the newcomer is refused.
+ */
+export class WaitingPlaces {
+  readonly #options: WaitingPlacesOptions;
+  readonly #places: Places;
+  readonly #turns: ReturnType<typeof openTurns>;
+  /** Oldest first. Without kept places. */
+  readonly #waiting = new Set<Waiting>();
+  readonly #keptFor = new Set<string>();
+  /** By wide network. */
+  readonly #wrong = new LRUCache<string, number>({ max: maxWrongNetworks, ttl: wrongForMs });
+
+  constructor(options: WaitingPlacesOptions) {
+    this.#options = options;
+    this.#places = new Places(options.bounds);
+    this.#turns = openTurns(options.turns);
+  }
+
+  /** Runs the work in the caller's turn. @throws the error of `refusalOf` */
+  run<Result>(caller: WaitingCaller, work: () => Promise<Result>): Promise<Result> {
+    const { knownUserId } = caller;
+    const isKept =
+      knownUserId !== undefined &&
+      this.#keptFor.size < this.#options.maxKept &&
+      !this.#keptFor.has(knownUserId);
+    return isKept ? this.#runKept(knownUserId, work) : this.#runWaiting(caller, work);
+  }
+
+  /** Counts a wrong password against the caller's wide network. */
+  countWrong({ wideNetwork }: CallerNetworks): void {
+    this.#wrong.set(wideNetwork, this.#wrongOf(wideNetwork) + 1);
+  }
+
+  async #runKept<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
+    this.#keptFor.add(userId);
+    try {
+      // Its own turns: strangers may fill those of its network.
+      return await this.#turns.take(`known ${userId}`, work);
+    } finally {
+      this.#keptFor.delete(userId);
+    }
+  }
+
+  async #runWaiting<Result>(caller: WaitingCaller, work: () => Promise<Result>): Promise<Result> {
+    this.#takePlace(caller);
+    const waiting: Waiting = { caller, leave: new AbortController() };
+    this.#waiting.add(waiting);
+    const { signal } = waiting.leave;
+    const start = () => {
+      this.#waiting.delete(waiting);
+      return work();
+    };
+    try {
+      return await this.#turns.take(caller.wideNetwork, start, signal);
+    } finally {
+      if (!signal.aborted) this.#places.giveBack(caller); // a newcomer has the place of a displaced caller
+    }
+  }
+
+  #takePlace(caller: WaitingCaller): void {
+    let noPlace = this.#places.take(caller);
+    if (noPlace === "full" && this.#displaceFor(caller)) noPlace = this.#places.take(caller);
+    if (noPlace) throw this.#options.refusalOf(noPlace);
+  }
+
+  /** @returns false on a tie */
+  #displaceFor(newcomer: WaitingCaller): boolean {
+    let loser: Waiting | undefined;
+    let rank = this.#rank(newcomer, 1);
+    for (const waiting of this.#waiting) {
+      const other = this.#rank(waiting.caller, 0);
+      const isHigher = compareRanks(other, rank) > 0;
+      if (!isHigher && !(loser && compareRanks(other, rank) === 0)) continue;
+      loser = waiting; // the newest of those that rank highest
+      rank = other;
+    }
+    if (!loser) return false;
+    this.#waiting.delete(loser);
+    this.#places.giveBack(loser.caller);
+    loser.leave.abort(this.#options.refusalOf("full"));
+    return true;
+  }
+
+  #rank({ wideNetwork }: WaitingCaller, more: 0 | 1): Rank {
+    return [this.#places.takenByWide(wideNetwork) + more, this.#wrongOf(wideNetwork)];
+  }
+
+  #wrongOf(wideNetwork: string): number {
+    return this.#wrong.get(wideNetwork) ?? 0;
+  }
+}
+
+type Rank = [places: number, wrong: number];
+
+function compareRanks([places, wrong]: Rank, [otherPlaces, otherWrong]: Rank): number {
+  return places - otherPlaces || wrong - otherWrong;
+}

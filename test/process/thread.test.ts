@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { DeadlineExceeded, openThread } from "../../shared/process/thread.ts";
+
+const module = new URL("./odd-thread.ts", import.meta.url);
+
+/** `ask` never rejects here. */
+function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {}) {
+  const thread = openThread<{ body: Uint8Array }, string>(at, deadlineMs === undefined ? {} : { deadlineMs });
+  const ask = (text: string) =>
+    thread.request({ body: Buffer.from(text) }).catch((error: Error) => {
+      if (error instanceof DeadlineExceeded) return "(too late)";
+      return `(${error.message})`;
+    });
+  return { ask, askAll: (texts: string[]) => Promise.all(texts.map(ask)), close: () => thread.close() };
+}
+
+describe("a worker thread", () => {
+  it("answers each waiting request with its own result", async () => {
+    const { askAll, close } = open();
+    const texts = Array.from({ length: 500 }, (_, index) => `question ${index}`);
+
+    assert.deepEqual(await askAll(texts), texts);
+    assert.deepEqual(await askAll(["", "again"]), ["", "again"]);
+    await close();
+  });
+
+  it("does not detach the caller's bytes", async () => {
+    const { ask, close } = open();
+    const body = Buffer.from("mine");
+    await ask(body.toString());
+    assert.equal(body.toString(), "mine");
+    await close();
+  });
+
+  it("rejects the request that takes too long, and retries the others", async () => {
+    const { askAll, close } = open({ deadlineMs: 500 });
+
+    const answers = await askAll(["a", "spin", "b", "spin", "c"]);
+
+    assert.deepEqual(answers, ["a", "(too late)", "b", "(too late)", "c"]);
+    await close();
+  });
+
+  it("does not count the time to start or to wait for other requests", async () => {
+    const { askAll, close } = open({ deadlineMs: 1000 });
+    const texts = Array.from({ length: 40 }, () => "spin 40 ms");
+    assert.deepEqual(await askAll(texts), texts);
+    await close();
+  });
+
+  it("does not reject an answer because its own process stalled", async () => {
+    const { ask, close } = open({ deadlineMs: 100 });
+    await ask("started");
+
+    const answer = ask("quick");
+    const until = performance.now() + 600;
+    while (performance.now() < until);
+
+    assert.equal(await answer, "quick");
+    await close();
+  });
+
+  for (const [told, message] of [
+    ["throw", "(thrown in the thread)"],
+    ["exit", "(The thread ended by itself.)"],
+  ] as const) {
+    it(`rejects only the request that ends the thread: ${told}`, async () => {
+      const { ask, askAll, close } = open();
+      assert.deepEqual(await askAll(["a", told, "b", "c"]), ["a", message, "b", "c"]);
+      assert.equal(await ask("d"), "d");
+      await close();
+    });
+  }
+
+  it("rejects everything when it cannot start", async () => {
+    const { askAll, close } = open({ at: new URL("./no-such-thread.ts", import.meta.url) });
+    for (const answer of await askAll(["a", "b"])) assert.match(answer, /no-such-thread/);
+    assert.match((await askAll(["c"]))[0] ?? "", /no-such-thread/);
+    await close();
+  });
+
+  it("rejects waiting and later requests once it is closed", async () => {
+    const { ask, close } = open();
+    const waiting = ask("spin");
+    await close();
+    assert.equal(await waiting, "(The thread is closed.)");
+    assert.equal(await ask("a"), "(The thread is closed.)");
+  });
+});

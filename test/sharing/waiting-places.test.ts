@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { WaitingPlaces } from "../../shared/sharing/waiting-places.ts";
+
+class NoPlace extends Error {}
+
+const bounds = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
+const callerOf = (index: number) => ({
+  network: `10.${index >> 8}.${index & 255}.1`,
+  wideNetwork: `10.${index >> 8}.${index & 255}.0/24`,
+});
+const victim = { network: "192.0.2.1", wideNetwork: "192.0.2.0/24" };
+
+describe("places for passwords", () => {
+  let places: WaitingPlaces;
+  let works: (() => void)[];
+  let isOver = false;
+  const open = () => {
+    isOver = false;
+    works = [];
+    const refusalOf = (reason: string) => new NoPlace(reason);
+    places = new WaitingPlaces({
+      bounds,
+      turns: { maxRunning: 2, maxRunningPerOwner: 1 },
+      maxKept: 4,
+      refusalOf,
+    });
+  };
+  /** Runs until `endOne`. */
+  const work = () => new Promise<void>((resolve) => void works.push(resolve));
+  const endOne = async () => {
+    works.shift()?.();
+    await nextTurn();
+  };
+  const outcomeOf = (run: Promise<unknown>) =>
+    run.then(
+      () => "checked",
+      (error) => (error instanceof NoPlace ? `refused: ${error.message}` : Promise.reject(error)),
+    );
+  const refused = "refused: full";
+
+  /** Each address always has `each` wrong passwords on their way. */
+  const attack = (addresses: number, each: number) => {
+    const guess = async (index: number) => {
+      while (!isOver) {
+        const outcome = await outcomeOf(places.run(callerOf(index), work));
+        if (outcome === "checked") places.countWrong(callerOf(index));
+        else await nextTurn();
+      }
+    };
+    for (let index = 0; index < addresses * each; index++) void guess(index % addresses);
+  };
+  /** @returns the number of checks of others that end before the caller's begins */
+  const checksBefore = async (caller: typeof victim & { knownUserId?: string }) => {
+    let isChecked = false;
+    const enter = async () => {
+      while (!isChecked) {
+        isChecked = (await outcomeOf(places.run(caller, async () => {}))) === "checked";
+        await nextTurn();
+      }
+    };
+    const entering = enter();
+    let checks = 0;
+    for (await nextTurn(); !isChecked; checks++) {
+      assert.ok(checks < 1000, "it never gets in");
+      await endOne();
+    }
+    await entering;
+    return checks;
+  };
+  afterEach(async () => {
+    isOver = true;
+    for (let left = 100; left > 0 && works.length > 0; left--) await endOne();
+  });
+
+  const attacks: [addresses: number, each: number, maxChecks: number][] = [
+    [8, 3, 8],
+    [8, 20, 8],
+    [24, 1, 48],
+    [200, 1, 300],
+  ];
+  for (const [addresses, each, maxChecks] of attacks)
+    it(`are there for a newcomer while ${addresses} addresses guess ${each} at once`, async () => {
+      open();
+      attack(addresses, each);
+      await nextTurn();
+
+      const checks = await checksBefore(victim);
+
+      assert.ok(checks <= maxChecks, `${checks} checks came first`);
+    });
+
+  for (const addresses of [8, 24, 200])
+    it(`are kept for a known user while ${addresses} addresses guess`, async () => {
+      open();
+      attack(addresses, 3);
+      await nextTurn();
+
+      const checks = await checksBefore({ ...victim, knownUserId: "ada" });
+
+      assert.ok(checks <= 24, `${checks} checks came first`);
+    });
+
+  it("go from the newest of the wide network that holds most to one that holds fewer", async () => {
+    open();
+    const networks = Array.from({ length: 24 }, (_, at) => (at < 3 ? 0 : 1 + (at % 10)));
+    const outcomes = networks.map((index) => outcomeOf(places.run(callerOf(index), work)));
+
+    const newcomer = outcomeOf(places.run(victim, work));
+    const lost = await Promise.race(outcomes.map(async (outcome, at) => ({ at, outcome: await outcome })));
+
+    assert.deepEqual(lost, { at: 23, outcome: refused });
+    while (works.length > 0) await endOne();
+    assert.equal(await newcomer, "checked");
+  });
+
+  it("are refused on a tie, unless the other's network guessed wrong", async () => {
+    open();
+    const outcomes = Array.from({ length: 24 }, (_, index) => outcomeOf(places.run(callerOf(index), work)));
+
+    assert.equal(await outcomeOf(places.run(victim, work)), refused);
+
+    places.countWrong(callerOf(7));
+    const newcomer = outcomeOf(places.run(victim, work));
+    assert.equal(await outcomes[7], refused);
+    assert.equal(await outcomeOf(places.run(callerOf(99), work)), refused);
+    for (let left = 24; left > 0; left--) await endOne();
+    assert.equal(await newcomer, "checked");
+  });
+
+  it("are kept for four users, one each", async () => {
+    open();
+    void Promise.all(Array.from({ length: 24 }, (_, at) => outcomeOf(places.run(callerOf(at), work))));
+    const known = ["ada", "bob", "cyd", "dee", "eve", "ada"].map((knownUserId) =>
+      outcomeOf(places.run({ ...victim, knownUserId }, work)),
+    );
+
+    assert.deepEqual(await Promise.all(known.slice(4)), [refused, refused]);
+    while (works.length > 0) await endOne();
+    assert.deepEqual(await Promise.all(known.slice(0, 4)), ["checked", "checked", "checked", "checked"]);
+  });
+});
