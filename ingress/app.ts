@@ -27,6 +27,7 @@ import { metadata } from "./oauth/metadata.ts";
 import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
 import { pages } from "./pages/routes.ts";
+import { errorPage } from "./pages/ui/error-page.tsx";
 import { deliver } from "./webhooks/deliver.ts";
 
 /** The opener closes these parts. */
@@ -52,7 +53,7 @@ export function createApp(
     silent: true,
     // onRequest refuses them, except below /v2.
     allowMalformedURL: true,
-    onError: renderErrors(services),
+    onError: renderErrors(services, errorPage),
     onRequest: openRequest(services, isClosing),
   });
   const bodies = openBodies(services.config);

@@ -3,7 +3,7 @@ import { render } from "preact-render-to-string";
 import { patterns } from "../../shared/paths.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { html, setHeaders } from "../http/respond.ts";
-import { assetPath } from "../pages/ui/assets.ts";
+import { assetPath } from "../pages/assets/serve.ts";
 import type { DocsAssets } from "./assets.ts";
 
 /** GET /docs: the OpenAPI document in a renderer. Without scripts it links the document. */

@@ -6,25 +6,26 @@ import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unavailable } from "../../shared/refusal.ts";
 import { TurnRefused } from "../../shared/sharing/turns.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
-import { errorPage } from "../pages/ui/error-page.tsx";
-import { setPageHeaders } from "../pages/ui/page.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
-import { html, json, setHeader, setHeaders, stageLength } from "./respond.ts";
+import { json, setHeader, setHeaders, stageLength } from "./respond.ts";
 import { ClientDisconnected } from "./transfers/upload.ts";
 
 const retryAfterSeconds = 5;
 /** Paths with JSON errors. */
 const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|healthz|readyz)(\/|$)/;
 
+/** Answers a refused request of a person. */
+type ErrorPage = (services: Services, event: H3Event, refusal: Refusal) => Promise<HTTPResponse>;
+
 /** Renders a thrown error as an OAuth error, a JSON message or an error page. Bugs show a plain 500. */
-export function renderErrors(services: Services) {
+export function renderErrors(services: Services, errorPage: ErrorPage) {
   const render = (error: HTTPError, event: H3Event): HTTPResponse | Promise<HTTPResponse> => {
     setHeader(event, "X-Request-Id", requestId(event));
     const refusal = toRefusal(services, error, event);
     if (refusal instanceof DeliveryRefusal) return answerDeliveryRefusal(services, event, refusal);
     setHeaders(event, refusal.headers);
     if (isOAuthPath(event)) return oauthError(services, event, refusal);
-    return programPaths.test(event.url.pathname) ? jsonError(refusal) : pageError(services, event, refusal);
+    return programPaths.test(event.url.pathname) ? jsonError(refusal) : errorPage(services, event, refusal);
   };
   return async (error: HTTPError, event: H3Event): Promise<HTTPResponse> => {
     const answer = await render(error, event);
@@ -45,11 +46,6 @@ export function answerDeliveryRefusal(
 
 function jsonError({ status, message, details }: Refusal): HTTPResponse {
   return json(status, { message, ...details });
-}
-
-async function pageError(services: Services, event: H3Event, refusal: Refusal): Promise<HTTPResponse> {
-  setPageHeaders(event);
-  return html(refusal.status, await errorPage(services, event, refusal));
 }
 
 /** Any failure of ours is a 503, so that clients try again. */

@@ -19,6 +19,8 @@ import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
 import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from "./agents/control.tsx";
 import { agentPage } from "./agents/show.tsx";
 import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
+import { avatar } from "./assets/avatar.tsx";
+import { asset } from "./assets/serve.ts";
 import {
   cancelBuildForm,
   cancelJobForm,
@@ -77,8 +79,6 @@ import { refusedRequestPage } from "./triggers/refused-request.tsx";
 import { sendDeliveryPage, sendTestDelivery } from "./triggers/send.tsx";
 import { triggerSetupPage } from "./triggers/setup.tsx";
 import { triggerPage } from "./triggers/show.tsx";
-import { asset } from "./ui/assets.ts";
-import { avatar } from "./ui/avatar.tsx";
 import { liveEvents } from "./ui/live.ts";
 
 /** Each makes its handler once, at startup. */

@@ -9,7 +9,7 @@ import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { action, type PageContent, page } from "../ui/page.ts";
 import type { FormProblems } from "../ui/problems.ts";
-import { localPath } from "../ui/return-path.ts";
+import { localPath } from "./return-path.ts";
 
 /** GET /sign-in[?to=<path>] */
 export function signInPage(services: Services) {

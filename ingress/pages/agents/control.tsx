@@ -5,10 +5,10 @@ import { validationFailed } from "../../../shared/refusal.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { agentPath, loadAgent } from "../address/agent.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { tryForm } from "../ui/problems.ts";
-import { agentPath, loadAgent } from "./load.ts";
 import { type PauseDraft, showAgent } from "./show.tsx";
 
 const maxMinutes = 7 * 24 * 60;

@@ -1,13 +1,13 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { requireAgent } from "../../../shared/agents/control.ts";
 import { hasLostJob } from "../../../shared/agents/hand-out.ts";
 import { type AgentFilter, listAgentsPage, listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import type { ListedRows, ListPage } from "../../../shared/db/list-page.ts";
-import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById, type Queue } from "../../../shared/queues/store.ts";
+import { loadAgent } from "../address/agent.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs, type Crumb } from "../ui/page-context.ts";
 
@@ -33,11 +33,6 @@ async function withContext({ db }: Services, agents: Agent[]) {
     agents.map(({ queueId }) => queueId),
   );
   return { jobs, queues };
-}
-
-/** @throws Refusal 404 */
-export function loadAgent({ db }: Services, { organization, parameter }: MemberRequest): Promise<Agent> {
-  return requireAgent(db, organization.id, parameter("agent"));
 }
 
 export type AgentDetails = Awaited<ReturnType<typeof loadAgentDetails>>;
@@ -68,13 +63,4 @@ function crumbsAbove(org: string, cluster: Cluster | undefined, queue: Queue | u
   if (queue && !queue.deletedAt)
     crumbs.push({ text: queue.key, path: pathTo(patterns.queuePage, { ...place, queue: queue.id }) });
   return crumbs;
-}
-
-/** The agent's page, or one below it. */
-export function agentPath(
-  org: string,
-  { id }: Pick<Agent, "id">,
-  pattern: PatternWith<"org" | "agent"> = patterns.agentPage,
-): string {
-  return pathTo(pattern, { org, agent: id });
 }

@@ -2,13 +2,14 @@ import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
+import { agentPath } from "../address/agent.ts";
 import { CsrfField, Field, FormError, PostButton, TextArea } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import type { FormProblems } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
-import { type AgentDetails, agentPath, loadAgentDetails } from "./load.ts";
+import { type AgentDetails, loadAgentDetails } from "./load.ts";
 import { AgentStates, JobOfAgent, Tags } from "./table.tsx";
 
 /** The text typed into the form of a pause that was refused. */

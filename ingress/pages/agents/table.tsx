@@ -2,11 +2,12 @@ import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
 import type { PlacedJob } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { agentPath } from "../address/agent.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { agentPath, type LoadedAgents } from "./load.ts";
+import type { LoadedAgents } from "./load.ts";
 
 /** Agents of a queue or, with their queues, of a cluster. */
 export function Agents({

@@ -14,7 +14,7 @@ import { validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { clusterPath, loadCluster } from "../clusters/load.ts";
+import { clusterPath, loadCluster } from "../address/cluster.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { CopyField } from "../ui/copy-field.tsx";
 import { CsrfField, Field, FormError, Select } from "../ui/form.tsx";

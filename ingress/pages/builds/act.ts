@@ -8,11 +8,11 @@ import { notFound } from "../../../shared/refusal.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
-import { loadPipeline } from "../pipelines/load.ts";
+import { buildPath, loadBuild } from "../address/build.ts";
+import { loadPipeline } from "../address/pipeline.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { type Notice, withNotice } from "../ui/notices.ts";
 import { tryForm } from "../ui/problems.ts";
-import { buildPath, loadBuild } from "./load.ts";
 import { showBuild } from "./show.tsx";
 
 /** POST …/cancel */

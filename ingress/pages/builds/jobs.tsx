@@ -1,9 +1,10 @@
 import type { ListedJob, RetriedJob } from "../../../shared/builds/job-list-store.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import type { Job } from "../../../shared/builds/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
-import { agentPath } from "../agents/load.ts";
+import { agentPath } from "../address/agent.ts";
+import { jobPath } from "../address/build.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { State } from "../ui/tables.tsx";
@@ -204,17 +205,4 @@ export function Buttons({ job, request }: { job: Job; request: MemberRequest }) 
       )}
     </div>
   );
-}
-
-export function jobPath(
-  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
-  job: string,
-  pattern:
-    | typeof patterns.jobPage
-    | typeof patterns.cancelJobPage
-    | typeof patterns.retryJobPage = patterns.jobPage,
-): string {
-  return pathTo(pattern, {
-    ...{ org: organization.slug, slug: parameter("slug"), number: parameter("number"), job },
-  });
 }

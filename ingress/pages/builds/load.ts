@@ -7,39 +7,23 @@ import {
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
 import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
-import { type Build, findBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
+import { type Build, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { listPipelinesById, type Pipeline } from "../../../shared/pipelines/store.ts";
+import { listPipelinesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
-import { notFound } from "../../../shared/refusal.ts";
 import { findPayloadSize, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
 import { admitDownload } from "../../http/downloads.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
-import { parseBuildNumber } from "../../http/routing.ts";
-import { loadPipeline } from "../pipelines/load.ts";
+import { loadBuild } from "../address/build.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { addCrumbs } from "../ui/page-context.ts";
 import type { ListedBuild } from "./list.tsx";
 import { maxShownBytes } from "./payload.tsx";
 
 const jobsPerPage = 100;
 /** The most for all jobs of a page. A job's own page leads to the others. */
 const maxEarlierAttempts = 100;
-
-/** @throws Refusal 404 */
-export async function loadBuild(
-  services: Services,
-  request: MemberRequest,
-): Promise<{ build: Build; pipeline: Pipeline }> {
-  const pipeline = await loadPipeline(services, request);
-  const build = await findBuild(services.db, pipeline.id, parseBuildNumber(request.parameter("number")));
-  if (!build) throw notFound("build");
-  addCrumbs(request.event, { text: `Build #${build.number}`, path: buildPath(request) });
-  return { build, pipeline };
-}
 
 export type LoadedBuild = Awaited<ReturnType<typeof loadBuildDetails>>;
 
@@ -104,13 +88,4 @@ export async function admitPayload(
   const bytes = deliveryId === null ? 0 : ((await findPayloadSize(db, deliveryId)) ?? 0);
   const holder = `session ${hashToken(visitor.token)}`;
   admitDownload(event, { holder, organizationId: organization.id, bytes });
-}
-
-/** The build's page, or one below it. */
-export function buildPath(
-  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
-  pattern: PatternWith<"org" | "slug" | "number"> = patterns.buildPage,
-): string {
-  const parameters = { org: organization.slug, slug: parameter("slug"), number: parameter("number") };
-  return pathTo(pattern, parameters);
 }

@@ -4,6 +4,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
+import { buildPath, loadBuild } from "../address/build.ts";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -15,7 +16,7 @@ import { UnfoldingTime } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 import { Headline } from "./headline.tsx";
 import { Jobs } from "./jobs.tsx";
-import { admitPayload, buildPath, type LoadedBuild, loadBuild, loadBuildDetails } from "./load.ts";
+import { admitPayload, type LoadedBuild, loadBuildDetails } from "./load.ts";
 import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, isEnvironmentShown, PausedQueues } from "./sections.tsx";
 

@@ -5,13 +5,13 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesOfCluster } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
+import { clusterPath, loadCluster } from "../address/cluster.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
-import { clusterPath, loadCluster } from "./load.ts";
 
 /** GET …/delete */
 export function deleteClusterPage(services: Services) {

@@ -4,6 +4,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Bodies } from "../../http/body.ts";
+import { clusterPath } from "../address/cluster.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -18,7 +19,7 @@ import {
   readClusterDraft,
   toClusterChange,
 } from "./form.tsx";
-import { clusterPath, loadClusterAndQueues } from "./load.ts";
+import { loadClusterAndQueues } from "./load.ts";
 
 /** GET …/edit */
 export function editClusterPage(services: Services) {

@@ -1,6 +1,7 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { clusterPath } from "../address/cluster.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -8,7 +9,7 @@ import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { State } from "../ui/tables.tsx";
 import { type ClusterDraft, ClusterFields } from "./form.tsx";
-import { type ClusterList, clusterPath, loadClusters } from "./load.ts";
+import { type ClusterList, loadClusters } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
 const maxNamedQueues = 3;

@@ -1,17 +1,15 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listAgentTokens } from "../../../shared/agents/token-store.ts";
-import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
-import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueueIds, listQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { loadCluster } from "../address/cluster.ts";
 import { loadAgents } from "../agents/load.ts";
 import { maxCountedJobs } from "../queues/words.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { addCrumbs } from "../ui/page-context.ts";
 import { loadClusterChart } from "./chart.ts";
 
 const perPage = 30;
@@ -20,27 +18,6 @@ const maxPausedQueues = 200;
 const maxCountedOfQueue = 100;
 const maxAuditEntries = 20;
 const maxAuditedQueues = 200;
-
-/** @throws Refusal 404 */
-export async function loadCluster(
-  { db }: Services,
-  { organization, parameter, event }: MemberRequest,
-): Promise<Cluster> {
-  const list = pathTo(patterns.clustersPage, { org: organization.slug });
-  addCrumbs(event, { text: "Clusters", path: list, isList: true });
-  const cluster = await requireCluster(db, organization.id, parameter("cluster"));
-  addCrumbs(event, { text: cluster.name, path: clusterPath({ organization }, cluster) });
-  return cluster;
-}
-
-/** Default: the page of the cluster. */
-export function clusterPath(
-  { organization }: Pick<MemberRequest, "organization">,
-  { id }: Pick<Cluster, "id">,
-  pattern: PatternWith<"org" | "cluster"> = patterns.clusterPage,
-): string {
-  return pathTo(pattern, { org: organization.slug, cluster: id });
-}
 
 export type ClusterList = Awaited<ReturnType<typeof loadClusters>>;
 

@@ -1,12 +1,12 @@
 import { createCluster } from "../../../shared/clusters/clusters.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
+import { clusterPath } from "../address/cluster.ts";
 import { adminAction } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { tryForm } from "../ui/problems.ts";
 import { clusterFields, readClusterDraft, toNewCluster } from "./form.tsx";
 import { showClusters } from "./list.tsx";
-import { clusterPath } from "./load.ts";
 
 /** POST …/clusters {name, description}. */
 export function addCluster(services: Services, bodies: Bodies) {

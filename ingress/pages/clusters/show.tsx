@@ -2,17 +2,18 @@ import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
+import { clusterPath } from "../address/cluster.ts";
 import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
-import { AuditList } from "../organization/audit-list.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
+import { AuditList } from "../ui/audit-list.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { State, Table } from "../ui/tables.tsx";
-import { type ClusterDetails, clusterPath, loadClusterDetails } from "./load.ts";
+import { type ClusterDetails, loadClusterDetails } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
 /** GET …/clusters/:cluster: its queues and its history. */

@@ -10,7 +10,7 @@ import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.t
 import type { BulkRebuildFilter } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { loadTrigger } from "../triggers/load.ts";
+import { loadTrigger } from "../address/trigger.ts";
 import { PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";

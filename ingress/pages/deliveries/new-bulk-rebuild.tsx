@@ -7,8 +7,8 @@ import {
   countForRebuild,
 } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { Bodies } from "../../http/body.ts";
+import { type LoadedTrigger, loadTrigger, triggerPath } from "../address/trigger.ts";
 import { addressOf, queryOf } from "../search/read.ts";
-import { type LoadedTrigger, loadTrigger, triggerPath } from "../triggers/load.ts";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";

@@ -9,6 +9,7 @@ import { findPayload, type PayloadStart } from "../../../shared/triggers/payload
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { deliveryPath, loadDelivery } from "../address/delivery.ts";
 import { admitPayload } from "../builds/load.ts";
 import { PayloadView, payloadDownload, sizeInWords } from "../builds/payload.tsx";
 import { CsrfField, FormError } from "../ui/form.tsx";
@@ -18,7 +19,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
-import { deliveryPath, loadDelivery, loadDeliveryDetails } from "./load.ts";
+import { loadDeliveryDetails } from "./load.ts";
 
 /** GET …/triggers/:trigger/deliveries/:delivery */
 export function deliveryPage(services: Services) {

@@ -4,8 +4,8 @@ import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
-import { buildPath } from "../builds/load.ts";
-import { loadPipeline } from "../pipelines/load.ts";
+import { buildPath } from "../address/build.ts";
+import { loadPipeline } from "../address/pipeline.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 

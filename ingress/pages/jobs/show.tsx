@@ -2,9 +2,10 @@ import { unsentNames } from "../../../shared/agents/job-environment.ts";
 import type { LogPage } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
+import { jobPath } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { sizeInWords } from "../builds/payload.tsx";
@@ -193,15 +194,4 @@ function Log({ loaded, page, request }: { loaded: LoadedJob; page: LogPage; requ
       <span id="end" />
     </section>
   );
-}
-
-function jobPath(
-  request: MemberRequest,
-  job: string,
-  pattern: typeof patterns.jobPage | typeof patterns.jobLogPage = patterns.jobPage,
-): string {
-  const { organization, parameter } = request;
-  return pathTo(pattern, {
-    ...{ org: organization.slug, slug: parameter("slug"), number: parameter("number"), job },
-  });
 }

@@ -2,9 +2,9 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { SearchForm } from "../search/form.tsx";
 import { addressOf } from "../search/read.ts";
+import { AuditList } from "../ui/audit-list.tsx";
 import { memberPage, requireAdmin } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { AuditList } from "./audit-list.tsx";
 import { auditFields } from "./audit-search.tsx";
 import { loadAuditLog } from "./load.ts";
 

@@ -4,14 +4,7 @@ import { listPipelinesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listPlacedQueues } from "../../../shared/queues/store.ts";
 import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
-
-/** Where the subject of an audit event is. */
-export interface Place {
-  /** Absent: it has no page, or no longer. */
-  path?: string;
-  /** The name of the cluster or pipeline that it belongs to. */
-  owner?: string;
-}
+import type { Place } from "../ui/audit-list.tsx";
 
 type Entries = Awaited<ReturnType<typeof listAuditEvents>>;
 

@@ -3,12 +3,12 @@ import { deletePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Bodies } from "../../http/body.ts";
+import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FormProblems, tryForm } from "../ui/problems.ts";
-import { loadPipeline, pipelinePath } from "./load.ts";
 
 /** GET …/pipelines/:slug/delete */
 export function deletePipelinePage(services: Services) {

@@ -6,6 +6,8 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
 import type { Bodies } from "../../http/body.ts";
+import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
+import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { CsrfField } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -16,11 +18,9 @@ import {
   type PipelineDraft,
   PipelineFields,
   pipelineFields,
-  pipelineFormOptions,
   readPipelineDraft,
   toPipelineChange,
 } from "./form.tsx";
-import { loadPipeline, pipelinePath } from "./load.ts";
 import { editSteps } from "./steps.ts";
 
 /** GET …/pipelines/:slug/edit */
@@ -52,7 +52,7 @@ export function savePipeline(services: Services, bodies: Bodies) {
         return show(services, request, pipeline, { draft, problems: outcome.problems });
       return withNotice(pipelinePath(request), "pipeline_saved");
     },
-    pipelineFormOptions,
+    environmentFormOptions,
   );
 }
 

@@ -4,12 +4,7 @@ import { newPipeline, pipelineChange } from "../../../shared/pipelines/input.ts"
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { toProblems } from "../../../shared/validation.ts";
-import {
-  EnvironmentChoice,
-  EnvironmentField,
-  readEnvironment,
-  triggerFormOptions,
-} from "../triggers/fields.tsx";
+import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { DefaultButton, Field, FormError, Select, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { draftOfSteps, fieldOfStep, newRow, readSteps, type StepsDraft, toSteps } from "./steps.ts";
@@ -29,8 +24,6 @@ export interface PipelineDraft {
   replacesEnvironment: boolean;
   steps: StepsDraft;
 }
-
-export const pipelineFormOptions = triggerFormOptions;
 
 const texts = ["name", "slug", "cluster", "description", "repository", "branch", "environment"] as const;
 

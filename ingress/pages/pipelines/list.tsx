@@ -2,13 +2,13 @@ import type { Build } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { loadUse, Use } from "../organization/use.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
+import { loadUse, Use } from "./use.tsx";
 
 /** GET /organizations/:org and /organizations/:org/pipelines */
 export function pipelinesPage(services: Services) {

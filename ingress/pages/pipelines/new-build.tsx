@@ -5,13 +5,13 @@ import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
-import { EnvironmentField, readEnvironment, triggerFormOptions } from "../triggers/fields.tsx";
+import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
+import { EnvironmentField, environmentFormOptions, readEnvironment } from "../ui/environment-field.tsx";
 import { CsrfField, Field, FormError } from "../ui/form.tsx";
 import { type MemberRequest, memberAction } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-import { loadPipeline, pipelinePath } from "./load.ts";
 
 const names = ["message", "commit", "branch", "environment"] as const;
 export type BuildDraft = Record<(typeof names)[number], string>;
@@ -45,7 +45,7 @@ export function addBuild(
       });
       return withNotice(path, "build_created");
     },
-    triggerFormOptions,
+    environmentFormOptions,
   );
 }
 

@@ -4,6 +4,7 @@ import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
 import type { Bodies } from "../../http/body.ts";
+import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { CsrfField } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -15,7 +16,6 @@ import {
   type PipelineDraft,
   PipelineFields,
   pipelineFields,
-  pipelineFormOptions,
   readPipelineDraft,
   toNewPipeline,
 } from "./form.tsx";
@@ -56,7 +56,7 @@ export function addPipeline(services: Services, bodies: Bodies) {
         "pipeline_created",
       );
     },
-    pipelineFormOptions,
+    environmentFormOptions,
   );
 }
 

@@ -7,6 +7,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
 import { eventsPath } from "../ui/live.ts";
@@ -14,7 +15,6 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { LastBuilds } from "./last-builds.tsx";
-import { loadPipeline, pipelinePath } from "./load.ts";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 
 const maxBars = 50;

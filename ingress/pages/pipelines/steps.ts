@@ -3,7 +3,7 @@ import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
-import { readEnvironment } from "../triggers/fields.tsx";
+import { readEnvironment } from "../ui/environment-field.tsx";
 
 // The steps of a pipeline's form: rows of fields, or JSON. Members without a field are JSON in their row.
 

@@ -4,14 +4,14 @@ import type { Services } from "../../../shared/process/services.ts";
 import { deleteQueue } from "../../../shared/queues/queues.ts";
 import { listPipelinesOfQueue, type Queue } from "../../../shared/queues/store.ts";
 import type { Bodies } from "../../http/body.ts";
-import { clusterPath } from "../clusters/load.ts";
+import { clusterPath } from "../address/cluster.ts";
+import { type LoadedQueue, loadQueue, queuePath } from "../address/queue.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
-import { type LoadedQueue, loadQueue, queuePath } from "./load.ts";
 
 /** GET …/delete */
 export function deleteQueuePage(services: Services) {

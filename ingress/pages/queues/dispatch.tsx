@@ -4,10 +4,10 @@ import type { Services } from "../../../shared/process/services.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
+import { loadQueue, queuePath } from "../address/queue.ts";
 import { adminAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
-import { loadQueue, queuePath } from "./load.ts";
 import { showQueue } from "./show.tsx";
 
 /** POST …/pause {note}. After a double click the queue is paused already. */

@@ -3,6 +3,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { updateQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Bodies } from "../../http/body.ts";
+import { loadQueue, queuePath } from "../address/queue.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -16,7 +17,6 @@ import {
   readQueueDraft,
   toQueueChange,
 } from "./form.tsx";
-import { loadQueue, queuePath } from "./load.ts";
 
 /** GET …/edit */
 export function editQueuePage(services: Services) {

@@ -1,11 +1,12 @@
 import type { PlacedJob } from "../../../shared/agents/list-store.ts";
 import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
+import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { State, Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
-import { type JobsPage, jobCursors, type QueueDetails, queuePath } from "./load.ts";
+import { type JobsPage, jobCursors, type QueueDetails } from "./load.ts";
 
 /** Jobs that wait for an agent of the queue, and those that its agents have. */
 export function QueueJobs({

@@ -1,20 +1,16 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { findConnectedAgentId, listJobsOfQueue } from "../../../shared/agents/list-store.ts";
-import type { Cluster } from "../../../shared/clusters/store.ts";
 import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
-import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { requireQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { type JobState, leasedJobStates } from "../../../shared/vocabulary.ts";
 import { type CursorNames, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { loadQueue } from "../address/queue.ts";
 import { loadAgents } from "../agents/load.ts";
-import { loadCluster } from "../clusters/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { addCrumbs } from "../ui/page-context.ts";
 import { loadQueueCharts } from "./charts.ts";
 import { maxCountedJobs } from "./words.ts";
 
@@ -26,28 +22,6 @@ export const jobCursors = {
 const maxAuditEntries = 10;
 const jobsPerPage = 20;
 const agentsPerPage = 30;
-
-export interface LoadedQueue {
-  cluster: Cluster;
-  queue: Queue;
-}
-
-/** @throws Refusal 404 */
-export async function loadQueue(services: Services, request: MemberRequest): Promise<LoadedQueue> {
-  const cluster = await loadCluster(services, request);
-  const queue = await requireQueue(services.db, cluster, request.parameter("queue"));
-  addCrumbs(request.event, { text: queue.key, path: queuePath(request, queue) });
-  return { cluster, queue };
-}
-
-/** Default: the page of the queue. */
-export function queuePath(
-  { organization }: Pick<MemberRequest, "organization">,
-  { clusterId, id }: Queue,
-  pattern: PatternWith<"org" | "cluster" | "queue"> = patterns.queuePage,
-): string {
-  return pathTo(pattern, { org: organization.slug, cluster: clusterId, queue: id });
-}
 
 export type QueueDetails = Awaited<ReturnType<typeof loadQueueDetails>>;
 

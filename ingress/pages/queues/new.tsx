@@ -3,14 +3,14 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Bodies } from "../../http/body.ts";
-import { clusterPath, loadCluster } from "../clusters/load.ts";
+import { clusterPath, loadCluster } from "../address/cluster.ts";
+import { queuePath } from "../address/queue.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { NewQueueFields, type QueueDraft, queueFields, readQueueDraft, toNewQueue } from "./form.tsx";
-import { queuePath } from "./load.ts";
 
 /** GET …/queues/new */
 export function newQueuePage(services: Services) {

@@ -1,10 +1,11 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
+import { queuePath } from "../address/queue.ts";
 import { CsrfField, PostButton, TextArea } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { Time } from "../ui/times.tsx";
-import { type QueueDetails, queuePath } from "./load.ts";
+import type { QueueDetails } from "./load.ts";
 import { affinityWords, agentsInWords, jobCountInWords } from "./words.ts";
 
 /** The pause, with a button for admins to end it. */

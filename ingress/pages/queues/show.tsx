@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { queuePath } from "../address/queue.ts";
 import { Agents } from "../agents/table.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
-import { AuditList } from "../organization/audit-list.tsx";
+import { AuditList } from "../ui/audit-list.tsx";
 import { FormError } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -12,7 +13,7 @@ import { NumberPager } from "../ui/pager.tsx";
 import { State } from "../ui/tables.tsx";
 import type { QueueCharts } from "./charts.ts";
 import { QueueJobs } from "./jobs.tsx";
-import { loadQueueDetails, type QueueDetails, queuePath } from "./load.ts";
+import { loadQueueDetails, type QueueDetails } from "./load.ts";
 import { Facts, Pause, PauseForm } from "./sections.tsx";
 import { WaitsOf } from "./waits.tsx";
 

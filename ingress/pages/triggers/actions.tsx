@@ -8,13 +8,13 @@ import { findTrigger } from "../../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
-import { pipelinePath } from "../pipelines/load.ts";
+import { pipelinePath } from "../address/pipeline.ts";
+import { loadPipelineOfTriggers, loadTrigger, triggerPath } from "../address/trigger.ts";
 import { confirmation } from "../ui/confirmation.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { alreadyCreatedPage, createdPage } from "./created.tsx";
-import { loadPipelineOfTriggers, loadTrigger, triggerPath } from "./load.ts";
 
 /** POST …/enable */
 export function enableTrigger(services: Services, bodies: Bodies) {

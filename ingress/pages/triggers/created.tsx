@@ -4,11 +4,11 @@ import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
-import { pipelinePath } from "../pipelines/load.ts";
+import { pipelinePath } from "../address/pipeline.ts";
+import { triggerPath } from "../address/trigger.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { triggerPath } from "./load.ts";
 
 /** Shows the URL of a new trigger, once. */
 export function createdPage(

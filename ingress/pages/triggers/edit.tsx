@@ -2,12 +2,13 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import type { Bodies } from "../../http/body.ts";
+import { triggerPath } from "../address/trigger.ts";
+import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { CsrfField } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { FormResult, PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-import { triggerFormOptions } from "./fields.tsx";
 import {
   fieldNames,
   readDraft,
@@ -17,7 +18,7 @@ import {
   toDraft,
   withGeneratedSecret,
 } from "./form.tsx";
-import { type EditedTrigger, loadEditedTrigger, triggerPath } from "./load.ts";
+import { type EditedTrigger, loadEditedTrigger } from "./load.ts";
 
 /** GET …/triggers/:trigger/edit */
 export function editTriggerPage(services: Services) {
@@ -48,7 +49,7 @@ export function saveTrigger(services: Services, bodies: Bodies) {
     if ("problems" in outcome) return editPage(request, edited, { draft, problems: outcome.problems });
     return withNotice(triggerPath(request, trigger), "trigger_saved");
   };
-  return memberAction(services, bodies, save, triggerFormOptions);
+  return memberAction(services, bodies, save, environmentFormOptions);
 }
 
 function editPage(

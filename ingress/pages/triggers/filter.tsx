@@ -10,6 +10,7 @@ import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { Bodies } from "../../http/body.ts";
 import { setHeaders } from "../../http/respond.ts";
+import { loadTrigger, triggerPath } from "../address/trigger.ts";
 import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -17,7 +18,7 @@ import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/p
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { checkFilter } from "./fields.tsx";
-import { loadDeliveriesToTry, loadTrigger, triggerPath } from "./load.ts";
+import { loadDeliveriesToTry } from "./load.ts";
 
 const fieldNames: FieldNames = { filter: "expression", "filter.expression": "expression" };
 

@@ -7,9 +7,10 @@ import { newTriggerProblems, triggerChangeProblems } from "../../../shared/trigg
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
+import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { Check, DefaultButton, Field, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
-import { checkFilter, EnvironmentChoice, EnvironmentField, FilterField, readEnvironment } from "./fields.tsx";
+import { checkFilter, FilterField } from "./fields.tsx";
 import {
   checkSecret,
   checkSignature,

@@ -4,15 +4,16 @@ import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
+import { pipelinePath } from "../address/pipeline.ts";
+import { triggerPath } from "../address/trigger.ts";
 import { type Series, sumOf } from "../charts/bars.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
-import { pipelinePath } from "../pipelines/load.ts";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview, State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { loadTriggers, triggerPath } from "./load.ts";
+import { loadTriggers } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/triggers */
 export function triggersPage(services: Services) {

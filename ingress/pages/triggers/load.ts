@@ -2,8 +2,6 @@ import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
-import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { findLatestBulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
@@ -17,42 +15,19 @@ import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts"
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/settings.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
-import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
+import { loadPipelineOfTriggers, loadTrigger } from "../address/trigger.ts";
 import { sumOf } from "../charts/bars.ts";
+import { deliverySeries, refusedSeries } from "../charts/deliveries.ts";
 import { lastHours } from "../charts/times.ts";
 import { readDeliverySearch } from "../deliveries/search.tsx";
-import { loadPipeline, pipelinePath } from "../pipelines/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { addCrumbs } from "../ui/page-context.ts";
-import { deliverySeries, refusedSeries } from "./charts.ts";
 
 /** Query parameters of the trigger page. */
 export const deliveryCursors = { older: "after", newer: "before" };
 const deliveriesPerPage = 20;
 const maxAuditEntries = 10;
-
-export interface LoadedTrigger {
-  pipeline: Pipeline;
-  trigger: Trigger;
-}
-
-/** @throws Refusal 404 */
-export async function loadTrigger(services: Services, request: MemberRequest): Promise<LoadedTrigger> {
-  const pipeline = await loadPipelineOfTriggers(services, request);
-  const trigger = await requireTrigger(services.db, pipeline, request.parameter("trigger"));
-  addCrumbs(request.event, { text: trigger.label, path: triggerPath(request, trigger) });
-  return { pipeline, trigger };
-}
-
-/** For the list, and for new triggers. @throws Refusal 404 */
-export async function loadPipelineOfTriggers(services: Services, request: MemberRequest): Promise<Pipeline> {
-  const pipeline = await loadPipeline(services, request);
-  const path = pipelinePath(request, patterns.triggersPage);
-  addCrumbs(request.event, { text: "Triggers", path, isList: true });
-  return pipeline;
-}
 
 /** The triggers of a pipeline, newest first, with the last delivery and the deliveries by the hour of each. */
 export async function loadTriggers(services: Services, request: MemberRequest) {
@@ -135,13 +110,4 @@ export function loadDeliveriesToTry({ db }: Services, { organization }: MemberRe
   if (!organization.features.includes("webhook_filtering"))
     throw new Refusal(403, "Filters are not available to this organization.");
   return listDeliveriesPage(db, id, { limit: maxLatestToTry });
-}
-
-/** The trigger's page, or one below it. */
-export function triggerPath(
-  { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,
-  { id }: Pick<Trigger, "id">,
-  pattern: PatternWith<"org" | "slug" | "trigger"> = patterns.triggerPage,
-): string {
-  return pathTo(pattern, { org: organization.slug, slug: parameter("slug"), trigger: id });
 }

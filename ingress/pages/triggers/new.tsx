@@ -6,7 +6,9 @@ import { createTrigger, maxTriggersPerPipeline } from "../../../shared/triggers/
 import { findTrigger, listTriggersOfPipeline } from "../../../shared/triggers/store.ts";
 import { triggerTypes } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
-import { pipelinePath } from "../pipelines/load.ts";
+import { pipelinePath } from "../address/pipeline.ts";
+import { loadPipelineOfTriggers } from "../address/trigger.ts";
+import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { CsrfField } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -14,7 +16,6 @@ import type { FormResult, PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { alreadyCreatedPage, createdPage } from "./created.tsx";
-import { triggerFormOptions } from "./fields.tsx";
 import {
   emptyDraft,
   fieldNames,
@@ -24,7 +25,6 @@ import {
   toNewTrigger,
   withGeneratedSecret,
 } from "./form.tsx";
-import { loadPipelineOfTriggers } from "./load.ts";
 
 /** GET …/triggers/new */
 export function newTriggerPage(services: Services) {
@@ -67,7 +67,7 @@ export function addTrigger(services: Services, bodies: Bodies) {
     if (!outcome.done) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
     return createdPage(services, request, outcome.done, "Trigger created");
   };
-  return memberAction(services, bodies, save, triggerFormOptions);
+  return memberAction(services, bodies, save, environmentFormOptions);
 }
 
 /** The type hides its fields of verification: a refused form must not come back with them filled in. */

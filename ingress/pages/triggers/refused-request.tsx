@@ -1,9 +1,9 @@
 import type { Services } from "../../../shared/process/services.ts";
 import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
+import { loadTrigger } from "../address/trigger.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { Time } from "../ui/times.tsx";
-import { loadTrigger } from "./load.ts";
 import { causeWords } from "./refused.tsx";
 
 /** GET …/triggers/:trigger/refused/:request: the request, without secrets. */

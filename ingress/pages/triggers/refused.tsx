@@ -3,12 +3,12 @@ import type { RefusedRequest } from "../../../shared/triggers/deliveries/refused
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { sumOf } from "../charts/bars.ts";
+import { refusedSeries } from "../charts/deliveries.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
 import { timeInWords } from "../charts/times.ts";
 import { PostButton } from "../ui/form.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { refusedSeries } from "./charts.ts";
 
 /** The reasons of refusals, and advice for the sender or the owner of the trigger. */
 export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> = {

@@ -5,12 +5,12 @@ import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import type { Bodies } from "../../http/body.ts";
-import { deliveryPath } from "../deliveries/load.ts";
+import { deliveryPath } from "../address/delivery.ts";
+import { loadTrigger, triggerPath } from "../address/trigger.ts";
 import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence } from "../ui/problems.ts";
-import { loadTrigger, triggerPath } from "./load.ts";
 
 const maxPayloadBytesInRequest = 64 * 1024;
 

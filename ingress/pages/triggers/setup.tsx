@@ -3,9 +3,9 @@ import type { Services } from "../../../shared/process/services.ts";
 import { exactSize } from "../../../shared/refusal.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
+import { loadTrigger, triggerPath } from "../address/trigger.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
-import { loadTrigger, triggerPath } from "./load.ts";
 import { findHost, HostSteps, ProgramSteps, type Setup, TrackerSteps } from "./setup-steps.tsx";
 
 /** GET …/triggers/:trigger/setup: instructions for the sender. */

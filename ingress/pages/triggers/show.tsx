@@ -5,12 +5,13 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
+import { triggerPath } from "../address/trigger.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
 import { bulkRebuildPath, RunningRebuild } from "../deliveries/bulk-rebuild.tsx";
 import { Deliveries } from "../deliveries/list.tsx";
 import { DeliverySearchForm } from "../deliveries/search.tsx";
-import { AuditList } from "../organization/audit-list.tsx";
 import { addressOf, queryOf } from "../search/read.ts";
+import { AuditList } from "../ui/audit-list.tsx";
 import { PostButton } from "../ui/form.tsx";
 import { eventsPath } from "../ui/live.ts";
 import { memberPage } from "../ui/member-page.ts";
@@ -18,7 +19,7 @@ import { CursorPager } from "../ui/pager.tsx";
 import { PublicPreview, State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { BackOff } from "./back-off.tsx";
-import { deliveryCursors, loadTriggerDetails, type TriggerDetails, triggerPath } from "./load.ts";
+import { deliveryCursors, loadTriggerDetails, type TriggerDetails } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/triggers/:trigger: its settings and deliveries. */

@@ -1,7 +1,9 @@
-import type { H3Event } from "h3";
+import type { H3Event, HTTPResponse } from "h3";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
+import { html } from "../../http/respond.ts";
 import { renderPage } from "./layout.tsx";
+import { setPageHeaders } from "./page.ts";
 import { loadErrorPageContext, type PageContext } from "./page-context.ts";
 
 const titles: Record<number, string> = {
@@ -25,18 +27,18 @@ const texts: Record<string, string> = {
   "No access token found": "This token does not exist, or was revoked.",
 };
 
-/** The page for a refused request. */
+/** Answers a refused request with a page. */
 export async function errorPage(
   services: Services,
   event: H3Event,
   { status, message }: Refusal,
-): Promise<string> {
+): Promise<HTTPResponse> {
   const isForbiddenPage = status === 403 && event.req.method === "GET";
   const title = isForbiddenPage ? "No access" : (titles[status] ?? "This did not work");
   // With the database away, the lookup could wait for a time-out.
   const context: PageContext = status < 500 ? await loadErrorPageContext(services, event) : {};
   const { visitor, membership, memberships = [], trail = [] } = context;
-  return renderPage({
+  const page = renderPage({
     title,
     ...(visitor && { visitor }),
     ...(membership && { within: membership, role: membership.role, memberships, trail }),
@@ -52,6 +54,8 @@ export async function errorPage(
       </div>
     ),
   });
+  setPageHeaders(event);
+  return html(status, page);
 }
 
 function inWords(message: string): string {

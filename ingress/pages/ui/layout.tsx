@@ -5,7 +5,7 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Visitor } from "../../auth/session.ts";
-import { assetPath } from "./assets.ts";
+import { assetPath } from "../assets/serve.ts";
 import { CsrfField } from "./form.tsx";
 import { noticeText } from "./notices.ts";
 import type { Crumb, PageContext } from "./page-context.ts";

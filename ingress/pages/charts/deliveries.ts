@@ -1,8 +1,8 @@
 import type { Figure } from "../../../shared/figures/store.ts";
 import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { FigureName } from "../../../shared/vocabulary.ts";
-import type { Series } from "../charts/bars.ts";
-import { combineByTime, sum } from "../charts/times.ts";
+import type { Series } from "./bars.ts";
+import { combineByTime, sum } from "./times.ts";
 
 const kinds: [figure: FigureName, name: string, kind: string][] = [
   ["deliveries_built", "Built", "good"],

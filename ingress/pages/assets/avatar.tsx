@@ -2,7 +2,7 @@ import { defineHandler, getRouterParam } from "h3";
 import { render } from "preact-render-to-string";
 import { initials } from "../../../shared/accounts/avatar.ts";
 import { Refusal } from "../../../shared/refusal.ts";
-import { fileResponse } from "./assets.ts";
+import { fileResponse } from "./serve.ts";
 
 /** GET /avatars/:file: initials as a picture. Made of the address alone, it reveals no user. */
 export function avatar() {

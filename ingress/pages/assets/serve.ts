@@ -16,7 +16,7 @@ const types = {
 } as const;
 type Asset = keyof typeof types;
 
-const folder = join(import.meta.dirname, "../assets");
+const folder = import.meta.dirname;
 
 /** The parts of style.css, in cascade order. */
 const styles = [

@@ -1,9 +1,16 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import type { AuditChange } from "../../../shared/vocabulary.ts";
-import { Time } from "../ui/times.tsx";
-import type { Place } from "./places.ts";
+import { Time } from "./times.tsx";
 
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
+
+/** Where the subject of an audit event is. */
+export interface Place {
+  /** Absent: it has no page, or no longer. */
+  path?: string;
+  /** The name of the cluster or pipeline that it belongs to. */
+  owner?: string;
+}
 
 /** @param places of subjects, by their ids */
 export function AuditList({

@@ -4,8 +4,8 @@ import type { Services } from "../../../shared/process/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
 import { type Series, sumAt, sumOf } from "../charts/bars.ts";
+import { deliverySeries } from "../charts/deliveries.ts";
 import { combineByTime, lastDays, lastHours, sum, timeInWords } from "../charts/times.ts";
-import { deliverySeries } from "../triggers/charts.ts";
 
 const days = 7;
 

@@ -1,0 +1,116 @@
+import type { Problem } from "../../../shared/refusal.ts";
+import { environment } from "../../../shared/triggers/input.ts";
+import { problemsOf } from "../../../shared/validation.ts";
+import { TextArea } from "./form.tsx";
+import type { FormProblems } from "./problems.ts";
+
+const maxLineProblems = 5;
+
+/** Enough for 100 names, 64 KB of values and some comments. */
+const maxEnvironmentCharacters = 96 * 1024;
+/** A form writes most characters but letters and digits as three. */
+export const environmentFormOptions = { maxFormBytes: 4 * maxEnvironmentCharacters };
+
+/** Reads one NAME=value per line. A value is everything after the first =, spaces and quotes included. */
+export function readEnvironment(lines: string): {
+  environment: Record<string, string>;
+  problems: Problem[];
+} {
+  const variables = new Map<string, string>();
+  const messages: string[] = [];
+  for (const [index, line] of lines.split("\n").entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const [, name = "", value] = /^([^=]*)(?:=(.*))?$/.exec(line) ?? [];
+    const problem = findLineProblem(name, value, variables.has(name));
+    if (problem) messages.push(`Line ${index + 1} of the environment variables ${problem}`);
+    variables.set(name, value ?? "");
+  }
+  const values = Object.fromEntries(variables);
+  const problems =
+    messages.length > 0
+      ? shorten(messages).map((message) => ({ field: "build.environment", message }))
+      : problemsOf(environment, values, "build.environment");
+  return { environment: values, problems };
+}
+
+function findLineProblem(name: string, value: string | undefined, isRepeated: boolean): string | undefined {
+  if (value === undefined) return "has no = after a name";
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    return "must start with a name of letters, digits and _, not starting with a digit";
+  return isRepeated ? `sets ${name} again` : undefined;
+}
+
+function shorten(messages: string[]): string[] {
+  const more = messages.length - maxLineProblems;
+  return more > 0 ? [...messages.slice(0, maxLineProblems), `and ${more} more`] : messages;
+}
+
+export function EnvironmentField({
+  label = "Environment variables",
+  value,
+  problems,
+}: {
+  label?: string;
+  value: string;
+  problems: FormProblems;
+}) {
+  return (
+    <TextArea
+      label={label}
+      name="environment"
+      value={value}
+      problems={problems}
+      maxLength={maxEnvironmentCharacters}
+      rows={4}
+      class="code"
+      autocomplete="off"
+      spellcheck={false}
+      hint={
+        <>
+          One <code>NAME=value</code> per line, set for every build. Blank lines and lines that start with #
+          are left out. Everybody who can read builds can read these: do not put secrets here.
+        </>
+      }
+    />
+  );
+}
+
+/** Keeps or replaces the variables of a saved trigger. */
+export function EnvironmentChoice({
+  names,
+  isReplaced,
+  value,
+  problems,
+}: {
+  names: string[];
+  isReplaced: boolean;
+  value: string;
+  problems: FormProblems;
+}) {
+  return (
+    <fieldset class="environment">
+      <legend>Environment variables</legend>
+      <p>
+        {names.length === 0
+          ? "None are set."
+          : names.map((name, index) => (
+              <>
+                {index > 0 && ", "}
+                <code>{name}</code>
+              </>
+            ))}
+      </p>
+      <label class="check">
+        <input type="radio" name="environment_choice" value="keep" checked={!isReplaced} />
+        Keep as they are
+      </label>
+      <label class="check">
+        <input type="radio" name="environment_choice" value="replace" checked={isReplaced} />
+        Replace all
+      </label>
+      <div class="replacement">
+        <EnvironmentField label="New variables" value={value} problems={problems} />
+      </div>
+    </fieldset>
+  );
+}
