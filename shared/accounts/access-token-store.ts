@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -96,19 +97,9 @@ export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
     .orderBy(desc(accessTokens.id));
 }
 
-/** @returns the number deleted */
-export async function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { accessTokens } = tx.tables;
-  const ended = tx
-    .select({ id: accessTokens.id })
-    .from(accessTokens)
-    .where(or(lt(accessTokens.expiresAt, time), lt(accessTokens.revokedAt, time)))
-    .limit(limit);
-  const deleted = await tx
-    .delete(accessTokens)
-    .where(inArray(accessTokens.id, ended))
-    .returning({ id: accessTokens.id });
-  return deleted.length;
+export function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { id, expiresAt, revokedAt } = tx.tables.accessTokens;
+  return deleteRows(tx, { key: id, where: or(lt(expiresAt, time), lt(revokedAt, time)) }, limit);
 }
 
 /** Also updates the token's grant. */

@@ -1,4 +1,5 @@
 import { and, desc, eq, gte, inArray, lt, type SQL } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import {
   type Clauses,
   type CursorPage,
@@ -105,17 +106,7 @@ function selectWhere(db: Reader, where: SQL | undefined, { order, limit }: Pick<
     .limit(limit);
 }
 
-/** @returns the number deleted */
-export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { auditEvents } = tx.tables;
-  const old = tx
-    .select({ id: auditEvents.id })
-    .from(auditEvents)
-    .where(lt(auditEvents.createdAt, time))
-    .limit(limit);
-  const deleted = await tx
-    .delete(auditEvents)
-    .where(inArray(auditEvents.id, old))
-    .returning({ id: auditEvents.id });
-  return deleted.length;
+export function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { id, createdAt } = tx.tables.auditEvents;
+  return deleteRows(tx, { key: id, where: lt(createdAt, time) }, limit);
 }

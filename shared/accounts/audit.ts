@@ -1,8 +1,6 @@
 import type { Tx } from "../db/database.ts";
-import { purgeInBatches } from "../db/purge-in-batches.ts";
-import { dayMs } from "../durations.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
+import { afterDays, expiring } from "../retention/expiring.ts";
 import type { AuditChange } from "../vocabulary.ts";
 import { type AuditEvent, deleteAuditEventsBefore, insertAuditEvents } from "./audit-store.ts";
 import type { Organization } from "./organization-store.ts";
@@ -74,8 +72,8 @@ export async function auditAll(
   await insertAuditEvents(tx, events);
 }
 
-export async function purgeAuditEvents(services: Services): Promise<number> {
-  const { db, clock, config } = services;
-  const before = new Date(clock.now().getTime() - config.auditRetentionDays * dayMs);
-  return purgeInBatches(db, (tx, limit) => deleteAuditEventsBefore(tx, before, limit));
-}
+export const oldAuditEvents = expiring(
+  "auditEvents",
+  afterDays("auditRetentionDays"),
+  deleteAuditEventsBefore,
+);

@@ -1,4 +1,5 @@
-import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -82,17 +83,7 @@ export async function deleteIfPresent(
   return deleted;
 }
 
-/** @returns the number deleted */
-export async function deleteExpiredInvitations(tx: Tx, now: Date, limit: number): Promise<number> {
-  const { invitations } = tx.tables;
-  const expired = tx
-    .select({ id: invitations.id })
-    .from(invitations)
-    .where(lte(invitations.expiresAt, now))
-    .limit(limit);
-  const deleted = await tx
-    .delete(invitations)
-    .where(inArray(invitations.id, expired))
-    .returning({ id: invitations.id });
-  return deleted.length;
+export function deleteExpiredInvitations(tx: Tx, now: Date, limit: number): Promise<number> {
+  const { id, expiresAt } = tx.tables.invitations;
+  return deleteRows(tx, { key: id, where: lte(expiresAt, now) }, limit);
 }

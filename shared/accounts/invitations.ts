@@ -1,10 +1,10 @@
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
-import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { isId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.ts";
+import { atOnce, expiring } from "../retention/expiring.ts";
 import type { CallerNetworks } from "../sharing/places.ts";
 import { problemsOf, requiredText } from "../validation.ts";
 import type { Role } from "../vocabulary.ts";
@@ -125,9 +125,7 @@ async function join(tx: Tx, token: string, user: User): Promise<void> {
   await audit(tx, actor, `joined as ${role} by`, subjectOf(taken));
 }
 
-export async function purgeInvitations({ db, clock }: Services): Promise<number> {
-  return purgeInBatches(db, (tx, limit) => deleteExpiredInvitations(tx, clock.now(), limit));
-}
+export const expiredInvitations = expiring("invitations", atOnce, deleteExpiredInvitations);
 
 function invitationGone(): Refusal {
   return new Refusal(

@@ -1,4 +1,5 @@
-import { and, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -36,19 +37,9 @@ export async function deleteSession(tx: Tx, tokenHash: string): Promise<string |
   return deleted?.userId;
 }
 
-/** @returns the number deleted */
-export async function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { sessions } = tx.tables;
-  const old = tx
-    .select({ tokenHash: sessions.tokenHash })
-    .from(sessions)
-    .where(lt(sessions.expiresAt, time))
-    .limit(limit);
-  const deleted = await tx
-    .delete(sessions)
-    .where(inArray(sessions.tokenHash, old))
-    .returning({ userId: sessions.userId });
-  return deleted.length;
+export function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { tokenHash, expiresAt } = tx.tables.sessions;
+  return deleteRows(tx, { key: tokenHash, where: lt(expiresAt, time) }, limit);
 }
 
 export async function deleteSessionsOfUser(tx: Tx, userId: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { unmatchableHash } from "../crypto/passwords.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
-import { purgeInBatches } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import type { Problem } from "../refusal.ts";
+import { atOnce, expiring } from "../retention/expiring.ts";
 import type { CallerNetworks } from "../sharing/places.ts";
 import { isKnownBrowser } from "./known-browser.ts";
 import {
@@ -102,6 +102,4 @@ export async function changePassword(
   return outcome;
 }
 
-export async function purgeSessions({ db, clock }: Services): Promise<number> {
-  return purgeInBatches(db, (tx, limit) => deleteExpiredSessions(tx, clock.now(), limit));
-}
+export const expiredSessions = expiring("sessions", atOnce, deleteExpiredSessions);

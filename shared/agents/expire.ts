@@ -1,8 +1,8 @@
 import { settleBuild } from "../builds/progress.ts";
 import { lockBuildIfFree } from "../builds/progress-store.ts";
 import type { Build, Job } from "../builds/store.ts";
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
-import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { dayMs } from "../durations.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../process/services.ts";

@@ -1,10 +1,11 @@
 import { findJob, lockBuildIfFree, lockBuilds } from "../builds/progress-store.ts";
 import type { Build, Job } from "../builds/store.ts";
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { findSetting, putSetting } from "../db/settings-store.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
+import { afterDays, expiring } from "../retention/expiring.ts";
 import { type AgentState, leasedJobStates } from "../vocabulary.ts";
 import { report, takeJobBack } from "./lease.ts";
 import {
@@ -108,14 +109,7 @@ async function eachUnseen(
   }
 }
 
-/**
- * Purges sessions that ended before the retention of logs.
- * @returns the number of sessions
- */
-export async function purgeAgents({ db, clock, config }: Services): Promise<number> {
-  const before = new Date(clock.now().getTime() - config.logRetentionDays * dayMs);
-  return purgeInBatches(db, (tx, limit) => deleteAgentsDisconnectedBefore(tx, before, limit));
-}
+export const oldAgents = expiring("agents", afterDays("logRetentionDays"), deleteAgentsDisconnectedBefore);
 
 /** Ends a session, by its agent's wish. Its job, if it has one, goes back to its queue. */
 export async function disconnectAgent(services: Services, agent: Agent): Promise<void> {

@@ -14,6 +14,7 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -267,13 +268,7 @@ export async function updateAgentIfPresent(
   return updated;
 }
 
-export async function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { agents } = tx.tables;
-  const old = tx
-    .select({ id: agents.id })
-    .from(agents)
-    .where(and(eq(agents.state, "disconnected"), lt(agents.seenAt, time)))
-    .limit(limit);
-  const deleted = await tx.delete(agents).where(inArray(agents.id, old)).returning({ id: agents.id });
-  return deleted.length;
+export function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { id, state, seenAt } = tx.tables.agents;
+  return deleteRows(tx, { key: id, where: and(eq(state, "disconnected"), lt(seenAt, time)) }, limit);
 }

@@ -1,12 +1,12 @@
 import { listAuditEvents } from "../accounts/audit-store.ts";
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
 import type { ListedRows, ListPage } from "../db/list-page.ts";
-import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
-import { dayMs } from "../durations.ts";
 import { maxJobBytes } from "../pipelines/steps.ts";
 import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
+import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
 import { listBuilds } from "./list.ts";
 import type { BuildFilter } from "./list-store.ts";
 import { deleteJobTokensExpiredBefore, listMetaData, measureMetaData } from "./meta-data-store.ts";
@@ -105,8 +105,10 @@ export async function findCanceler(
   return entry?.actor;
 }
 
+export const expiredJobTokens = expiring("jobTokens", atOnce, deleteJobTokensExpiredBefore);
+
 /**
- * Purges finished builds past their retention, all builds of deleted pipelines, and expired job tokens.
+ * Purges finished builds past their retention, and all builds of deleted pipelines.
  * @param purgeLogs deletes the logs of builds in small transactions: a cascade would be a long one
  * @returns the number of builds
  */
@@ -114,9 +116,7 @@ export async function purgeBuilds(
   { db, clock, config }: Services,
   purgeLogs: (buildIds: string[]) => Promise<void>,
 ): Promise<number> {
-  const now = clock.now();
-  const before = new Date(now.getTime() - config.buildRetentionDays * dayMs);
-  await purgeInBatches(db, (tx, limit) => deleteJobTokensExpiredBefore(tx, now, limit));
+  const before = afterDays("buildRetentionDays")(clock.now(), config);
   const pipelineIds = await listDeletedPipelineIds(db);
 
   const purge = async (list: (limit: number) => Promise<string[]>) => {

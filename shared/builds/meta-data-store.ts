@@ -1,4 +1,5 @@
 import { and, asc, count, desc, eq, inArray, lt, notInArray, sql, sum } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -113,16 +114,7 @@ export async function findJobOfToken(db: Db, tokenHash: string, now: Date): Prom
   return found && found.expiresAt > now ? found : undefined;
 }
 
-export async function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { jobTokens } = tx.tables;
-  const old = tx
-    .select({ tokenHash: jobTokens.tokenHash })
-    .from(jobTokens)
-    .where(lt(jobTokens.expiresAt, time))
-    .limit(limit);
-  const deleted = await tx
-    .delete(jobTokens)
-    .where(inArray(jobTokens.tokenHash, old))
-    .returning({ tokenHash: jobTokens.tokenHash });
-  return deleted.length;
+export function deleteJobTokensExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { tokenHash, expiresAt } = tx.tables.jobTokens;
+  return deleteRows(tx, { key: tokenHash, where: lt(expiresAt, time) }, limit);
 }

@@ -1,4 +1,4 @@
-import { purgeInBatches } from "../db/purge-in-batches.ts";
+import { changeInBatches } from "../db/batches.ts";
 import type { Services } from "../process/services.ts";
 import { redeemableMs, rememberedMs } from "./device-code.ts";
 import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
@@ -12,8 +12,8 @@ export async function expireDeviceCodes({
 }: Services): Promise<{ expired: number; purged: number }> {
   const now = clock.now().getTime();
   const before = { pending: new Date(now), approved: new Date(now - redeemableMs) };
-  const expired = await purgeInBatches(db, (tx, limit) => expireIfOverdue(tx, before, limit));
-  const purged = await purgeInBatches(db, (tx, limit) =>
+  const expired = await changeInBatches(db, (tx, limit) => expireIfOverdue(tx, before, limit));
+  const purged = await changeInBatches(db, (tx, limit) =>
     deleteExpiredBefore(tx, new Date(now - rememberedMs), limit),
   );
   return { expired, purged };

@@ -1,4 +1,5 @@
 import { and, eq, exists, gt, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -135,17 +136,7 @@ export async function expireIfOverdue(
   return changed.length;
 }
 
-/** Returns the number deleted. */
-export async function deleteExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { deviceCodes } = tx.tables;
-  const old = tx
-    .select({ id: deviceCodes.id })
-    .from(deviceCodes)
-    .where(lt(deviceCodes.expiresAt, time))
-    .limit(limit);
-  const deleted = await tx
-    .delete(deviceCodes)
-    .where(inArray(deviceCodes.id, old))
-    .returning({ id: deviceCodes.id });
-  return deleted.length;
+export function deleteExpiredBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { id, expiresAt } = tx.tables.deviceCodes;
+  return deleteRows(tx, { key: id, where: lt(expiresAt, time) }, limit);
 }

@@ -1,7 +1,7 @@
 import { refreshPauses } from "../builds/pause-store.ts";
 import { lockBuilds } from "../builds/progress-store.ts";
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
-import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";

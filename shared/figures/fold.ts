@@ -1,7 +1,7 @@
+import { runBatches } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
-import { purgeInBatches, restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import { afterMs, type Expiring, expiring } from "../retention/expiring.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { addToHours, type Figure, putIfHigher, takeFiguresBefore } from "./store.ts";
 
@@ -21,25 +21,21 @@ interface Folding {
 /** Moves figures from before an hour into their hours. */
 export async function foldBefore(db: Db, { figures, minutes, combine }: Folding, time: Date): Promise<void> {
   for (const figure of figures)
-    for (let folds = 0; folds < maxFoldsPerRun; folds++) {
-      const folded = await db.transaction(async (tx) => {
+    await runBatches(
+      db,
+      async (tx) => {
         const rows = await takeFiguresBefore(tx, { figure, minutes, time }, rowsAtOnce);
-        if (combine === "sum")
-          await addToHours(
-            tx,
-            combineByHour(rows, (values) => values.reduce((a, b) => a + b, 0)),
-          );
-        else
-          await putIfHigher(
-            tx,
-            combineByHour(rows, (values) => Math.max(...values)),
-            60,
-          );
-        return rows.length;
-      });
-      if (folded < rowsAtOnce) break;
-      await restBetweenTransactions();
-    }
+        if (combine === "sum") {
+          const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
+          await addToHours(tx, combineByHour(rows, sum));
+        } else {
+          const highest = combineByHour(rows, (values) => Math.max(...values));
+          await putIfHigher(tx, highest, 60);
+        }
+        return { count: rows.length, isLast: rows.length < rowsAtOnce };
+      },
+      { maxBatches: maxFoldsPerRun },
+    );
 }
 
 /** Leaves out 0. Sorts the hours: different orders would deadlock. */
@@ -54,14 +50,11 @@ function combineByHour(rows: Figure[], combine: (values: number[]) => number): F
   return combined.filter(({ value }) => value > 0);
 }
 
-/** @returns the number deleted */
-export async function purgeFigures({ db, clock }: Services, figures: readonly FigureName[]): Promise<number> {
-  const time = new Date(clock.now().getTime() - figureRetentionMs);
-  let purged = 0;
-  for (const figure of figures)
-    purged += await purgeInBatches(db, async (tx, limit) => {
+export function oldFigures(figures: readonly FigureName[]): Expiring[] {
+  return figures.map((figure) =>
+    expiring("figures", afterMs(figureRetentionMs), async (tx, time, limit) => {
       const deleted = await takeFiguresBefore(tx, { figure, minutes: 60, time }, limit);
       return deleted.length;
-    });
-  return purged;
+    }),
+  );
 }

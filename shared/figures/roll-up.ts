@@ -1,5 +1,5 @@
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Reader } from "../db/database.ts";
-import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { hourOf, minuteMs, minuteOf } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import type { FigureName } from "../vocabulary.ts";

@@ -1,5 +1,5 @@
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
-import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { hourMs, hourOf, minuteMs } from "../durations.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { foldBefore } from "./fold.ts";

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
+import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Application } from "./application-store.ts";
@@ -165,34 +166,16 @@ export async function rotateIfCurrent(tx: Tx, tokenHash: string, now: Date): Pro
     .where(and(eq(refreshTokens.tokenHash, tokenHash), isNull(refreshTokens.rotatedAt)));
 }
 
-/** Returns the number deleted. */
-export async function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { refreshTokens } = tx.tables;
-  const old = tx
-    .select({ tokenHash: refreshTokens.tokenHash })
-    .from(refreshTokens)
-    .where(lt(refreshTokens.expiresAt, time))
-    .limit(limit);
-  const deleted = await tx
-    .delete(refreshTokens)
-    .where(inArray(refreshTokens.tokenHash, old))
-    .returning({ grantId: refreshTokens.grantId });
-  return deleted.length;
+export function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { tokenHash, expiresAt } = tx.tables.refreshTokens;
+  return deleteRows(tx, { key: tokenHash, where: lt(expiresAt, time) }, limit);
 }
 
-/** Deletes grants without tokens. Returns the number deleted. */
-export async function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> {
+export function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> {
   const { grants, accessTokens, refreshTokens } = tx.tables;
-  const empty = tx
-    .select({ id: grants.id })
-    .from(grants)
-    .where(
-      and(
-        notExists(tx.select().from(accessTokens).where(eq(accessTokens.grantId, grants.id))),
-        notExists(tx.select().from(refreshTokens).where(eq(refreshTokens.grantId, grants.id))),
-      ),
-    )
-    .limit(limit);
-  const deleted = await tx.delete(grants).where(inArray(grants.id, empty)).returning({ id: grants.id });
-  return deleted.length;
+  const isEmpty = and(
+    notExists(tx.select().from(accessTokens).where(eq(accessTokens.grantId, grants.id))),
+    notExists(tx.select().from(refreshTokens).where(eq(refreshTokens.grantId, grants.id))),
+  );
+  return deleteRows(tx, { key: grants.id, where: isEmpty }, limit);
 }

@@ -1,8 +1,8 @@
 import { auditAsOperator } from "../accounts/organizations.ts";
 import type { SealedPlace } from "../crypto/sealed-places.ts";
 import { acceptSecretKey } from "../crypto/secret-key-check.ts";
+import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
-import { restBetweenTransactions } from "../db/purge-in-batches.ts";
 import { rewriteBatch, type SealedBatch, type SealedColumn, sealedColumns } from "../db/sealed-store.ts";
 import type { Services } from "../process/services.ts";
 import { disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";

@@ -4,8 +4,9 @@ import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { queueFigures, sampleQueues, samplingId } from "../../shared/dispatch/figures.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
-import { purgeFigures } from "../../shared/figures/fold.ts";
+import { oldFigures } from "../../shared/figures/fold.ts";
 import { listFigures } from "../../shared/figures/store.ts";
+import { purgeAll } from "../../shared/retention/expiring.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -69,7 +70,7 @@ describeOnBothDatabases("figures of queues", (database) => {
     assert.deepEqual(await waiting(), [3, 3]);
 
     world.clock.advance(7 * dayMs);
-    await purgeFigures(world.services, queueFigures);
+    await purgeAll(world.services, oldFigures(queueFigures));
     assert.deepEqual(await waiting(), [3]);
   });
 });

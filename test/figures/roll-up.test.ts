@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { buildFigures } from "../../shared/builds/figures.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
-import { purgeFigures } from "../../shared/figures/fold.ts";
+import { oldFigures } from "../../shared/figures/fold.ts";
 import { type FigureSource, rollUp } from "../../shared/figures/roll-up.ts";
 import { listFigures } from "../../shared/figures/store.ts";
 import { newId } from "../../shared/ids.ts";
+import { purgeAll } from "../../shared/retention/expiring.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
 import type { FigureName } from "../../shared/vocabulary.ts";
@@ -168,7 +169,7 @@ describeOnBothDatabases("figures", (database) => {
     world.clock.advance(2 * hourMs);
     await run();
     const purged = async () => {
-      await purgeFigures(world.services, source.figures);
+      await purgeAll(world.services, oldFigures(source.figures));
       return (await stored()).length;
     };
 

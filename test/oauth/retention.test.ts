@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { purgeTokens } from "../../shared/oauth/retention.ts";
+import { endedTokens } from "../../shared/oauth/retention.ts";
+import { purgeAll } from "../../shared/retention/expiring.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,
@@ -33,7 +34,8 @@ describeOnBothDatabases("ended tokens", (database) => {
     await signIn(world, expiring, acme);
     const purgeAfter = async (ms: number) => {
       world.clock.advance(ms);
-      return [await purgeTokens(world.services), (await allGrants(world)).length];
+      const { tokens } = await purgeAll(world.services, endedTokens);
+      return [tokens, (await allGrants(world)).length];
     };
 
     assert.deepEqual(await purgeAfter(3_600_000 + 7 * dayMs), [0, 1]);
@@ -47,7 +49,7 @@ describeOnBothDatabases("ended tokens", (database) => {
     const third = (await refresh(world, refreshing, second.refresh_token)).body;
     world.clock.advance(8 * dayMs);
 
-    await purgeTokens(world.services);
+    await purgeAll(world.services, endedTokens);
     await assertOAuthError(refresh(world, refreshing, first.refresh_token), 400, "invalid_grant");
 
     await assertOAuthError(refresh(world, refreshing, third.refresh_token), 400, "invalid_grant");
@@ -60,7 +62,7 @@ describeOnBothDatabases("ended tokens", (database) => {
     const { refresh_token } = await signIn(world, refreshing, acme);
     world.clock.advance(29 * dayMs);
 
-    await purgeTokens(world.services);
+    await purgeAll(world.services, endedTokens);
 
     assert.equal((await allGrants(world)).length, 2);
     assert.equal((await refresh(world, refreshing, refresh_token)).status, 200);

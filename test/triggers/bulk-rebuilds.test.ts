@@ -5,7 +5,7 @@ import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
 import { rebuildDeliveries } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { purgeBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
+import { oldBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
 import {
   deliveriesPerTransaction,
   openBulkRebuilds,
@@ -380,12 +380,12 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const year = { now: () => new Date(pages.clock.now().getTime() + 365 * 86_400_000) };
     const later = { ...pages.services, clock: { ...pages.services.clock, ...year } };
 
-    await purgeBulkRebuilds(later);
+    await oldBulkRebuilds.purge(later);
     assert.equal((await bob.get(path)).status, 200);
     await run(path);
-    await purgeBulkRebuilds(pages.services);
+    await oldBulkRebuilds.purge(pages.services);
     assert.equal((await bob.get(path)).status, 200);
-    await purgeBulkRebuilds(later);
+    await oldBulkRebuilds.purge(later);
     assert.equal((await bob.get(path)).status, 404);
   });
 });

@@ -5,8 +5,8 @@ import { startIngress } from "../../ingress/server.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import {
+  oldRefusalCounts,
   openRefusalCounts,
-  purgeRefusalCounts,
   refusalsSince,
 } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
@@ -189,10 +189,10 @@ describeWithDatabase("counts of refused deliveries", (database) => {
     ]);
 
     world.clock.advance(hourMs);
-    await purgeRefusalCounts(world.services);
+    await oldRefusalCounts.purge(world.services);
     assert.equal((await hours()).length, 3);
     world.clock.advance(hourMs);
-    assert.ok((await purgeRefusalCounts(world.services)) >= 1);
+    assert.ok((await oldRefusalCounts.purge(world.services)) >= 1);
     assert.deepEqual(await hours(), [
       [0, 3],
       [0, 2],

@@ -6,8 +6,8 @@ import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { replaceTrigger } from "../../shared/triggers/create.ts";
 import {
   listLatestRefused,
+  oldRefusedRequests,
   openRefusedRequests,
-  purgeRefusedRequests,
   type RequestParts,
   requireRefusedRequest,
 } from "../../shared/triggers/deliveries/refused-requests.ts";
@@ -323,7 +323,7 @@ describeOnBothDatabases("refused requests", (database) => {
 
     assert.deepEqual(await latest(id), []);
     await assert.rejects(requireRefusedRequest(pages.services, id, kept?.id ?? ""), { status: 404 });
-    assert.ok((await purgeRefusedRequests(pages.services)) >= 1);
+    assert.ok((await oldRefusedRequests.purge(pages.services)) >= 1);
     const { refusedRequests } = pages.services.db.tables;
     assert.deepEqual(await pages.services.db.select().from(refusedRequests), []);
   });

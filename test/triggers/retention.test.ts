@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { count, eq } from "drizzle-orm";
-import { purgeAuditEvents } from "../../shared/accounts/audit.ts";
+import { oldAuditEvents } from "../../shared/accounts/audit.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { dayMs, hourMs } from "../../shared/durations.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { purgeAll } from "../../shared/retention/expiring.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
-import { evictPayloads, purgeDeliveries } from "../../shared/triggers/payloads/payloads.ts";
+import { evictPayloads, oldDeliveries } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
+
+const purgeDeliveries = async (services: Services) =>
+  (await purgeAll(services, oldDeliveries)).deliveries ?? 0;
 
 describeOnBothDatabases("retention", (database) => {
   let world: World;
@@ -139,7 +144,7 @@ describeOnBothDatabases("retention", (database) => {
       (await db.select({ total: count() }).from(db.tables.auditEvents))[0]?.total;
     world.clock.advance(91 * dayMs);
     await other.trigger();
-    assert.ok((await purgeAuditEvents(world.services)) > 5);
+    assert.ok((await oldAuditEvents.purge(world.services)) > 5);
     assert.equal(await countEvents(), 1);
   });
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { addToTotals } from "../../shared/accounts/byte-totals-store.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { hourOf, minuteMs, secondMs } from "../../shared/durations.ts";
 import { createBuilds } from "../../shared/jobs/contracts.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
+import { addToTotals } from "../../shared/retention/totals-store.ts";
 import { openMeasurement } from "../../workers/measure/measure.ts";
 import { maxNamed } from "../../workers/measure/queues.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";

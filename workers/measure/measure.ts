@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { findSumOfTotals } from "../../shared/accounts/byte-totals-store.ts";
 import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
 import { workQueues } from "../../shared/jobs/define.ts";
 import { claimMeasuring, measureEveryMs } from "../../shared/process/metrics/claim.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { findSumOfTotals } from "../../shared/retention/totals-store.ts";
 import { findWaiting } from "../../shared/triggers/deliveries/store.ts";
 import { measureQueues } from "./queues.ts";
 

@@ -1,7 +1,7 @@
-import { listOrganizationsToEvict } from "../../../shared/accounts/byte-totals-store.ts";
 import { findOrganizationById } from "../../../shared/accounts/organization-store.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { listOrganizationsToEvict } from "../../../shared/retention/totals-store.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

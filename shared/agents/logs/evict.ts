@@ -1,15 +1,15 @@
+import { type Batch, runBatches } from "../../db/batches.ts";
+import type { Tx } from "../../db/database.ts";
+import { hourOf } from "../../durations.ts";
+import type { Services } from "../../process/services.ts";
+import { type Evictable, type EvictionScope, evict } from "../../retention/evict.ts";
+import { afterDays } from "../../retention/expiring.ts";
 import {
   addToTotals,
   deleteZeroTotals,
-  findTotal,
-  listOrganizationsToEvict,
   lockTotalsOf,
   subtractFromTotal,
-} from "../../accounts/byte-totals-store.ts";
-import type { Db, Tx } from "../../db/database.ts";
-import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
-import { dayMs, hourOf } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
+} from "../../retention/totals-store.ts";
 import { deleteFirstChunks } from "./chunk-store.ts";
 import {
   countLogIfOpen,
@@ -26,7 +26,7 @@ import { rowBytes } from "./write.ts";
 const maxChunksAtOnce = 200;
 const maxLogsAtOnce = 50;
 /** A run leaves the rest to the next. */
-const defaultMaxSteps = 10_000;
+const defaultMaxBatches = 10_000;
 
 /**
  * Counts the log of an attempt that ends. Call it in the transaction that ends the lease, after that statement, and as
@@ -40,67 +40,38 @@ export async function closeLog(tx: Tx, key: LogKey): Promise<void> {
 }
 
 /**
- * Evicts logs past their retention, then the oldest of organizations over their limit, in small transactions. Spares
- * those of running jobs.
+ * Evicts logs past their retention, then the oldest of organizations over their limit. Spares those of running jobs.
  * @param options.isClockTrusted false: keeps those past their retention
  * @returns the number evicted
  */
 export async function evictLogs(
   services: Services,
-  { isClockTrusted = true, maxSteps = defaultMaxSteps } = {},
+  { isClockTrusted = true, maxBatches = defaultMaxBatches } = {},
 ): Promise<number> {
-  const { db, clock, config, log } = services;
-  const age = config.logRetentionDays * dayMs;
-  const before = new Date(isClockTrusted ? clock.now().getTime() - age : 0);
-  const limits = { before, maxBytes: config.logBytesPerOrganization };
-  const organizationIds = await listOrganizationsToEvict(db, db.tables.logTotals, {
-    maxBytes: limits.maxBytes,
-    time: before,
-  });
-  let evicted = 0;
-  for (const organizationId of organizationIds)
-    evicted += await runSteps(db, maxSteps, (tx) => evictNext(tx, organizationId, limits));
-  if (evicted > 0) log.info({ logs: evicted }, "evicted logs");
+  const evicted = await evict(services, endedLogs, isClockTrusted, { maxBatches });
+  if (evicted > 0) services.log.info({ logs: evicted }, "evicted logs");
   return evicted;
 }
 
+const endedLogs: Evictable = {
+  totals: ({ logTotals }) => logTotals,
+  expiry: afterDays("logRetentionDays"),
+  maxBytes: ({ logBytesPerOrganization }) => logBytesPerOrganization,
+  lock: (tx, organizationId) => lockTotalsOf(tx, tx.tables.logTotals, [organizationId]),
+  evictNext,
+};
+
 /** Deletes the logs of builds that are about to be purged: a cascade would delete all their chunks at once. */
 export async function purgeLogsOfBuilds({ db }: Pick<Services, "db">, buildIds: string[]): Promise<void> {
-  await runSteps(db, Number.POSITIVE_INFINITY, async (tx) =>
-    deleteNext(tx, await listLogsOfBuilds(tx, buildIds, maxLogsAtOnce)),
-  );
+  await runBatches(db, async (tx) => deleteNext(tx, await listLogsOfBuilds(tx, buildIds, maxLogsAtOnce)));
 }
 
 /** Deletes what is stored of a job's logs, of all its attempts. */
 export async function deleteLogs({ db }: Pick<Services, "db">, jobId: string): Promise<void> {
-  await runSteps(db, Number.POSITIVE_INFINITY, async (tx) => deleteNext(tx, await listLogsOfJob(tx, jobId)));
+  await runBatches(db, async (tx) => deleteNext(tx, await listLogsOfJob(tx, jobId)));
 }
 
-interface Step {
-  /** Logs that are gone now. */
-  evicted: number;
-  isLast: boolean;
-}
-
-async function runSteps(db: Db, maxSteps: number, run: (tx: Tx) => Promise<Step>): Promise<number> {
-  let evicted = 0;
-  for (let steps = 0; steps < maxSteps; steps++) {
-    const step = await db.transaction(run);
-    evicted += step.evicted;
-    if (step.isLast) return evicted;
-    await restBetweenTransactions();
-  }
-  return evicted;
-}
-
-async function evictNext(
-  tx: Tx,
-  organizationId: string,
-  { before, maxBytes }: { before: Date; maxBytes: number },
-): Promise<Step> {
-  const { logTotals } = tx.tables;
-  await lockTotalsOf(tx, logTotals, [organizationId]); // two workers must not evict the same excess twice
-  const excess = (await findTotal(tx, logTotals, organizationId)) - maxBytes;
+async function evictNext(tx: Tx, { organizationId, before, excess }: EvictionScope): Promise<Batch> {
   const oldest = await listOldestLogs(tx, organizationId, maxLogsAtOnce);
   let sum = 0;
   const going = oldest.filter(({ createdAt, evictedAt, storedBytes }) => {
@@ -108,27 +79,27 @@ async function evictNext(
     if (isGoing) sum += storedBytes;
     return isGoing;
   });
-  const step = await deleteNext(tx, going);
-  if (step.isLast) await deleteZeroTotals(tx, logTotals, organizationId);
-  return { ...step, isLast: going.length === 0 || (step.isLast && going.length < maxLogsAtOnce) };
+  const batch = await deleteNext(tx, going);
+  if (batch.isLast) await deleteZeroTotals(tx, tx.tables.logTotals, organizationId);
+  return { ...batch, isLast: going.length === 0 || (batch.isLast && going.length < maxLogsAtOnce) };
 }
 
-/** Deletes the first chunks of these logs. It is the last step if none is left. */
-async function deleteNext(tx: Tx, logs: JobLog[]): Promise<Step> {
-  if (logs.length === 0) return { evicted: 0, isLast: true };
+/** Deletes the first chunks of these logs. It is the last batch if none is left. */
+async function deleteNext(tx: Tx, logs: JobLog[]): Promise<Batch> {
+  if (logs.length === 0) return { count: 0, isLast: true };
   const organizationIds = [...new Set(logs.map(({ organizationId }) => organizationId))];
   await lockTotalsOf(tx, tx.tables.logTotals, organizationIds);
-  let evicted = 0;
+  let count = 0;
   let left = maxChunksAtOnce;
   for (const log of logs) {
     const deleted = await deleteFirstChunks(tx, log, left);
     const isGone = deleted.chunks < left;
     await setDeleted(tx, log, { ...deleted, isGone });
     left -= deleted.chunks;
-    if (!isGone) return { evicted, isLast: false };
-    evicted++;
+    if (!isGone) return { count, isLast: false };
+    count++;
   }
-  return { evicted, isLast: logs.length < maxLogsAtOnce };
+  return { count, isLast: logs.length < maxLogsAtOnce };
 }
 
 async function setDeleted(

@@ -8,12 +8,11 @@
 import type { Actor } from "../../accounts/audit.ts";
 import { lockOrganization } from "../../accounts/organization-store.ts";
 import type { Tx } from "../../db/database.ts";
-import { purgeInBatches } from "../../db/purge-in-batches.ts";
-import { dayMs } from "../../durations.ts";
 import { isId } from "../../ids.ts";
 import { rebuildDeliveries } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../../refusal.ts";
+import { afterDays, expiring } from "../../retention/expiring.ts";
 import type { BulkRebuildFilter } from "../../vocabulary.ts";
 import { findReplayedDelivery, keysOf } from "../deliveries/accept.ts";
 import type { DeliverySearch } from "../deliveries/list.ts";
@@ -200,8 +199,8 @@ export async function cancelBulkRebuild(
   return canceled;
 }
 
-/** Deletes finished ones that are as old as purged deliveries. */
-export async function purgeBulkRebuilds({ db, clock, config }: Services): Promise<number> {
-  const before = new Date(clock.now().getTime() - config.deliveryRetentionDays * dayMs);
-  return purgeInBatches(db, (tx, limit) => deleteFinishedBefore(tx, before, limit));
-}
+export const oldBulkRebuilds = expiring(
+  "bulkRebuilds",
+  afterDays("deliveryRetentionDays"),
+  deleteFinishedBefore,
+);

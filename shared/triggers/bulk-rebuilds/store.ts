@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, inArray, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { deleteRows } from "../../db/batches.ts";
 import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
@@ -107,15 +108,7 @@ export async function cancelIfRunning(tx: Tx, id: string, now: Date): Promise<Bu
   return canceled;
 }
 
-/** @returns the number deleted */
-export async function deleteFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { bulkRebuilds } = tx.tables;
-  const { id, finishedAt } = bulkRebuilds;
-  const old = tx
-    .select({ id })
-    .from(bulkRebuilds)
-    .where(lt(finishedAt, time))
-    .orderBy(asc(finishedAt))
-    .limit(limit);
-  return (await tx.delete(bulkRebuilds).where(inArray(id, old)).returning({ id })).length;
+export function deleteFinishedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { id, finishedAt } = tx.tables.bulkRebuilds;
+  return deleteRows(tx, { key: id, where: lt(finishedAt, time), oldestBy: finishedAt }, limit);
 }

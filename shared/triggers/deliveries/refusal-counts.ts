@@ -1,6 +1,6 @@
-import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { dayMs, hourOf } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
+import { expiring } from "../../retention/expiring.ts";
 import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import {
@@ -57,7 +57,4 @@ export function refusalsSince(now: Date): Date {
   return hourOf(new Date(now.getTime() - refusalRetentionDays * dayMs));
 }
 
-export async function purgeRefusalCounts({ db, clock }: Services): Promise<number> {
-  const since = refusalsSince(clock.now());
-  return purgeInBatches(db, (tx, limit) => deleteRefusalCountsBefore(tx, since, limit));
-}
+export const oldRefusalCounts = expiring("refused", refusalsSince, deleteRefusalCountsBefore);

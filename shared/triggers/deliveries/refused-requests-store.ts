@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gte, inArray, lt, notInArray } from "drizzle-orm";
+import { and, desc, eq, gte, lt, notInArray } from "drizzle-orm";
+import { deleteRows } from "../../db/batches.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 
@@ -55,15 +56,7 @@ export async function findRefusedRequest(
   return found;
 }
 
-/** @returns the number deleted */
-export async function deleteRefusedRequestsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { refusedRequests } = tx.tables;
-  const { id, receivedAt } = refusedRequests;
-  const old = tx
-    .select({ id })
-    .from(refusedRequests)
-    .where(lt(receivedAt, time))
-    .orderBy(asc(receivedAt))
-    .limit(limit);
-  return (await tx.delete(refusedRequests).where(inArray(id, old)).returning({ id })).length;
+export function deleteRefusedRequestsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { id, receivedAt } = tx.tables.refusedRequests;
+  return deleteRows(tx, { key: id, where: lt(receivedAt, time), oldestBy: receivedAt }, limit);
 }

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { purgeInBatches } from "../../db/purge-in-batches.ts";
 import { hourMs, secondMs } from "../../durations.ts";
 import { isId, newId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
+import { expiring } from "../../retention/expiring.ts";
 import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
 import type { RefusedTrigger } from "./refusals.ts";
@@ -100,7 +100,7 @@ function cutHeaders(headers: StoredHeader[]): StoredHeader[] {
 }
 
 export function listLatestRefused({ config, db, clock }: Services, triggerId: string) {
-  return listRefusedRequests(db, triggerId, shownSince(config.refusedRequestHours, clock.now()), maxListed);
+  return listRefusedRequests(db, triggerId, shownSince(clock.now(), config), maxListed);
 }
 
 /** @throws Refusal 404 */
@@ -110,16 +110,12 @@ export async function requireRefusedRequest(
   id: string,
 ): Promise<RefusedRequest> {
   const found = isId(id) ? await findRefusedRequest(db, triggerId, id) : undefined;
-  if (!found || found.receivedAt < shownSince(config.refusedRequestHours, clock.now()))
-    throw notFound("refused request");
+  if (!found || found.receivedAt < shownSince(clock.now(), config)) throw notFound("refused request");
   return found;
 }
 
-export async function purgeRefusedRequests({ config, db, clock }: Services): Promise<number> {
-  const since = shownSince(config.refusedRequestHours, clock.now());
-  return purgeInBatches(db, (tx, limit) => deleteRefusedRequestsBefore(tx, since, limit));
-}
+export const oldRefusedRequests = expiring("refusedRequests", shownSince, deleteRefusedRequestsBefore);
 
-function shownSince(hours: number, now: Date): Date {
-  return new Date(now.getTime() - hours * hourMs);
+function shownSince(now: Date, { refusedRequestHours }: Services["config"]): Date {
+  return new Date(now.getTime() - refusedRequestHours * hourMs);
 }

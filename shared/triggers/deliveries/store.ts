@@ -14,6 +14,7 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
+import { deleteRows } from "../../db/batches.ts";
 import {
   type CursorPage,
   columnsOfSlice,
@@ -257,19 +258,9 @@ export async function moveKeys(
 }
 
 /** `limit` counts distinct times, not keys. @returns the number deleted */
-export async function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { idempotencyKeys } = tx.tables;
-  const old = tx
-    .select({ createdAt: idempotencyKeys.createdAt })
-    .from(idempotencyKeys)
-    .where(lt(idempotencyKeys.createdAt, time))
-    .orderBy(asc(idempotencyKeys.createdAt))
-    .limit(limit);
-  const gone = await tx
-    .delete(idempotencyKeys)
-    .where(inArray(idempotencyKeys.createdAt, old))
-    .returning({ key: idempotencyKeys.key });
-  return gone.length;
+export function deleteIdempotencyKeysBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { createdAt } = tx.tables.idempotencyKeys;
+  return deleteRows(tx, { key: createdAt, where: lt(createdAt, time), oldestBy: createdAt }, limit);
 }
 
 /** waiting → build_created. Returns the deliveries that it decided. */

@@ -1,9 +1,10 @@
-import { findTotal, listOrganizationsToEvict } from "../../accounts/byte-totals-store.ts";
-import type { Db, Tx } from "../../db/database.ts";
-import { purgeInBatches, restBetweenTransactions } from "../../db/purge-in-batches.ts";
-import { dayMs, hourOf } from "../../durations.ts";
+import { type Batch, restBetweenTransactions, runBatches } from "../../db/batches.ts";
+import type { Tx } from "../../db/database.ts";
+import { hourOf } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
+import { type Evictable, evict } from "../../retention/evict.ts";
+import { afterDays, type Expiring, expiring } from "../../retention/expiring.ts";
 import { idempotencyKeysFreeSince } from "../deliveries/accept.ts";
 import { deleteDeliveries, deleteIdempotencyKeysBefore, listDecidedBelow } from "../deliveries/store.ts";
 import { deletePayloads, findPayload, hasPayload, listOldestPayloads } from "./store.ts";
@@ -45,111 +46,74 @@ export async function evictPayloads(
   services: Services,
   { isClockTrusted = true, maxPayloads = defaultMaxPayloads } = {},
 ): Promise<number> {
-  const old = isClockTrusted ? await evictOld(services, maxPayloads) : 0;
+  const bounds = { maxCount: maxPayloads };
+  const old = isClockTrusted ? await evictOld(services, bounds) : 0;
   if (isClockTrusted) await countPayloads(services);
-  const evicted = old + (await evictExcess(services, maxPayloads));
+  const evicted = old + (await evict(services, countedPayloads, isClockTrusted, bounds));
   await giveBackSpace(services);
   if (evicted > 0) services.log.info({ payloads: evicted }, "evicted payloads");
   return evicted;
 }
 
-async function evictOld({ db, clock, config }: Services, maxPayloads: number): Promise<number> {
-  const below = lowestIdAt(evictedBefore(clock.now(), config));
-  return evictInSteps(db, maxPayloads, async () => ({ below, bytes: Number.POSITIVE_INFINITY }));
+const expiry = afterDays("payloadRetentionDays");
+
+function evictOld({ db, clock, config }: Services, bounds: { maxCount: number }): Promise<number> {
+  const below = lowestIdAt(expiry(clock.now(), config));
+  const everything = Number.POSITIVE_INFINITY;
+  return runBatches(db, (tx, after) => evictNext(tx, { below, bytes: everything, after }), bounds);
 }
 
-/** Reads the totals. Payloads that are not counted yet are young, or wait for the first runs after an upgrade. */
-async function evictExcess({ db, clock, config }: Services, maxPayloads: number): Promise<number> {
-  const maxBytes = config.payloadBytesPerOrganization;
-  const time = hourOf(evictedBefore(clock.now(), config));
-  let evicted = 0;
-  for (const organizationId of await listOrganizationsToEvict(db, db.tables.payloadTotals, {
-    maxBytes,
-    time,
-  })) {
-    await db.transaction((tx) => deleteEmptyTotals(tx, organizationId));
-    evicted += await evictInSteps(db, maxPayloads, async (tx) => {
-      const below = await lockTotals(tx); // two workers must not evict the same excess twice
-      return {
-        organizationId,
-        below,
-        bytes: (await findTotal(tx, tx.tables.payloadTotals, organizationId)) - maxBytes,
-      };
-    });
-  }
-  return evicted;
-}
-
-function evictedBefore(now: Date, { payloadRetentionDays }: Services["config"]): Date {
-  return new Date(now.getTime() - payloadRetentionDays * dayMs);
-}
+/** Payloads that are not counted yet are young, or wait for the first runs after an upgrade. */
+const countedPayloads: Evictable = {
+  totals: ({ payloadTotals }) => payloadTotals,
+  expiry: (now, config) => hourOf(expiry(now, config)),
+  maxBytes: ({ payloadBytesPerOrganization }) => payloadBytesPerOrganization,
+  lock: deleteEmptyTotals,
+  evictNext: async (tx, { organizationId, excess: bytes, after }) =>
+    evictNext(tx, { organizationId, below: await lockTotals(tx), bytes, after }),
+};
 
 interface Eviction {
   organizationId?: string;
   below: string;
   /** Evicts until it reaches this size. */
   bytes: number;
+  after: string | undefined;
 }
 
-/** Each step is a transaction. */
-async function evictInSteps(
-  db: Db,
-  maxPayloads: number,
-  plan: (tx: Tx) => Promise<Eviction>,
-): Promise<number> {
-  let evicted = 0;
-  let after = lowestIdAt(new Date(0));
-  while (evicted < maxPayloads) {
-    const from = after;
-    const step = await db.transaction(async (tx) => evictNext(tx, await plan(tx), from));
-    evicted += step.evicted;
-    if (step.after === undefined) return evicted;
-    after = step.after;
-    await restBetweenTransactions();
-  }
-  return evicted;
-}
-
-/** @returns after: undefined after the last step */
 async function evictNext(
   tx: Tx,
-  { bytes, ...scope }: Eviction,
-  after: string,
-): Promise<{ evicted: number; after: string | undefined }> {
-  if (bytes <= 0) return { evicted: 0, after: undefined };
+  { bytes, after = lowestIdAt(new Date(0)), ...scope }: Eviction,
+): Promise<Batch> {
+  if (bytes <= 0) return { count: 0, isLast: true };
   const payloads = await listOldestPayloads(tx, { ...scope, after }, maxRowsAtOnce);
   const decided = payloads.filter(({ isDecided }) => isDecided);
   const going = takeUntil(decided, Math.min(bytes, maxBytesAtOnce)).map(({ deliveryId }) => deliveryId);
   await deletePayloads(tx, going);
   const isCut = going.length < decided.length;
-  return { evicted: going.length, after: isCut ? going.at(-1) : payloads[maxRowsAtOnce - 1]?.deliveryId };
+  const next = isCut ? going.at(-1) : payloads[maxRowsAtOnce - 1]?.deliveryId;
+  return { count: going.length, isLast: next === undefined, after: next };
 }
 
 /** At least one, if there is one. */
 function takeUntil<Payload extends { size: number }>(payloads: Payload[], bytes: number): Payload[] {
-  const taken: Payload[] = [];
-  for (let sum = 0; sum < bytes && taken.length < payloads.length; ) {
-    const next = payloads[taken.length] as Payload;
-    taken.push(next);
-    sum += next.size;
-  }
-  return taken;
+  let sum = 0;
+  const end = payloads.findIndex(({ size }) => {
+    sum += size;
+    return sum >= bytes;
+  });
+  return end < 0 ? payloads : payloads.slice(0, end + 1);
 }
 
 async function giveBackSpace({ db }: Services): Promise<void> {
   while ((await db.vacuum(maxPagesAtOnce)) > 0) await restBetweenTransactions();
 }
 
-/** Also purges expired idempotency keys. */
-export async function purgeDeliveries({ db, clock, config }: Services): Promise<number> {
-  const now = clock.now();
-  await purgeInBatches(db, (tx, limit) =>
-    deleteIdempotencyKeysBefore(tx, idempotencyKeysFreeSince(now), limit),
-  );
-  const below = lowestIdAt(new Date(now.getTime() - config.deliveryRetentionDays * dayMs));
-  return purgeInBatches(db, async (tx, limit) => {
-    const ids = await listDecidedBelow(tx, below, limit);
+export const oldDeliveries: Expiring[] = [
+  expiring("idempotencyKeys", idempotencyKeysFreeSince, deleteIdempotencyKeysBefore),
+  expiring("deliveries", afterDays("deliveryRetentionDays"), async (tx, time, limit) => {
+    const ids = await listDecidedBelow(tx, lowestIdAt(time), limit);
     await deletePayloads(tx, ids);
     return deleteDeliveries(tx, ids);
-  });
-}
+  }),
+];

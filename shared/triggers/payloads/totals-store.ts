@@ -1,9 +1,9 @@
 import { and, asc, eq, gte, lt, sql, sum } from "drizzle-orm";
-import { type OrganizationBytes, subtractFromTotal } from "../../accounts/byte-totals-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { putSetting } from "../../db/settings-store.ts";
 import { hourOf } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
+import { type OrganizationBytes, subtractFromTotal } from "../../retention/totals-store.ts";
 
 /** Ids of payloads, without `below`. */
 export interface IdRange {

@@ -1,9 +1,9 @@
-import { addToTotals } from "../../accounts/byte-totals-store.ts";
+import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
-import { restBetweenTransactions } from "../../db/purge-in-batches.ts";
 import { hourMs, hourOf, minuteMs } from "../../durations.ts";
 import { lowestIdAt, timeOfId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
+import { addToTotals } from "../../retention/totals-store.ts";
 import { findPayloadId, lockTotals, setCountedBelow, sumPayloadBytes } from "./totals-store.ts";
 
 /**

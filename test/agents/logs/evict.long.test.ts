@@ -118,7 +118,7 @@ describeOnBothDatabases("evicted logs", (database) => {
 
   it("go in small steps, which a later run continues", async () => {
     const large = await ended(450);
-    assert.equal(await evictLogs(world.services, { maxSteps: 1 }), 0);
+    assert.equal(await evictLogs(world.services, { maxBatches: 1 }), 0);
     assert.equal(await countChunks(large), 250);
     assert.equal(await isEvicted(large), true);
     assert.equal(await totalBytes(), await storedBytes());

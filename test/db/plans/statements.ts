@@ -9,7 +9,6 @@ import {
   listAuditEvents,
   listAuditPage,
 } from "../../../shared/accounts/audit-store.ts";
-import { addToTotals, findTotal } from "../../../shared/accounts/byte-totals-store.ts";
 import { deleteExpiredInvitations, listOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
 import { listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
@@ -110,6 +109,7 @@ import {
   listQueuesPage,
   type Queue,
 } from "../../../shared/queues/store.ts";
+import { addToTotals, findTotal } from "../../../shared/retention/totals-store.ts";
 import {
   cancelIfRunning,
   deleteFinishedBefore,

@@ -5,7 +5,8 @@ import type { Db } from "../../../shared/db/database.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { newId, timeOfId } from "../../../shared/ids.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { evictPayloads, purgeDeliveries } from "../../../shared/triggers/payloads/payloads.ts";
+import { purgeAll } from "../../../shared/retention/expiring.ts";
+import { evictPayloads, oldDeliveries } from "../../../shared/triggers/payloads/payloads.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { countPayloads } from "../../../shared/triggers/payloads/totals.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
@@ -16,6 +17,9 @@ import { startWorld, type World } from "../../helpers/world.ts";
 const maxBytes = 10_000;
 /** A step is a transaction. */
 const small = { rowsAtOnce: 7, maxTransactions: 1000 };
+
+const purgeDeliveries = async (services: Services) =>
+  (await purgeAll(services, oldDeliveries)).deliveries ?? 0;
 
 describeOnBothDatabases("totals of payloads", (database) => {
   let world: World;

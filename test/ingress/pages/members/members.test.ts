@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
-import { purgeInvitations } from "../../../../shared/accounts/invitations.ts";
+import { expiredInvitations } from "../../../../shared/accounts/invitations.ts";
 import { findRole } from "../../../../shared/accounts/member-store.ts";
 import { addMember, removeMember, updateMember } from "../../../../shared/accounts/members.ts";
 import { findUser } from "../../../../shared/accounts/user-store.ts";
@@ -280,13 +280,13 @@ describeOnBothDatabases("members", (database) => {
       ada = await pages.visitor(pages.ada);
       bob = await pages.visitor(pages.bob);
       assert.equal((await bob.get(path)).status, 200);
-      assert.equal(await purgeInvitations(pages.services), 0);
+      assert.equal(await expiredInvitations.purge(pages.services), 0);
 
       pages.clock.advance(minuteMs);
 
       assert.equal((await bob.get(path)).status, 404);
       assert.deepEqual(await openIds(), []);
-      assert.equal(await purgeInvitations(pages.services), 1);
+      assert.equal(await expiredInvitations.purge(pages.services), 1);
     });
 
     it("ends with the rights of the admin who made it", async () => {

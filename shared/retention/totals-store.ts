@@ -2,8 +2,8 @@ import { and, eq, gt, inArray, lte, max, min, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
-// Stored bytes of organizations by the hour: of payloads, and of logs.
-type ByteTotals = Tables["payloadTotals"] | Tables["logTotals"];
+/** Tables of the stored bytes of organizations by the hour. */
+export type ByteTotals = Tables["payloadTotals"] | Tables["logTotals"];
 
 export interface OrganizationBytes {
   organizationId: string;

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { asc, inArray, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Db, Tx } from "./database.ts";
+
+/** Writers do not wait, and no statement times out. */
+const batchRows = 200;
+/** Other processes retry SQLite's write lock every 10 ms or less. */
+const restMs = 10;
+
+/** Lets other writers in between two transactions of a long run. */
+export function restBetweenTransactions(): Promise<void> {
+  return sleep(restMs);
+}
+
+export interface Batch {
+  /** Rows that it changed. */
+  count: number;
+  isLast: boolean;
+  /** The next batch starts behind this key. */
+  after?: string | undefined;
+}
+
+/**
+ * Runs a transaction for each batch, up to the last one.
+ * @param bounds ends the run earlier, after so many batches or at least so many rows
+ * @returns the number of rows
+ */
+export async function runBatches(
+  db: Db,
+  run: (tx: Tx, after: string | undefined) => Promise<Batch>,
+  { maxBatches = Number.POSITIVE_INFINITY, maxCount = Number.POSITIVE_INFINITY } = {},
+): Promise<number> {
+  let total = 0;
+  let after: string | undefined;
+  for (let batches = 0; batches < maxBatches && total < maxCount; batches++) {
+    const from = after;
+    const batch = await db.transaction((tx) => run(tx, from));
+    total += batch.count;
+    if (batch.isLast) break;
+    after = batch.after;
+    await restBetweenTransactions();
+  }
+  return total;
+}
+
+/**
+ * @param change changes at most `limit` rows, and returns their number; fewer are the last
+ * @returns the number of rows
+ */
+export function changeInBatches(
+  db: Db,
+  change: (tx: Tx, limit: number) => Promise<number>,
+  limit = batchRows,
+): Promise<number> {
+  return runBatches(db, async (tx) => {
+    const count = await change(tx, limit);
+    return { count, isLast: count < limit };
+  });
+}
+
+/**
+ * Deletes up to `limit` rows.
+ * @param rows.oldestBy the column of the index that the search follows
+ * @returns the number deleted
+ */
+export async function deleteRows(
+  tx: Tx,
+  rows: { key: SQLiteColumn; where: SQL | undefined; oldestBy?: SQLiteColumn },
+  limit: number,
+): Promise<number> {
+  const { key, where, oldestBy } = rows;
+  const order = oldestBy ? [asc(oldestBy)] : [];
+  const found = tx
+    .select({ key })
+    .from(key.table)
+    .where(where)
+    .orderBy(...order)
+    .limit(limit);
+  return (await tx.delete(key.table).where(inArray(key, found)).returning({ key })).length;
+}

@@ -1,0 +1,57 @@
+import { type Batch, runBatches } from "../db/batches.ts";
+import type { Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import type { Config } from "../process/config.ts";
+import type { Services } from "../process/services.ts";
+import type { Expiry } from "./expiring.ts";
+import { type ByteTotals, findTotal, listOrganizationsToEvict } from "./totals-store.ts";
+
+/** Stored bytes of organizations, which are totalled by the hour. */
+export interface Evictable {
+  totals: (tables: Tables) => ByteTotals;
+  expiry: Expiry;
+  maxBytes: (config: Config) => number;
+  /** Keeps the organization's totals from changing: two workers must not evict the same excess twice. */
+  lock: (tx: Tx, organizationId: string) => Promise<unknown>;
+  /** Deletes the next of what is old or excess, the oldest first, and subtracts it from the totals. */
+  evictNext: (tx: Tx, scope: EvictionScope) => Promise<Batch>;
+}
+
+export interface EvictionScope {
+  organizationId: string;
+  /** All that is older goes. */
+  before: Date;
+  /** Bytes over the limit; negative if there is room. */
+  excess: number;
+  after: string | undefined;
+}
+
+/**
+ * Evicts the old and the excess of each organization, in small transactions.
+ * @param isClockTrusted false: evicts nothing by age
+ * @param bounds leave the rest of an organization to the next run
+ * @returns the number evicted
+ */
+export async function evict(
+  { db, clock, config }: Services,
+  { totals, expiry, maxBytes, lock, evictNext }: Evictable,
+  isClockTrusted: boolean,
+  bounds: Parameters<typeof runBatches>[2],
+): Promise<number> {
+  const before = isClockTrusted ? expiry(clock.now(), config) : new Date(0);
+  const limit = maxBytes(config);
+  const table = totals(db.tables);
+  const organizationIds = await listOrganizationsToEvict(db, table, { maxBytes: limit, time: before });
+  let evicted = 0;
+  for (const organizationId of organizationIds)
+    evicted += await runBatches(
+      db,
+      async (tx, after) => {
+        await lock(tx, organizationId);
+        const excess = (await findTotal(tx, table, organizationId)) - limit;
+        return evictNext(tx, { organizationId, before, excess, after });
+      },
+      bounds,
+    );
+  return evicted;
+}
