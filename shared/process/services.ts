@@ -21,7 +21,8 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
-import { openTracing, type Tracing } from "./tracing/tracing.ts";
+import { openTracing } from "./tracing/open.ts";
+import type { Tracing } from "./tracing/tracing.ts";
 
 export interface Services {
   config: Config;

@@ -1,5 +1,3 @@
-import type { Log } from "../log.ts";
-
 /** A part of the way of a delivery. */
 export interface SpanOfDelivery {
   name: "accept" | "decide" | "build" | "job offered" | "job finished";
@@ -24,15 +22,4 @@ export interface TracingOptions {
   endpoint: string;
   /** Its name. */
   process: string;
-}
-
-/** Sends traces by OTLP. Without it, none of OpenTelemetry is loaded. */
-export function openTracing(options: TracingOptions, log: Log): Tracing {
-  const loading = import("./otlp.ts").then(({ openOtlp }) => openOtlp(options));
-  loading.catch((error) => log.error({ err: error }, "traces cannot be sent"));
-  const whenLoaded = (use: (otlp: Tracing) => unknown) => loading.then(use).catch(() => {});
-  return {
-    record: (span) => void whenLoaded((otlp) => otlp.record(span)),
-    close: async () => void (await whenLoaded((otlp) => otlp.close())),
-  };
 }
