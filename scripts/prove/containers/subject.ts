@@ -6,6 +6,7 @@ import { step } from "../../bench/progress.ts";
 import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
 import { withServices } from "../../bench/signalbox.ts";
 import { awaitReadiness } from "../converge.ts";
+import { chooseFaults } from "../faults/fault.ts";
 import { startFaults } from "../faults/schedule.ts";
 import { createProveOrganization } from "../installation/organization.ts";
 import { type Discrepancy, discrepancy } from "../ledger/discrepancy.ts";
@@ -42,12 +43,7 @@ export async function startContainers(
 
   const containers = await listContainers(project);
   const deaths = watchDeaths(scratch, project);
-  const wanted = containerFaults.filter(({ kind }) => kinds?.includes(kind) ?? true);
-  const missing = wanted.flatMap(({ kind, missing }) => {
-    const reason = missing?.(containers);
-    return reason ? { kind, reason } : [];
-  });
-  const faults = wanted.filter(({ kind }) => missing.every((each) => each.kind !== kind));
+  const { faults, missing } = chooseFaults(containerFaults, kinds, containers);
   return {
     installation: { ...reachable, organization, marksFolder },
     missing,

@@ -20,5 +20,28 @@ export interface Injected {
   lasting?: { ms: number; undo(): void | Promise<void> };
 }
 
-export const withoutPostgres = ({ postgres }: Installation): string | undefined =>
-  postgres ? undefined : "the database is SQLite";
+/** Sends a signal to Redis or Postgres. Returns undefined if it is down. */
+export function signalServer(
+  servers: Installation["servers"],
+  target: "redis" | "postgres",
+  signal: NodeJS.Signals,
+): Injected | undefined {
+  if (servers.pidOf(target) === undefined) return undefined;
+  servers.signal(target, signal);
+  return { target };
+}
+
+/**
+ * Finds the faults that can be injected here, and the others with their reasons.
+ * @param kinds undefined: all
+ */
+export function chooseFaults<Place>(faults: Fault<Place>[], kinds: string[] | undefined, place: Place) {
+  const wanted = faults.filter(({ kind }) => kinds?.includes(kind) ?? true);
+  return {
+    faults: wanted.filter((fault) => !fault.missing?.(place)),
+    missing: wanted.flatMap(({ kind, missing }) => {
+      const reason = missing?.(place);
+      return reason ? { kind, reason } : [];
+    }),
+  };
+}

@@ -1,4 +1,5 @@
 import type { Scratch } from "../../bench/scratch.ts";
+import { chooseFaults } from "../faults/fault.ts";
 import { startFaults } from "../faults/schedule.ts";
 import { allFaults } from "../faults/table.ts";
 import { watchGrowth } from "../growth/watch.ts";
@@ -17,15 +18,11 @@ export async function startProcesses(
 ): Promise<Subject> {
   const installation = await startInstallation(scratch, { database, timeline, logs });
   const { processes } = installation;
-  const wanted = allFaults.filter(({ kind }) => kinds?.includes(kind) ?? true);
-  const faults = wanted.filter((fault) => !fault.missing?.(installation));
+  const { faults, missing } = chooseFaults(allFaults, kinds, installation);
   const agents = processes.names.filter((name) => name.startsWith("agent"));
   return {
     installation,
-    missing: wanted.flatMap(({ kind, missing }) => {
-      const reason = missing?.(installation);
-      return reason ? { kind, reason } : [];
-    }),
+    missing,
     hasAgents: () => agents.every(processes.isStarted),
     watchGrowth: () => watchGrowth(installation, logs),
     startFaults: (options) => startFaults({ ...options, installation, faults }),
