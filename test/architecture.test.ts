@@ -90,6 +90,13 @@ describe("the import rules", () => {
     );
   });
 
+  it("let scripts import no test", () => {
+    assert.deepEqual(
+      offending(({ file, from }) => file.startsWith("scripts/") && from.startsWith("test/")),
+      [],
+    );
+  });
+
   it("let pages import nothing of the REST API", () => {
     assert.deepEqual(
       offending(({ file, from }) => file.startsWith("ingress/pages/") && from.startsWith("ingress/api/")),
@@ -147,7 +154,7 @@ describe("the import rules", () => {
   for (const [packages, allowed] of [
     [
       ["drizzle-orm", "better-sqlite3", "pg"],
-      /^shared\/(db\/|(?:[a-z-]+\/)+([a-z-]+-)?store\.ts$)|^scripts\/(bench|prove)\//,
+      /^shared\/(db\/|(?:[a-z-]+\/)+([a-z-]+-)?store\.ts$)|^scripts\/(bench|prove|scratch)\//,
     ],
     [
       ["ioredis"],

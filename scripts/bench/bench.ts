@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { findPostgres } from "./databases.ts";
+import { step } from "../scratch/progress.ts";
+import { findPostgres } from "./machine/cpu.ts";
 import { describeMachine } from "./machine/describe.ts";
 import { watchOtherLoad } from "./machine/other-load.ts";
 import { positive, wholeNumber, wholeNumbers } from "./options.ts";
-import { step } from "./progress.ts";
 import { renderResult, type Table, writeResult } from "./results.ts";
 
 export interface Options {

@@ -1,4 +1,4 @@
-import { step } from "./progress.ts";
+import { step } from "../scratch/progress.ts";
 import type { Cell, Table } from "./results.ts";
 import { median } from "./statistics.ts";
 import { formatNumber } from "./table.ts";

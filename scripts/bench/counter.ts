@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Client from "better-sqlite3";
 import { Client as PostgresClient } from "pg";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
-import { BenchmarkFailed } from "./scratch.ts";
+import { RunFailed } from "../scratch/scratch.ts";
 
 /** Watches the builds of a pipeline. The hand-made tables have Signalbox's names. */
 export interface Counter extends AsyncDisposable {
@@ -33,7 +33,7 @@ export async function openCounter(databaseUrl: string, pipelineId: string): Prom
       const deadline = performance.now() + patienceMs;
       for (let now = await last(); now < wanted; now = await last()) {
         if (performance.now() > deadline)
-          throw new BenchmarkFailed(`${wanted - now} deliveries have no build after a minute.`);
+          throw new RunFailed(`${wanted - now} deliveries have no build after a minute.`);
         await sleep(lookEveryMs);
       }
     },

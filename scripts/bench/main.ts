@@ -1,6 +1,7 @@
 import "../../shared/process/node-version.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
+import { RunFailed } from "../scratch/scratch.ts";
 import { agents } from "./agents/bench.ts";
 import { benchCommand } from "./bench.ts";
 import { deliveries } from "./deliveries/bench.ts";
@@ -8,7 +9,6 @@ import { device } from "./device/bench.ts";
 import { fairness } from "./fairness/bench.ts";
 import { growth } from "./growth/bench.ts";
 import { fillBlocks, listResults, pageFile, publishedFolder, readResult, renderResult } from "./results.ts";
-import { BenchmarkFailed } from "./scratch.ts";
 
 const published = listResults();
 
@@ -38,7 +38,7 @@ const program = new Command("bench")
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof BenchmarkFailed)) throw error;
+  if (!(error instanceof RunFailed)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(1); // pending work may wait for dead processes
 }

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { BenchmarkFailed, type ProcessOptions, type Scratch } from "./scratch.ts";
+import { type ProcessOptions, RunFailed, type Scratch } from "../scratch/scratch.ts";
 
 /** The exported functions of a module, which run in a process of their own. */
 export type Player<Module> = {
@@ -17,7 +17,7 @@ export interface Call {
 export type Reply = { id: number } & ({ result: unknown } | { error: string });
 
 /**
- * Starts a module. A function that throws fails the call with BenchmarkFailed.
+ * Starts a module. A function that throws fails the call with RunFailed.
  * @param file below this folder
  */
 export function startPlayer<Module>(
@@ -40,7 +40,7 @@ function openCalls(child: ChildProcess, player: string) {
   child.on("message", (reply: Reply) => {
     const answer = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if ("error" in reply) answer?.reject(new BenchmarkFailed(`${player}: ${reply.error}`));
+    if ("error" in reply) answer?.reject(new RunFailed(`${player}: ${reply.error}`));
     else answer?.resolve(reply.result);
   });
   return (name: string, args: unknown[]): Promise<unknown> => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { freePort } from "../../test/servers/ports.ts";
-import { untilListening } from "./ports.ts";
-import type { Scratch } from "./scratch.ts";
+import { freePort, untilListening } from "../scratch/ports.ts";
+import type { Scratch } from "../scratch/scratch.ts";
 
 /** `everysec` loses a second in a crash; `always` syncs before each answer. */
 export type Fsync = "everysec" | "always";

@@ -1,60 +1,10 @@
 import type { ChildProcess } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { migrate } from "../../shared/db/migrate.ts";
-import { readConfig } from "../../shared/process/config.ts";
-import { createLog } from "../../shared/process/log.ts";
-import { openServices, type Services } from "../../shared/process/services.ts";
-import { freePort } from "../../test/servers/ports.ts";
-import { createDatabase, findPostgres } from "./databases.ts";
-import type { Pids } from "./machine/cpu.ts";
-import { untilListening } from "./ports.ts";
+import { createDatabase } from "../scratch/databases.ts";
+import { type Installation, install } from "../scratch/installation.ts";
+import { freePort, untilListening } from "../scratch/ports.ts";
+import type { Scratch } from "../scratch/scratch.ts";
+import { findPostgres, type Pids, pidsOf } from "./machine/cpu.ts";
 import type { ScratchRedis } from "./redis.ts";
-import { pidsOf, type Scratch } from "./scratch.ts";
-
-/** Has default settings, a new database and its request log. */
-export interface Installation {
-  databaseUrl: string;
-  port: number;
-  /** Environment of its processes. */
-  env: Record<string, string>;
-}
-
-/** Starts no process. */
-export async function install(
-  scratch: Scratch,
-  redis: Pick<ScratchRedis, "url">,
-  settings: Record<string, string> = {},
-): Promise<Installation> {
-  const port = await freePort();
-  const env = {
-    HOST: "127.0.0.1",
-    PORT: String(port),
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    DATABASE_URL: `file:${join(scratch.dir, "signalbox.db")}`,
-    REDIS_URL: redis.url,
-    SECRET_KEY: randomBytes(24).toString("hex"),
-    LOG_LEVEL: "info",
-    ...settings,
-  };
-  const { databaseUrl } = readConfig(env);
-  await migrate(databaseUrl);
-  return { databaseUrl, port, env };
-}
-
-/** Opens services as the operator's command does. */
-export async function withServices<T>(
-  { env }: Pick<Installation, "env">,
-  work: (services: Services) => Promise<T>,
-): Promise<T> {
-  const log = createLog({ level: "silent", process: "bench" }, { write: () => {} });
-  const services = openServices({ config: readConfig(env), log });
-  try {
-    return await work(services);
-  } finally {
-    await services.close();
-  }
-}
 
 /** An installation with its rows and a running ingress. */
 export interface Signalbox<Seed> extends Installation {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../../shared/process/services.ts";
-import { request } from "../../test/helpers/http.ts";
-import { BenchmarkFailed } from "../bench/scratch.ts";
+import { request } from "../scratch/http.ts";
+import { RunFailed } from "../scratch/scratch.ts";
 import type { Reachable } from "./installation/installation.ts";
 import { type Discrepancy, discrepancy } from "./ledger/discrepancy.ts";
 import { checkFanOut } from "./ledger/fan-out.ts";
@@ -23,7 +23,7 @@ const startWithinMs = 180_000;
 const lookEveryMs = 250;
 const answerWithinMs = 5000;
 
-/** Waits until all addresses and agents are ready. @throws BenchmarkFailed after three minutes */
+/** Waits until all addresses and agents are ready. @throws RunFailed after three minutes */
 export async function awaitReadiness(
   urls: string[],
   hasAgents: () => boolean | Promise<boolean> = () => true,
@@ -31,7 +31,7 @@ export async function awaitReadiness(
   const deadline = performance.now() + startWithinMs;
   const isReached = async () => (await hasAgents()) && (await areReady(urls));
   while (!(await isReached().catch(() => false))) {
-    if (performance.now() > deadline) throw new BenchmarkFailed("The installation does not get ready.");
+    if (performance.now() > deadline) throw new RunFailed("The installation does not get ready.");
     await sleep(lookEveryMs);
   }
 }

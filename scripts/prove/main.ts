@@ -2,7 +2,7 @@ import "../../shared/process/node-version.ts";
 import { randomInt } from "node:crypto";
 import { Command, Option } from "commander";
 import { positive, wholeNumber } from "../bench/options.ts";
-import { BenchmarkFailed, withScratch } from "../bench/scratch.ts";
+import { RunFailed, withScratch } from "../scratch/scratch.ts";
 import { containerFaults } from "./containers/faults.ts";
 import { allFaults } from "./faults/table.ts";
 import { chooseMutants, formatTried, tryMutant } from "./mutants/run.ts";
@@ -79,7 +79,7 @@ try {
   process.stdout.write(formatReport(proved, options));
   process.exit(proved.discrepancies.length > 0 ? 1 : 0);
 } catch (error) {
-  if (!(error instanceof BenchmarkFailed)) throw error;
+  if (!(error instanceof RunFailed)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(1); // pending work may wait for dead processes
 }

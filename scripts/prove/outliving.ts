@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { readIfPresent } from "../bench/machine/process-tree.ts";
+import { readIfPresent } from "../scratch/process-tree.ts";
 import type { Installation } from "./installation/installation.ts";
 import { readRuns } from "./installation/marks.ts";
 import type { Timeline } from "./timeline.ts";

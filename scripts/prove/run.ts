@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { step } from "../bench/progress.ts";
-import type { Scratch } from "../bench/scratch.ts";
-import { withServices } from "../bench/signalbox.ts";
+import { withServices } from "../scratch/installation.ts";
+import { step } from "../scratch/progress.ts";
+import type { Scratch } from "../scratch/scratch.ts";
 import { startContainers } from "./containers/subject.ts";
 import { awaitConvergence, awaitReadiness, type Convergence, checkConvergence } from "./converge.ts";
 import type { Sample } from "./growth/sample.ts";

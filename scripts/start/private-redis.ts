@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { privateRedisSocket } from "../../shared/process/private-redis.ts";
 import { connectPatient } from "../../shared/redis/connect.ts";
+import { findProgram, redisPrograms } from "../find-program.ts";
 import { CannotStart } from "./cannot-start.ts";
 
 export interface PrivateRedis {
@@ -13,7 +14,6 @@ export interface PrivateRedis {
 
 type Redis = ReturnType<typeof connectPatient>;
 
-const programs = ["redis-server", "valkey-server"];
 const folder = "data/redis";
 const logFile = join(folder, "redis.log");
 const startWithinMs = 20_000;
@@ -33,7 +33,7 @@ const settings = [
  * @throws CannotStart
  */
 export async function startPrivateRedis(say: (line: string) => void): Promise<PrivateRedis> {
-  const program = findOnPath(programs);
+  const program = requireProgram();
   let child: ChildProcess | undefined;
   let processId: number | undefined;
   let wasUp = false;
@@ -96,17 +96,11 @@ export async function startPrivateRedis(say: (line: string) => void): Promise<Pr
   return { stop };
 }
 
-function findOnPath(names: string[]): string {
-  for (const name of names) {
-    for (const directory of (process.env.PATH ?? "").split(delimiter)) {
-      try {
-        accessSync(join(directory, name), constants.X_OK);
-        return join(directory, name);
-      } catch {}
-    }
-  }
+function requireProgram(): string {
+  const program = findProgram(redisPrograms);
+  if (program) return program;
   throw new CannotStart(
-    `There is no ${names.join(" or ")} on the PATH. Get one with: sh scripts/setup\nOr name a Redis that runs: REDIS_URL=redis://… npm start`,
+    `There is no ${redisPrograms.join(" or ")} on the PATH. Get one with: sh scripts/setup\nOr name a Redis that runs: REDIS_URL=redis://… npm start`,
   );
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Visitor } from "../../scripts/scratch/visitor.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { deactivateUser, setPassword } from "../../shared/accounts/users.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
-import type { Visitor } from "../helpers/visitor.ts";
 import { readMetric } from "../process/metrics/read.ts";
 
 describe("event streams", () => {

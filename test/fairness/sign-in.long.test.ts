@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { createHook } from "node:async_hooks";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { Redis } from "ioredis";
+import { type Visitor, visitor } from "../../scripts/scratch/visitor.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { type Answer, eventually } from "../helpers/http.ts";
 import { password, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { onlyInFullRun } from "../helpers/run-mode.ts";
-import { type Visitor, visitor } from "../helpers/visitor.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const attempts = 40;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { visitor } from "../../scripts/scratch/visitor.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
 import { type Pages, startPages } from "../helpers/pages.ts";
 import { postHead, type RawRequest, sendRaw } from "../helpers/sockets.ts";
-import { visitor } from "../helpers/visitor.ts";
 
 const kilobyte = 1024;
 /** A sixteenth of the defaults, as are the attacks. */

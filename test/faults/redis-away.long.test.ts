@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openTcpProxy, type TcpProxy } from "../../scripts/prove/tcp-proxy.ts";
+import { visitor } from "../../scripts/scratch/visitor.ts";
 import { countBuilds } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
 import { startLoad } from "../helpers/load.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
-import { visitor } from "../helpers/visitor.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 import { readMetric } from "../process/metrics/read.ts";
 

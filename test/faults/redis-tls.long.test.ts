@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { findProgram } from "../../scripts/find-program.ts";
+import { freePort } from "../../scripts/scratch/ports.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, request } from "../helpers/http.ts";
 import { redisServer, redisServerMissing, runIngress } from "../helpers/processes.ts";
 import { startWorld, type World } from "../helpers/world.ts";
-import { freePort } from "../servers/ports.ts";
-import { findProgram } from "../servers/programs.ts";
 
 const openssl = findProgram(["openssl"]);
 const missing = redisServerMissing || (openssl ? false : "there is no openssl on the PATH");

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "../helpers/http.ts";
 import { redisServer, startRedis } from "../helpers/processes.ts";
-import { freePort } from "../servers/ports.ts";
 
 type Server = Awaited<ReturnType<typeof startRedis>>;
 

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { freePort } from "../../scripts/scratch/ports.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { eventually, request } from "../helpers/http.ts";
 import { run } from "../helpers/processes.ts";
-import { freePort } from "../servers/ports.ts";
 
 describe("a SQLite database that cannot be opened", () => {
   it("is opened by the running process once it can be", async () => {

@@ -6,6 +6,8 @@ import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { Client } from "pg";
 import { runAdmin } from "../../scripts/admin/run.ts";
+import { freePort } from "../../scripts/scratch/ports.ts";
+import { visitor } from "../../scripts/scratch/visitor.ts";
 import { openWriteHealth } from "../../shared/db/health/writes.ts";
 import { openDatabase, sqliteFile } from "../../shared/db/open.ts";
 import { testClock } from "../helpers/clock.ts";
@@ -13,9 +15,7 @@ import { describeOnBothDatabases, postgres, skipPostgres, sqlite } from "../help
 import { type Disk, mountDisk, straceMissing, trace } from "../helpers/disk/faults.ts";
 import { eventually, post, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { visitor } from "../helpers/visitor.ts";
 import { secretKey, startWorld, type World } from "../helpers/world.ts";
-import { freePort } from "../servers/ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-unwritable-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
+import { csrfTokenIn } from "../../scripts/scratch/visitor.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { request } from "../helpers/http.ts";
-import { csrfTokenIn } from "../helpers/visitor.ts";
 import type { Installation } from "./installation.ts";
 
 export interface Session {

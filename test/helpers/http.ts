@@ -1,25 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Answer, request } from "../../scripts/scratch/http.ts";
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with what is expected of them
-  body: any;
-  text: string;
-}
-
-export async function request(url: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(url, init);
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? JSON.parse(text) : undefined,
-  };
-}
+export { type Answer, request };
 
 export function post(
   url: string,

@@ -1,4 +1,5 @@
 import { randomBytes, scryptSync } from "node:crypto";
+import { password } from "../../scripts/scratch/organization.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { addMember } from "../../shared/accounts/members.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
@@ -16,7 +17,7 @@ import type { World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;
 
-export const password = "correct horse battery";
+export { password };
 
 /** Creates an organization with a cluster, a default queue and the pipeline `web`. */
 export async function setUpOrganization(

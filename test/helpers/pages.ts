@@ -1,3 +1,4 @@
+import { type Visitor, visitor } from "../../scripts/scratch/visitor.ts";
 import { addMember, updateMember } from "../../shared/accounts/members.ts";
 import { createOrganization } from "../../shared/accounts/organizations.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
@@ -8,7 +9,6 @@ import { createApplication, type NewApplication } from "../../shared/oauth/appli
 import type { TestDatabase } from "./databases.ts";
 import { type Answer, request } from "./http.ts";
 import { setUpOrganization } from "./organization.ts";
-import { type Visitor, visitor } from "./visitor.ts";
 import { startWorld, type World } from "./world.ts";
 
 export type Pages = Awaited<ReturnType<typeof startPages>>;

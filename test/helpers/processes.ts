@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { freePort } from "../servers/ports.ts";
+import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "./http.ts";
 import { secretKey, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
+import { findProgram, isExecutable } from "../../scripts/find-program.ts";
 import { Unusable } from "./acquired.ts";
-import { findProgram, isExecutable } from "./programs.ts";
 
 export type FoundChromium = { program: string } | { missing: string };
 

@@ -1,20 +1,15 @@
-import { spawnSync } from "node:child_process";
-import { chownSync, globSync } from "node:fs";
-import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { onFreePort } from "../../scripts/scratch/ports.ts";
+import { preparePostgres, superuser } from "../../scripts/scratch/postgres.ts";
+import { type Program, startServer } from "../../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, Unusable } from "./acquired.ts";
 import { startContainer } from "./containers.ts";
-import { onFreePort } from "./ports.ts";
-import { findProgram, type Program, runProgram, startServer } from "./programs.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 const answerMs = 3_000;
 const containerMs = 30_000;
 const ready = /ready to accept connections/;
-/** Debian and Homebrew keep the programs off the PATH. */
-const folders = ["/usr/lib/postgresql/*/bin", "/{opt/homebrew,usr/local}/opt/postgresql*/bin"];
-const superuser = "postgres";
 
 /** Tries TEST_DATABASE_URL, a container of TEST_POSTGRES_IMAGE, then a private server. */
 export async function acquirePostgres(
@@ -85,35 +80,6 @@ async function startPrivate(opened: AsyncDisposableStack): Promise<Acquired> {
   }
 }
 
-export interface PreparedPostgres {
-  /** Folder of the programs. */
-  bin: string;
-  /** Of the server's process. */
-  options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
-}
-
-/**
- * Makes an empty folder that of a Postgres server with the superuser `postgres` and without passwords.
- * @throws Error with the last output of initdb
- */
-export async function preparePostgres(
-  dir: string,
-  opened: AsyncDisposableStack,
-): Promise<PreparedPostgres | { missing: string }> {
-  const initdb = findProgram(
-    ["initdb"],
-    folders
-      .flatMap((pattern) => globSync(pattern))
-      .sort()
-      .reverse(),
-  );
-  if (!initdb) return { missing: "there is no postgres on the PATH or in /usr/lib/postgresql" };
-  const options = { cwd: dir, env: { ...process.env, LC_ALL: "C" }, ...userToRunAs(dir) };
-  const setUp = ["--username", superuser, "--auth", "trust", "--encoding", "UTF8", "--no-sync"];
-  await runProgram({ command: initdb, args: ["--pgdata", dir, ...setUp], options }, opened);
-  return { bin: dirname(initdb), options };
-}
-
 function server(bin: string, dir: string, port: number): Program {
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -129,18 +95,6 @@ function server(bin: string, dir: string, port: number): Program {
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   // SIGQUIT does not wait for open connections.
   return { command: `${bin}/postgres`, args: ["-D", dir, ...args], stopSignal: "SIGQUIT" };
-}
-
-/** Postgres refuses root: its package's user gets the folder. */
-function userToRunAs(dir: string): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const [uid, gid] = ["-u", "-g"].map((flag) => {
-    const { status, stdout } = spawnSync("id", [flag, superuser], { encoding: "utf8" });
-    if (status !== 0) throw new Error(`root may not run Postgres, and there is no user ${superuser}`);
-    return Number(stdout);
-  }) as [number, number];
-  chownSync(dir, uid, gid);
-  return { uid, gid };
 }
 
 async function select1(url: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { Redis } from "ioredis";
+import { findProgram, redisPrograms } from "../../scripts/find-program.ts";
+import { onFreePort } from "../../scripts/scratch/ports.ts";
+import { startServer } from "../../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, Unusable } from "./acquired.ts";
 import { startContainer } from "./containers.ts";
-import { onFreePort } from "./ports.ts";
-import { findProgram, startServer } from "./programs.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 const answerMs = 3_000;
@@ -24,7 +25,7 @@ export async function acquireRedis(env: NodeJS.ProcessEnv, opened: AsyncDisposab
 
 /** For tests that stop and freeze their own Redis. */
 export function findRedisServer(env: NodeJS.ProcessEnv): string | undefined {
-  return env.TEST_REDIS_SERVER || findProgram(["redis-server", "valkey-server"]);
+  return env.TEST_REDIS_SERVER || findProgram(redisPrograms);
 }
 
 async function useGiven(url: string): Promise<Acquired> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray } from "drizzle-orm";
+import { csrfTokenIn, type Visitor } from "../../scripts/scratch/visitor.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
 import { rebuildDeliveries } from "../../shared/jobs/contracts.ts";
@@ -20,7 +21,6 @@ import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
-import { csrfTokenIn, type Visitor } from "../helpers/visitor.ts";
 
 describeOnBothDatabases("a bulk rebuild", (database) => {
   let pages: QueuePages;

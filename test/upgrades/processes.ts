@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "../helpers/http.ts";
 import { type Running, run } from "../helpers/processes.ts";
 import { patientRedisUrl } from "../helpers/world.ts";
-import { freePort } from "../servers/ports.ts";
 import { checkOut } from "./releases.ts";
 
 type Version = "former" | "present";

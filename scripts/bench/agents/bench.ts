@@ -1,12 +1,12 @@
+import { step } from "../../scratch/progress.ts";
+import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import { compare, interleave, type Line, lineOf } from "../comparison.ts";
 import { cpuLines } from "../loads.ts";
-import { cpuPerRequest, type Pids } from "../machine/cpu.ts";
+import { cpuPerRequest, type Pids, pidsOf } from "../machine/cpu.ts";
 import { type Player, startPlayer } from "../player.ts";
-import { step } from "../progress.ts";
 import { ScratchRedis } from "../redis.ts";
-import { pidsOf, withScratch } from "../scratch.ts";
 import { percentile } from "../statistics.ts";
 import { writeFiles } from "./log-chunks.ts";
 import { type BullMq, type Ours, startBullMq, startOurs } from "./servers.ts";

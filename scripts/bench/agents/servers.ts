@@ -3,12 +3,13 @@ import { Redis } from "ioredis";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import { createBuilds } from "../../../shared/builds/create.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { withServices } from "../../scratch/installation.ts";
+import { createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 import { jobOptions } from "../deliveries/by-hand/queue.ts";
-import { createEndpoint, createFilteringOrganization } from "../organization.ts";
 import { startPlayer } from "../player.ts";
 import type { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
-import { startSignalbox, withServices } from "../signalbox.ts";
+import { startSignalbox } from "../signalbox.ts";
 
 const queueName = "jobs";
 const rowsAtOnce = 1000;

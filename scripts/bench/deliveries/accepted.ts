@@ -1,3 +1,4 @@
+import type { Scratch } from "../../scratch/scratch.ts";
 import type { Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import { interleave, type Line, lineOf } from "../comparison.ts";
@@ -5,7 +6,6 @@ import { type Generator, startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
 import { linesOfBothLoads, measureBothLoads } from "../loads.ts";
 import { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
 import { type ContestantName, type Server, startBare, startBuilders } from "./servers.ts";
 
 /** Servers without workers. */

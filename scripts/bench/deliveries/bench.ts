@@ -1,6 +1,6 @@
+import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { compare, type Line } from "../comparison.ts";
-import { withScratch } from "../scratch.ts";
 import { measureAccepted, measureNeighbor, openTrack, type SizeName } from "./accepted.ts";
 import { deliveriesOf, measureBuilds } from "./builds.ts";
 import { type ContestantName, columns } from "./servers.ts";

@@ -1,3 +1,4 @@
+import { RunFailed, withScratch } from "../../scratch/scratch.ts";
 import type { Options } from "../bench.ts";
 import { kilobyte } from "../bodies.ts";
 import { interleave, type Line, lineOf } from "../comparison.ts";
@@ -7,7 +8,6 @@ import { startGenerator } from "../load/load.ts";
 import { cpuLines } from "../loads.ts";
 import { cpuPerRequest } from "../machine/cpu.ts";
 import { ScratchRedis } from "../redis.ts";
-import { BenchmarkFailed, withScratch } from "../scratch.ts";
 import { percentile } from "../statistics.ts";
 import { posts } from "./accepted.ts";
 import { type Builder, type ContestantName, startBuilders } from "./servers.ts";
@@ -69,7 +69,7 @@ async function build({ pids, databaseUrl, pipelineId }: Builder, load: () => Pro
     return { accepted, endedAt: performance.now() };
   });
   if ((await counter.count()) !== before + accepted)
-    throw new BenchmarkFailed("There are not as many builds as numbers.");
+    throw new RunFailed("There are not as many builds as numbers.");
 
   const delays = await counter.delays(before);
   return {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
-import { freePort } from "../../../test/servers/ports.ts";
-import type { Pids } from "../machine/cpu.ts";
-import { createEndpoint, createFilteringOrganization } from "../organization.ts";
-import { untilListening } from "../ports.ts";
+import { withServices } from "../../scratch/installation.ts";
+import { createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
+import { freePort, untilListening } from "../../scratch/ports.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
+import { type Pids, pidsOf } from "../machine/cpu.ts";
 import type { Fsync, ScratchRedis } from "../redis.ts";
-import { pidsOf, type Scratch } from "../scratch.ts";
-import { startSignalbox, withServices } from "../signalbox.ts";
+import { startSignalbox } from "../signalbox.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
 
 /** In the table's order. The hand-made server has two settings of Redis. */

@@ -1,10 +1,10 @@
+import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { compare, interleave, type Line } from "../comparison.ts";
 import type { Load } from "../load/generator.ts";
 import { type Generator, startGenerator } from "../load/load.ts";
 import { linesOfBothLoads, measureBothLoads } from "../loads.ts";
 import { ScratchRedis } from "../redis.ts";
-import { withScratch } from "../scratch.ts";
 import { authorization, poll } from "./codes.ts";
 import { type ContestantName, columns, type Server, startOidcProvider, startOurs } from "./servers.ts";
 

@@ -20,7 +20,7 @@ export type Progress = "pending" | "approved";
 /** Lasts a whole run. */
 export const deviceCodeSeconds = 3600;
 
-const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
 export interface Seed {
   applicationId: string;
@@ -89,7 +89,7 @@ export function authorization(url: string): PlainRequest {
 
 /** @param clientId of the application that has the code */
 export function poll(url: string, device_code: string, clientId = client.id): PlainRequest {
-  return postForm(url, { grant_type: deviceGrant, client_id: clientId, device_code });
+  return postForm(url, { grant_type: deviceGrantType, client_id: clientId, device_code });
 }
 
 export function deviceUrls(url: string) {

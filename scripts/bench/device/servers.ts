@@ -1,11 +1,11 @@
-import { freePort } from "../../../test/servers/ports.ts";
-import type { Pids } from "../machine/cpu.ts";
-import { createBenchOrganization } from "../organization.ts";
+import { withServices } from "../../scratch/installation.ts";
+import { createScratchOrganization } from "../../scratch/organization.ts";
+import { freePort, untilListening } from "../../scratch/ports.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
+import { type Pids, pidsOf } from "../machine/cpu.ts";
 import { startPlayer } from "../player.ts";
-import { untilListening } from "../ports.ts";
 import type { ScratchRedis } from "../redis.ts";
-import { pidsOf, type Scratch } from "../scratch.ts";
-import { limits, startSignalbox, withServices } from "../signalbox.ts";
+import { limits, startSignalbox } from "../signalbox.ts";
 import { createSeed, deviceCodeSeconds, deviceUrls, makeCodes, type Progress } from "./codes.ts";
 
 /** In the order of the table. */
@@ -50,7 +50,7 @@ export async function startOurs(
     settings: { ...limits, DEVICE_CODE_SECONDS: String(deviceCodeSeconds) },
     seed: (installation) =>
       withServices(installation, async (services) => {
-        const { organization } = await createBenchOrganization(services, "bench");
+        const { organization } = await createScratchOrganization(services, "bench");
         return createSeed(services, organization.id);
       }),
   });

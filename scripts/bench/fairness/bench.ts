@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { step } from "../../scratch/progress.ts";
+import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { marked, rounded } from "../comparison.ts";
 import { startPlayer } from "../player.ts";
-import { step } from "../progress.ts";
 import type { Cell } from "../results.ts";
-import { withScratch } from "../scratch.ts";
 import { median } from "../statistics.ts";
 import type { AttackName } from "./attacks.ts";
 import { startTenants } from "./tenants.ts";

@@ -3,12 +3,18 @@ import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { withServices } from "../../scratch/installation.ts";
+import {
+  addTrigger,
+  createAdmin,
+  createEndpoint,
+  createFilteringOrganization,
+} from "../../scratch/organization.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 import { makeCodes } from "../device/codes.ts";
 import { newBuild } from "../growth/rows.ts";
-import { addTrigger, createAdmin, createEndpoint, createFilteringOrganization } from "../organization.ts";
 import { ScratchRedis } from "../redis.ts";
-import type { Scratch } from "../scratch.ts";
-import { startSignalbox, withServices } from "../signalbox.ts";
+import { startSignalbox } from "../signalbox.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
 export interface Tenant {

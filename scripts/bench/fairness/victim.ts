@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { password } from "../../scratch/organization.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { openCounter } from "../counter.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
-import { password } from "../organization.ts";
 import { percentile } from "../statistics.ts";
 import { authorized, openClient, openGrant, openSignIn, refresh } from "./client.ts";
 import type { Tenants } from "./tenants.ts";

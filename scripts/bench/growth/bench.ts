@@ -1,8 +1,8 @@
+import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench } from "../bench.ts";
 import { compare } from "../comparison.ts";
 import { ScratchRedis } from "../redis.ts";
 import type { Table } from "../results.ts";
-import { withScratch } from "../scratch.ts";
 import { type CaseGroup, hotPaths, lists, pages } from "./cases.ts";
 import { measureLargeWrites } from "./large-writes.ts";
 import { type CaseResult, growthTable, measureBuilds, measureCase, pagesTable, refusals } from "./measure.ts";

@@ -7,7 +7,7 @@ import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { postgresTables } from "../../../shared/db/postgres.ts";
 import type { Tables } from "../../../shared/db/schema.ts";
 import { sqliteTables } from "../../../shared/db/sqlite/open.ts";
-import { onServer } from "../databases.ts";
+import { onServer } from "../../scratch/databases.ts";
 
 /** Inserts rows past the application: without indexes, which are made again at the end, and without durability. */
 export interface Bulk {

@@ -1,8 +1,8 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { withServices } from "../../scratch/installation.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { authorization, deviceUrls, makeCodes, type Progress, poll } from "../device/codes.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
-import { withServices } from "../signalbox.ts";
 import { rareBranch, wantedCommit } from "./rows.ts";
 import { organization, type Server, slugOf } from "./servers.ts";
 

@@ -3,14 +3,14 @@ import { and, count, desc, eq, isNotNull } from "drizzle-orm";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
+import { withServices } from "../../scratch/installation.ts";
+import { step } from "../../scratch/progress.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { addJobs } from "../agents/servers.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { type Line, lineOf } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
-import { step } from "../progress.ts";
-import { BenchmarkFailed, type Scratch } from "../scratch.ts";
-import { withServices } from "../signalbox.ts";
 import { organization, readMetrics, type Server } from "./servers.ts";
 
 /** One row in ten: as many jobs wait on a queue that is paused. */
@@ -63,7 +63,7 @@ export async function measureLargeWrites(scratch: Scratch, servers: Server[]): P
         server,
         () => services.metrics.registry.metrics(),
         async () => {
-          if ((await evictPayloads(services)) === 0) throw new BenchmarkFailed("No payload was evicted.");
+          if ((await evictPayloads(services)) === 0) throw new RunFailed("No payload was evicted.");
         },
       );
     });
@@ -98,16 +98,15 @@ async function pause({ url, seed }: Server, { db }: Services, waiting: number): 
   const headers = { Authorization: `Bearer ${seed.apiToken}` };
 
   const { status } = await fetch(url + path, { method: "POST", headers });
-  if (status !== 200) throw new BenchmarkFailed(`The pause was answered ${status}.`);
+  if (status !== 200) throw new RunFailed(`The pause was answered ${status}.`);
   const deadline = performance.now() + patienceMs;
   while ((await db.select({ id: jobs.id }).from(jobs).where(lastIfPaused)).length === 0) {
-    if (performance.now() > deadline)
-      throw new BenchmarkFailed("After half an hour some jobs are not paused.");
+    if (performance.now() > deadline) throw new RunFailed("After half an hour some jobs are not paused.");
     await sleep(lookEveryMs);
   }
   const [paused] = await db.select({ total: count() }).from(jobs).where(and(ofQueue, isPaused));
   if ((paused?.total ?? 0) < waiting)
-    throw new BenchmarkFailed(`The pause came to ${paused?.total} jobs of ${waiting}.`);
+    throw new RunFailed(`The pause came to ${paused?.total} jobs of ${waiting}.`);
 }
 
 interface Locks {

@@ -3,12 +3,13 @@ import { startSession } from "../../../shared/accounts/sessions.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
+import { withServices } from "../../scratch/installation.ts";
+import { createAdmin, createEndpoint, createScratchOrganization } from "../../scratch/organization.ts";
+import { step } from "../../scratch/progress.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { createSeed, type Seed } from "../device/codes.ts";
-import { createAdmin, createBenchOrganization, createEndpoint } from "../organization.ts";
-import { step } from "../progress.ts";
 import type { ScratchRedis } from "../redis.ts";
-import { BenchmarkFailed, type Scratch } from "../scratch.ts";
-import { limits, type Signalbox, startSignalbox, withServices } from "../signalbox.ts";
+import { limits, type Signalbox, startSignalbox } from "../signalbox.ts";
 import { insertInBulk } from "./bulk.ts";
 import { type Inserted, insertRows } from "./rows.ts";
 
@@ -67,7 +68,11 @@ export async function startServer(
 }
 
 async function createBase(services: Services): Promise<Base> {
-  const { organization: created, operator, cluster } = await createBenchOrganization(services, organization);
+  const {
+    organization: created,
+    operator,
+    cluster,
+  } = await createScratchOrganization(services, organization);
   const queueIds: string[] = [];
   for (let place = 0; place < queueCount; place++) {
     const queue = { key: `queue-${place}`, isDefault: place === 0 };
@@ -118,6 +123,6 @@ export async function readMetrics(port: number): Promise<string> {
 export async function takeStallMs({ metricsPort }: Server): Promise<number> {
   const metrics = await readMetrics(metricsPort);
   const seconds = Number(/^nodejs_eventloop_lag_max_seconds\S* (\S+)$/m.exec(metrics)?.[1]);
-  if (Number.isNaN(seconds)) throw new BenchmarkFailed("The ingress shows no lag of its event loop.");
+  if (Number.isNaN(seconds)) throw new RunFailed("The ingress shows no lag of its event loop.");
   return Math.max(0, seconds * secondMs - loopTimerMs);
 }

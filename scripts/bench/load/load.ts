@@ -1,5 +1,5 @@
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { startPlayer } from "../player.ts";
-import { BenchmarkFailed, type Scratch } from "../scratch.ts";
 import type { Load, LoadResult } from "./generator.ts";
 
 /** Takes one load at a time. */
@@ -11,7 +11,7 @@ const maxResets = 0.05;
 /** A trial must not overload a machine that is busy. */
 const maxQuickConnections = 5;
 
-/** An unexpected answer fails a load with BenchmarkFailed. */
+/** An unexpected answer fails a load with RunFailed. */
 export function startGenerator(scratch: Scratch, { quick }: { quick?: boolean }, name = "load"): Generator {
   const player = startPlayer<typeof import("./generator.ts")>(scratch, "load/generator.ts", { name });
   return async (load) => {
@@ -21,11 +21,11 @@ export function startGenerator(scratch: Scratch, { quick }: { quick?: boolean },
     const { accepted, resets } = result;
     const refused = Object.entries(result.refused).map(([kind, count]) => `${count} × ${kind}`);
     if (refused.length > 0)
-      throw new BenchmarkFailed(
+      throw new RunFailed(
         `Not all answers of ${origin} were as they should be: ${accepted} were, but ${refused.join(", ")}.`,
       );
     if (accepted === 0 || resets > accepted * maxResets)
-      throw new BenchmarkFailed(`${origin} answered ${accepted} requests and closed ${resets} connections.`);
+      throw new RunFailed(`${origin} answered ${accepted} requests and closed ${resets} connections.`);
     return result;
   };
 }

@@ -1,7 +1,23 @@
-import { listProcesses, threadMicroseconds, treeOf } from "./process-tree.ts";
+import { onServer } from "../../scratch/databases.ts";
+import { listProcesses, threadMicroseconds, treeOf } from "../../scratch/process-tree.ts";
 
 /** Pids by process name. Descendants count too. */
 export type Pids = Record<string, number>;
+
+export function pidsOf(processes: Record<string, { pid?: number | undefined } | false>): Pids {
+  const running = Object.entries(processes).map(([name, child]) => [name, child ? child.pid : undefined]);
+  return Object.fromEntries(running.filter(([, pid]) => pid !== undefined));
+}
+
+/** For its CPU time. Undefined if Postgres runs elsewhere. */
+export async function findPostgres(server: string | undefined): Promise<Pids> {
+  if (server === undefined) return {};
+  return onServer(server, async (client): Promise<Pids> => {
+    const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    const backend = listProcesses().find(({ pid, name }) => pid === rows[0]?.pid && name === "postgres");
+    return backend ? { Postgres: backend.parentPid } : {};
+  });
+}
 
 /** CPU microseconds by process name; NaN where the kernel does not say. */
 export type CpuTimes = Record<string, number>;

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { arch, cpus, loadavg, platform, release, totalmem } from "node:os";
 import Client from "better-sqlite3";
-import { onServer } from "../databases.ts";
+import { onServer } from "../../scratch/databases.ts";
 
 /** Includes the present load: call before measuring. */
 export async function describeMachine(postgres?: string): Promise<string[]> {

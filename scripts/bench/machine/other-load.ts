@@ -1,4 +1,4 @@
-import { listProcesses, readIfPresent, treeOf } from "./process-tree.ts";
+import { listProcesses, readIfPresent, treeOf } from "../../scratch/process-tree.ts";
 
 /** Watches other programs' CPU time. */
 export interface OtherLoad {

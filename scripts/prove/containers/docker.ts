@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
-import { findProgram } from "../../../test/servers/programs.ts";
+import { findProgram } from "../../find-program.ts";
 
 const execute = promisify(execFile);
 const maxBuffer = 1e8;

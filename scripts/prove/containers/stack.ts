@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { generousSettings } from "../installation/settings.ts";
 import { findCompose } from "./docker.ts";
 
 /** The project of compose.yaml, with what a proof needs besides. */
 export interface Stack {
-  /** Runs Compose. @throws BenchmarkFailed if it fails */
+  /** Runs Compose. @throws RunFailed if it fails */
   compose(args: string[], env?: Record<string, string>): string;
 }
 
@@ -23,7 +23,7 @@ export const agentCount = spawn * (scales.agent + scales["agent-mac"]);
 
 export function planStack(scratch: Scratch, project: string, marksFolder: string): Stack {
   const found = findCompose();
-  if (!found) throw new BenchmarkFailed("There is neither docker compose nor docker-compose.");
+  if (!found) throw new RunFailed("There is neither docker compose nor docker-compose.");
   const [program = "", ...first] = found;
   const file = join(scratch.dir, "compose.json");
   writeFileSync(
@@ -48,7 +48,7 @@ export function planStack(scratch: Scratch, project: string, marksFolder: string
           env: { COMPOSE_HTTP_TIMEOUT: "600", ...process.env, ...env },
         });
       } catch (error) {
-        throw new BenchmarkFailed((error as Error).message);
+        throw new RunFailed((error as Error).message);
       }
     },
   };

@@ -1,10 +1,10 @@
-import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, eq } from "drizzle-orm";
-import { findProgram } from "../../../test/servers/programs.ts";
-import { step } from "../../bench/progress.ts";
-import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
-import { withServices } from "../../bench/signalbox.ts";
+import { withServices } from "../../scratch/installation.ts";
+import { findPostgresProgram } from "../../scratch/postgres.ts";
+import { step } from "../../scratch/progress.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { awaitReadiness } from "../converge.ts";
 import { chooseFaults } from "../faults/fault.ts";
 import { startFaults } from "../faults/schedule.ts";
@@ -16,8 +16,6 @@ import { areRunning, type Containers, listContainers } from "./containers.ts";
 import { docker } from "./docker.ts";
 import { containerFaults } from "./faults.ts";
 import { addresses, agentCount, marksInside, planStack, type Stack, startServices } from "./stack.ts";
-
-const pgAmcheck = "pg_amcheck";
 
 /** Starts a project of compose.yaml, or changes one that runs. It is left running. */
 export async function startContainers(
@@ -34,8 +32,7 @@ export async function startContainers(
   await awaitReadiness(reachable.urls);
   const organization = await withServices({ env }, async (services) => {
     const [used] = await services.db.select().from(services.db.tables.organizations).limit(1);
-    if (used)
-      throw new BenchmarkFailed(`${project} has an organization: the ledger needs an empty database.`);
+    if (used) throw new RunFailed(`${project} has an organization: the ledger needs an empty database.`);
     return createProveOrganization(services, marksInside);
   });
   step("Starting agents");
@@ -99,6 +96,6 @@ function checkDeaths({ all, ended }: Containers, deaths: string[]): Discrepancy[
 }
 
 function findPostgres(): string {
-  const found = findProgram([pgAmcheck], globSync("/usr/lib/postgresql/*/bin"));
+  const found = findPostgresProgram("pg_amcheck");
   return found ? join(found, "..") : "";
 }

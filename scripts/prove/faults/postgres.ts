@@ -1,5 +1,5 @@
-import { onServer } from "../../bench/databases.ts";
-import { listProcesses, type Process, treeOf } from "../../bench/machine/process-tree.ts";
+import { onServer } from "../../scratch/databases.ts";
+import { listProcesses, type Process, treeOf } from "../../scratch/process-tree.ts";
 import type { Installation } from "../installation/installation.ts";
 import { between, pick } from "../random.ts";
 import { type Fault, signalServer } from "./fault.ts";

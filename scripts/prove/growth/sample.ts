@@ -5,8 +5,8 @@ import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { timeOfId } from "../../../shared/ids.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { megabyte } from "../../bench/bodies.ts";
-import { onServer } from "../../bench/databases.ts";
-import { kilobytesOf, listProcesses, treeOf } from "../../bench/machine/process-tree.ts";
+import { onServer } from "../../scratch/databases.ts";
+import { kilobytesOf, listProcesses, treeOf } from "../../scratch/process-tree.ts";
 import type { Installation } from "../installation/installation.ts";
 
 export interface Sample {

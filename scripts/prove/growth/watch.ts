@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { withServices } from "../../bench/signalbox.ts";
 import { formatTable } from "../../bench/table.ts";
+import { withServices } from "../../scratch/installation.ts";
 import type { Schedule } from "../faults/schedule.ts";
 import type { Installation } from "../installation/installation.ts";
 import { type Discrepancy, discrepancy } from "../ledger/discrepancy.ts";

@@ -1,6 +1,6 @@
 import { globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Scratch } from "../../bench/scratch.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 
 const libraries = "/usr/lib/{*/,}faketime/libfaketimeMT.so.1";
 

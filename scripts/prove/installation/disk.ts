@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import type { Scratch } from "../../bench/scratch.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 
 const size = "8g";
 const freeWhenFullBytes = 16 * 1024;

@@ -1,12 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../../test/servers/ports.ts";
-import { findRedisServer } from "../../../test/servers/redis.ts";
-import { onServer } from "../../bench/databases.ts";
-import { untilListening } from "../../bench/ports.ts";
-import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
-import { type Installation as Installed, install, withServices } from "../../bench/signalbox.ts";
+import { findProgram, redisPrograms } from "../../find-program.ts";
+import { onServer } from "../../scratch/databases.ts";
+import { type Installation as Installed, install, withServices } from "../../scratch/installation.ts";
+import { freePort, untilListening } from "../../scratch/ports.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";
 import type { Timeline } from "../timeline.ts";
 import { planAgent } from "./agents.ts";
@@ -130,8 +129,8 @@ export async function startInstallation(
 }
 
 function requireRedis(): string {
-  const program = findRedisServer(process.env);
-  if (!program) throw new BenchmarkFailed("There is no redis-server or valkey-server on the PATH.");
+  const program = findProgram(redisPrograms);
+  if (!program) throw new RunFailed("There is no redis-server or valkey-server on the PATH.");
   return program;
 }
 

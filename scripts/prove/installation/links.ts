@@ -1,4 +1,4 @@
-import type { Scratch } from "../../bench/scratch.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 import { openTcpProxy, type TcpProxy } from "../tcp-proxy.ts";
 
 /** A connection of the installation's network, which faults can disturb. */

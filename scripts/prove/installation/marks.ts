@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readIfPresent } from "../../bench/machine/process-tree.ts";
+import { readIfPresent } from "../../scratch/process-tree.ts";
 
 /** A run of a command, as the command itself wrote it down. */
 export interface Run {

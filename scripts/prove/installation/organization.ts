@@ -7,7 +7,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 import { type NewTrigger, plainTrigger } from "../../../shared/triggers/input.ts";
-import { createAdmin, createBenchOrganization } from "../../bench/organization.ts";
+import { createAdmin, createScratchOrganization } from "../../scratch/organization.ts";
 import { provedSteps } from "./steps.ts";
 
 export interface ProveTrigger {
@@ -41,7 +41,7 @@ export async function createProveOrganization(
   services: Services,
   marksFolder: string,
 ): Promise<ProveOrganization> {
-  const { operator: actor, cluster, organization } = await createBenchOrganization(services, slug);
+  const { operator: actor, cluster, organization } = await createScratchOrganization(services, slug);
   const features = { webhook_filtering: true };
   const operator = { ...actor, organization: await updateOrganization(services, slug, { features }) };
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../../test/servers/ports.ts";
-import { preparePostgres } from "../../../test/servers/postgres.ts";
-import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
+import { freePort } from "../../scratch/ports.ts";
+import { preparePostgres } from "../../scratch/postgres.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";
 
 /** A Postgres server that is planned to run, with its files on the disk. */
@@ -15,14 +15,14 @@ export interface PlannedPostgres {
   url: string;
 }
 
-/** @throws BenchmarkFailed if Postgres is not installed */
+/** @throws RunFailed if Postgres is not installed */
 export async function planPostgres(scratch: Scratch, disk: string): Promise<PlannedPostgres> {
   const folder = join(disk, "postgres");
   mkdirSync(folder);
   const opened = new AsyncDisposableStack();
   scratch.onClose(() => opened.disposeAsync());
   const prepared = await preparePostgres(folder, opened);
-  if ("missing" in prepared) throw new BenchmarkFailed(`There is no Postgres to prove: ${prepared.missing}.`);
+  if ("missing" in prepared) throw new RunFailed(`There is no Postgres to prove: ${prepared.missing}.`);
 
   const port = await freePort();
   const { bin, options } = prepared;

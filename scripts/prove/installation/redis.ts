@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { freePort } from "../../../test/servers/ports.ts";
+import { freePort } from "../../scratch/ports.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";
 
 /** A Redis that is planned to run, with its files in a folder of the disk. */

@@ -1,4 +1,4 @@
-import type { Scratch } from "../../bench/scratch.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 import { chooseFaults } from "../faults/fault.ts";
 import { startFaults } from "../faults/schedule.ts";
 import { allFaults } from "../faults/table.ts";

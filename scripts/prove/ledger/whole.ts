@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { sqliteFile } from "../../../shared/db/open.ts";
-import { isExecutable } from "../../../test/servers/programs.ts";
+import { isExecutable } from "../../find-program.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { PlannedPostgres } from "../installation/postgres.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import type { Edit, Mutant } from "./table.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -16,12 +16,12 @@ export function copyMutant(scratch: Scratch, { name, edits }: Mutant): string {
   return folder;
 }
 
-/** Returns a file of the project with an edit. @throws BenchmarkFailed if the text does not occur once */
+/** Returns a file of the project with an edit. @throws RunFailed if the text does not occur once */
 export function changeSource({ file, from, to }: Edit): string {
   const pieces = readFileSync(join(root, file), "utf8").split(from);
   const occurrences = pieces.length - 1;
   if (occurrences !== 1)
-    throw new BenchmarkFailed(
+    throw new RunFailed(
       `${file} has changed: a text that a mutant replaces occurs ${occurrences} times. ` +
         `Adapt scripts/prove/mutants/table.ts. The text:\n${from}`,
     );

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { step } from "../../bench/progress.ts";
-import { BenchmarkFailed, type Scratch } from "../../bench/scratch.ts";
+import { step } from "../../scratch/progress.ts";
+import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { copyMutant } from "./copy.ts";
 import { type Mutant, mutants } from "./table.ts";
 
@@ -23,10 +23,10 @@ const program = [
   "scripts/prove/main.ts",
 ];
 
-/** @throws BenchmarkFailed if there is no such mutant */
+/** @throws RunFailed if there is no such mutant */
 export function chooseMutants(names: string[] | undefined): Mutant[] {
   const unknown = names?.find((name) => mutants.every((mutant) => mutant.name !== name));
-  if (unknown) throw new BenchmarkFailed(`There is no mutant ${unknown}.`);
+  if (unknown) throw new RunFailed(`There is no mutant ${unknown}.`);
   return mutants.filter(({ name }) => names?.includes(name) ?? true);
 }
 

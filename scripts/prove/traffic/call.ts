@@ -1,4 +1,4 @@
-import { type Answer, request } from "../../../test/helpers/http.ts";
+import { type Answer, request } from "../../scratch/http.ts";
 import type { Timeline } from "../timeline.ts";
 
 const answerWithinMs = 8000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { deviceGrantType } from "../../../test/helpers/device.ts";
-import { visitor } from "../../../test/helpers/visitor.ts";
+import { deviceGrantType } from "../../bench/device/codes.ts";
+import { visitor } from "../../scratch/visitor.ts";
 import { type Attempt, call, formOf } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import type { SignIn } from "./observed.ts";

@@ -1,4 +1,4 @@
-import { withServices } from "../../bench/signalbox.ts";
+import { withServices } from "../../scratch/installation.ts";
 import type { Reachable } from "../installation/installation.ts";
 import { randomNumbers } from "../random.ts";
 import type { Timeline } from "../timeline.ts";

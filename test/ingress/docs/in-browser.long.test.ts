@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { onFreePort } from "../../../scripts/scratch/ports.ts";
 import { describeInBrowser, openWindow } from "../../helpers/browser.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
-import { onFreePort } from "../../servers/ports.ts";
 
 /** Faults of the renderer in its own controls. */
 const ofRenderer = ["button-name", "label-content-name-mismatch", "scrollable-region-focusable"];

@@ -3,10 +3,10 @@ import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { Client } from "pg";
 import { startIngress } from "../../../ingress/server.ts";
+import { freePort } from "../../../scripts/scratch/ports.ts";
 import { describeWithDatabase, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 import { startWorld } from "../../helpers/world.ts";
-import { freePort } from "../../servers/ports.ts";
 
 describeWithDatabase("GET /healthz and /readyz", (database) => {
   it("answer 200 with every part named when all is well", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
+import { freePort } from "../../../scripts/scratch/ports.ts";
 import { scopes } from "../../../shared/accounts/scopes.ts";
 import { describeWithDatabase } from "../../helpers/databases.ts";
 import {
@@ -17,7 +18,6 @@ import { eventually, get, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
-import { freePort } from "../../servers/ports.ts";
 
 describeWithDatabase("third-party OAuth clients", (database) => {
   let world: World;

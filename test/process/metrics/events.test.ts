@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { visitor } from "../../../scripts/scratch/visitor.ts";
 import { loseUnseenAgents, markListening } from "../../../shared/agents/lost.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
@@ -9,7 +10,6 @@ import { sqlite } from "../../helpers/databases.ts";
 import { poll, setUpClient, startDevice } from "../../helpers/device.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { visitor } from "../../helpers/visitor.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 import { countObserved, readMetric } from "./read.ts";
 

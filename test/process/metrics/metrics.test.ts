@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { freePort } from "../../../scripts/scratch/ports.ts";
 import { startMetricsServer } from "../../../shared/process/metrics/server.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { startWorld } from "../../helpers/world.ts";
-import { freePort } from "../../servers/ports.ts";
 
 it("GET /metrics counts deliveries, refusals by cause, requests by route and times of locks, on ports of their own", async () => {
   const world = await startWorld(sqlite);

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
+import { findProgram } from "../../../scripts/find-program.ts";
 import { findCompose } from "../../../scripts/prove/containers/docker.ts";
+import { freePort } from "../../../scripts/scratch/ports.ts";
 import { eventually, get, post, request } from "../../helpers/http.ts";
 import { run as runScript } from "../../helpers/processes.ts";
-import { freePort } from "../../servers/ports.ts";
-import { findProgram } from "../../servers/programs.ts";
 
 const project = `signalbox-test-${process.pid}`;
 const prefix = `${project}-machine`;

@@ -6,10 +6,10 @@ import { basename, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { runAdmin } from "../../../scripts/admin/run.ts";
+import { findProgram } from "../../../scripts/find-program.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { createMetrics } from "../../../shared/process/metrics/metrics.ts";
 import { settingGroups } from "../../../shared/process/settings/settings.ts";
-import { findProgram } from "../../servers/programs.ts";
 
 const folder = "scripts/deploy";
 const page = readFileSync(`${folder}/PRODUCTION.md`, "utf8");

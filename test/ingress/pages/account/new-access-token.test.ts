@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { restOperations } from "../../../../ingress/api/operations.ts";
+import { type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { insertAccessTokens, revokeTokensOfMember } from "../../../../shared/accounts/access-token-store.ts";
 import { usedScopes } from "../../../../shared/accounts/scopes.ts";
 import { newIds } from "../../../../shared/ids.ts";
 import type { FilterTests } from "../../../../shared/triggers/filter/filter-tests.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
-import { type Visitor, visitor } from "../../../helpers/visitor.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 describeWithDatabase("POST /user/api-access-tokens/new", (database) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import { removeMember, updateMember } from "../../../../shared/accounts/members.ts";
 import { deactivateUser } from "../../../../shared/accounts/users.ts";
@@ -9,7 +10,6 @@ import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("another user's property", (database) => {
   let pages: Pages;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { changePassword, findUserByPassword, startSession } from "../../../../shared/accounts/sessions.ts";
 import { setPassword } from "../../../../shared/accounts/users.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
-import { type Visitor, visitor } from "../../../helpers/visitor.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 const first = "correct horse battery";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 const foreign = [
   "//evil.example",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { csrfTokenIn, type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { isKnownBrowser } from "../../../../shared/accounts/known-browser.ts";
 import { startSession } from "../../../../shared/accounts/sessions.ts";
 import { findUser } from "../../../../shared/accounts/user-store.ts";
@@ -9,7 +10,6 @@ import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { type Answer, request } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
-import { csrfTokenIn, type Visitor, visitor } from "../../../helpers/visitor.ts";
 
 const dayMs = 86_400_000;
 const token = /sbss_[0-9A-Za-z]{49}/;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
+import { visitor } from "../../../../scripts/scratch/visitor.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { visitor } from "../../../helpers/visitor.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 describe("POST /sign-in, wrong passwords", () => {

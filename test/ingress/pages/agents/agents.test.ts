@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { loseUnseenAgents, markListening } from "../../../../shared/agents/lost.ts";
 import { findRegistrar } from "../../../../shared/agents/tokens.ts";
 import { minuteMs, secondMs } from "../../../../shared/durations.ts";
@@ -7,7 +8,6 @@ import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { build } from "../../../helpers/api.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("the pages of agents", (database) => {
   let pages: QueuePages;

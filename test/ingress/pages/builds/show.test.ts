@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { asc, eq } from "drizzle-orm";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 import {
   failedBuild,
   failedJobs,

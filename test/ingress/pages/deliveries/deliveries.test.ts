@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, it } from "node:test";
+import { csrfTokenIn } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { insertUser } from "../../../../shared/accounts/user-store.ts";
 import { newId } from "../../../../shared/ids.ts";
@@ -12,7 +13,6 @@ import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
-import { csrfTokenIn } from "../../../helpers/visitor.ts";
 
 const pipeline = "/organizations/acme/pipelines/web";
 const triggerPath = (id: string) => `${pipeline}/triggers/${id}`;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { type Codes, type Pages, startPages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 const plenty = { USER_CODE_FAILURES: "1000", USER_CODE_FAILURES_PER_IP: "1000" };
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { expiredInvitations } from "../../../../shared/accounts/invitations.ts";
 import { findRole } from "../../../../shared/accounts/member-store.ts";
@@ -14,7 +15,6 @@ import type { Role } from "../../../../shared/vocabulary.ts";
 import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 import { assertRefused } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { newIds } from "../../../../shared/ids.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 const path = "/organizations/acme/audit";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import {
   createAccessToken,
   createOwnAccessToken,
@@ -12,7 +13,6 @@ import { setPassword } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 const path = "/organizations/acme/audit";
 

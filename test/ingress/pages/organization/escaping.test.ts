@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
@@ -7,7 +8,6 @@ import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("the pages of an organization", (database) => {
   let pages: QueuePages;

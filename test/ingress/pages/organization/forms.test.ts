@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
@@ -10,7 +11,6 @@ import { describeWithDatabase } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("the pages of an organization", (database) => {
   let pages: QueuePages;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import {
   changeOrganization,
@@ -8,7 +9,6 @@ import {
 } from "../../../../shared/accounts/organizations.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 const path = "/organizations/acme/settings";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOfPipeline } from "../../../../shared/pipelines/environment.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
@@ -8,7 +9,6 @@ import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 import { assertRefused, read } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";

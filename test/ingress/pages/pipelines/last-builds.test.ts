@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { and, eq } from "drizzle-orm";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { minuteMs } from "../../../../shared/durations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("the last builds on the page of a pipeline", (database) => {
   let pages: QueuePages;

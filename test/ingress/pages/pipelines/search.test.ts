@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { createBuildByHand, newBuild } from "../../../../shared/builds/new-build.ts";
 import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 const builds: { state: BuildState; branch: string; commit: string; message: string }[] = [
   { state: "passed", branch: "main", commit: "9f2c1e07", message: "Faster loops" },

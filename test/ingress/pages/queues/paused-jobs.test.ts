@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { asc, eq, inArray } from "drizzle-orm";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
@@ -10,7 +11,6 @@ import type { Queue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("a job of a paused queue", (database) => {
   let pages: QueuePages;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { csrfTokenIn, type Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import { csrfTokenIn, type Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("an error page", (database) => {
   let pages: QueuePages;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { recordUsage } from "../../../../shared/accounts/access-tokens.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
 import type { User } from "../../../../shared/accounts/user-store.ts";
@@ -7,7 +8,6 @@ import { createUser } from "../../../../shared/accounts/users.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 /** Breaks out of text, titles and quoted attributes. The number identifies the place. */
 const attack = (place: number) =>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { csrfTokenIn, type Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
-import { csrfTokenIn, type Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("a form", (database) => {
   let pages: Pages;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
-import type { Visitor } from "../../../helpers/visitor.ts";
 
 describeWithDatabase("breadcrumbs and titles", (database) => {
   let pages: QueuePages;

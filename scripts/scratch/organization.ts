@@ -14,7 +14,7 @@ import { endpointUrl } from "../../shared/urls.ts";
 const deliveriesPerHour = 1_000_000_000;
 
 /** An organization with a cluster. */
-export async function createBenchOrganization(services: Services, slug: string) {
+export async function createScratchOrganization(services: Services, slug: string) {
   const organization = await createOrganization(services, { slug, name: slug, deliveriesPerHour });
   const operator = await asOperator(services.db, organization);
   const cluster = await createCluster(services, operator, { name: "Bench" });
@@ -23,7 +23,7 @@ export async function createBenchOrganization(services: Services, slug: string) 
 
 /** An organization that filters, with a default queue. */
 export async function createFilteringOrganization(services: Services, slug: string) {
-  const { cluster } = await createBenchOrganization(services, slug);
+  const { cluster } = await createScratchOrganization(services, slug);
   const organization = await updateOrganization(services, slug, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, organization);
   const queue = await createQueue(services, operator, cluster, { key: "default", isDefault: true });

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Below the ports that systems give to connections and to servers on port 0. */
 const ports = { from: 10_000, below: 32_000 };
@@ -35,4 +36,19 @@ export async function onFreePort<T>(start: (port: number) => Promise<T>): Promis
       if (tried === tries || !/address already in use/i.test(String(error))) throw error;
     }
   }
+}
+
+const lookEveryMs = 20;
+
+/** `Scratch.failed` watches for processes that die meanwhile. */
+export async function untilListening(port: number): Promise<void> {
+  while (!(await isListening(port))) await sleep(lookEveryMs);
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
 }

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Client } from "pg";
-import type { Pids } from "./machine/cpu.ts";
-import { listProcesses } from "./machine/process-tree.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** Uses a scratch file or a Postgres server. */
@@ -23,16 +21,6 @@ export async function createDatabase(
   const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
-}
-
-/** For its CPU time. Undefined if Postgres runs elsewhere. */
-export async function findPostgres(server: string | undefined): Promise<Pids> {
-  if (server === undefined) return {};
-  return onServer(server, async (client): Promise<Pids> => {
-    const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-    const backend = listProcesses().find(({ pid, name }) => pid === rows[0]?.pid && name === "postgres");
-    return backend ? { Postgres: backend.parentPid } : {};
-  });
 }
 
 /** Runs `work` with a connection. */

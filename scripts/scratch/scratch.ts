@@ -3,11 +3,10 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Pids } from "./machine/cpu.ts";
 
 /** The message is a sentence for the user. */
-export class BenchmarkFailed extends Error {
-  override readonly name = "BenchmarkFailed";
+export class RunFailed extends Error {
+  override readonly name = "RunFailed";
 }
 
 const projectRoot = join(import.meta.dirname, "../..");
@@ -28,7 +27,7 @@ export interface ProcessOptions {
 
 /**
  * Also cleans up after an error.
- * @throws BenchmarkFailed if a process ends meanwhile, or on Ctrl-C
+ * @throws RunFailed if a process ends meanwhile, or on Ctrl-C
  */
 export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
   const scratch = new Scratch();
@@ -55,7 +54,7 @@ export class Scratch {
   }
 
   fail(message: string): void {
-    this.#failure.reject(new BenchmarkFailed(message));
+    this.#failure.reject(new RunFailed(message));
   }
 
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
@@ -105,11 +104,6 @@ export class Scratch {
     await Promise.all(ended);
     rmSync(this.dir, { recursive: true, force: true });
   }
-}
-
-export function pidsOf(processes: Record<string, { pid?: number | undefined } | false>): Pids {
-  const running = Object.entries(processes).map(([name, child]) => [name, child ? child.pid : undefined]);
-  return Object.fromEntries(running.filter(([, pid]) => pid !== undefined));
 }
 
 function tail(file: string): string {

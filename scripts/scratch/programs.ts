@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 
 const startMs = 30_000;
@@ -14,22 +12,6 @@ export interface Program {
   /** Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
   options?: { cwd?: string; env?: NodeJS.ProcessEnv; uid?: number; gid?: number };
-}
-
-/** Searches the PATH, then `folders`. */
-export function findProgram(names: string[], folders: string[] = []): string | undefined {
-  const path = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
-  const places = names.flatMap((name) => [...path, ...folders].map((folder) => join(folder, name)));
-  return places.find(isExecutable);
-}
-
-export function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** @throws Error with the last output */
