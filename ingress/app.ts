@@ -7,9 +7,13 @@ import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
 import type { RefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
 import type { FilterTests } from "../shared/triggers/filter/filter-tests.ts";
-import { type AgentParts, agentRoutes } from "./agent/routes.ts";
-import { restHandlers, restOperations } from "./api/operations.ts";
+import { missingRoutes } from "./agent/missing.ts";
+import { type AgentParts, agentOperations } from "./agent/operations.ts";
+import { operationRoutes } from "./api/operation.ts";
+import { restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
+import { Attempts } from "./auth/attempts.ts";
+import { openAuthenticators } from "./auth/authenticators.ts";
 import { limitTokenHolder } from "./auth/principal.ts";
 import { docsAsset, findDocsAssets } from "./docs/assets.ts";
 import { openapi } from "./docs/openapi.ts";
@@ -18,7 +22,7 @@ import { openBodies } from "./http/body.ts";
 import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
 import { openRequest } from "./http/request-context.ts";
-import { type Route, restRoute, route } from "./http/routing.ts";
+import { mergeRoutes, type Route, restRoute, route } from "./http/routing.ts";
 import type { Installation } from "./installation.ts";
 import { Clients } from "./oauth/client.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
@@ -60,7 +64,10 @@ export function createApp(
   const intake = openIntake(hot);
   const oauth = { clients: new Clients(hot), deviceFlow };
 
-  const operations = restOperations(services, filterTests);
+  const attempts = new Attempts();
+  const authenticate = openAuthenticators(services, attempts);
+  const ofRest = restOperations(services, filterTests);
+  const ofAgents = agentOperations(services, { ...agents, attempts });
   const docsAssets = findDocsAssets();
 
   app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals, refusedRequests }));
@@ -68,7 +75,7 @@ export function createApp(
 
   const limitMisuse = (event: H3Event) => limitTokenHolder(services, event);
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) }, limitMisuse);
-  for (const [path, handlers] of restHandlers(services, bodies.rest, operations))
+  for (const [path, handlers] of operationRoutes(authenticate, bodies.rest, ofRest))
     restRoute(app, path, handlers, limitMisuse);
 
   const routes: Route[] = [
@@ -80,10 +87,10 @@ export function createApp(
     [patterns.introspect, { POST: introspect(hot, bodies.forms, oauth.clients) }],
     [patterns.oauthMetadata, { GET: metadata(services.config) }],
     [patterns.openidConfiguration, { GET: metadata(services.config) }],
-    [patterns.openapi, { GET: openapi(services.config, operations) }],
+    [patterns.openapi, { GET: openapi(services.config, [...ofRest, ...ofAgents]) }],
     [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
-    ...agentRoutes(services, bodies.agents, agents),
+    ...mergeRoutes([...operationRoutes(authenticate, bodies.agents, ofAgents), ...missingRoutes]),
     ...pages(services, bodies.forms, { filterTests, isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);

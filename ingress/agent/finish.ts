@@ -1,14 +1,14 @@
-import { defineHandler, type H3Event } from "h3";
+import type { H3Event } from "h3";
 import { z } from "zod";
 import { finishJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unprocessable } from "../../shared/refusal.ts";
 import { toStorable } from "../../shared/validation.ts";
+import { type Operation, operation } from "../api/operation.ts";
 import { hasSessionEnded } from "../auth/agent.ts";
-import type { Attempts } from "../auth/attempts.ts";
-import type { Bodies } from "../http/body.ts";
-import { readJson } from "../http/json-body.ts";
+import { done, tag } from "./answers.ts";
 
 /** Cut, not refused: after a refusal the agent forgets the job. */
 const signalText = z
@@ -16,7 +16,7 @@ const signalText = z
   .transform((text) => toStorable(text.slice(0, 100)))
   .nullish();
 const exitStatus = { error: "exit_status must be a whole number" };
-export const finishBody = z.object({
+const finish = z.object({
   exit_status: z
     .union([z.string().regex(/^-?\d{1,10}$/), z.int()], exitStatus)
     .transform(Number)
@@ -29,41 +29,43 @@ export const finishBody = z.object({
 });
 
 /**
- * PUT /v3/jobs/:id/finish. Agents of version 3.20 repeat it until the answer is 2xx or 422: one that lost its job, or
- * whose session is over, would otherwise repeat it for ever.
+ * Agents of version 3.20 repeat the call until the answer is 2xx or 422: one that lost its job, or whose session is
+ * over, would otherwise repeat it for ever.
  */
-export function finishHandler(
-  services: Services,
-  { bodies, leases, attempts }: { bodies: Bodies; leases: LeaseGroup; attempts: Attempts },
-) {
-  const finish = async (event: H3Event) => {
-    const attempt = await attempts.require(event);
-    const given = await readJson(
-      { event, bodies, organizationId: attempt.organizationId },
-      { schema: finishBody, refuse: unprocessable },
-    );
-    const result = {
-      exitStatus: given.exit_status,
-      signal: given.signal ?? null,
-      signalReason: given.signal_reason ?? null,
-      isLast: given.ignore_agent_in_dispatches ?? false,
-    };
-    await finishJob(services, leases, { ...attempt, result });
-  };
-
-  return defineHandler(async (event) => {
-    try {
-      await finish(event);
-    } catch (error) {
-      throw (await isLeaseOver(services, event, error)) ? leaseOver() : error;
-    }
-    return {};
-  });
+export function finishOperations(services: Services, leases: LeaseGroup): Operation[] {
+  return [
+    operation({
+      tag,
+      caller: "attempt",
+      methods: ["PUT"],
+      path: patterns.finishJob,
+      id: "finishJob",
+      summary: "Finish a job by the exit status of its command",
+      description:
+        "-1: the command never ran, or a signal ended it. A repeated call is answered as the first. " +
+        "Never 404: old agents stop at 422 alone.",
+      body: { schema: finish, refuse: unprocessable },
+      success: done,
+      refusals: { 422: ["the agent does not have this job, or no longer"] },
+      run: async ({ attempt, readBody }) => {
+        const given = await readBody();
+        const result = {
+          exitStatus: given.exit_status,
+          signal: given.signal ?? null,
+          signalReason: given.signal_reason ?? null,
+          isLast: given.ignore_agent_in_dispatches ?? false,
+        };
+        await finishJob(services, leases, { ...attempt, result });
+        return {};
+      },
+      translate: async (refusal, event) =>
+        (await isLeaseOver(services, event, refusal)) ? leaseOver() : refusal,
+    }),
+  ];
 }
 
-async function isLeaseOver(services: Services, event: H3Event, error: unknown): Promise<boolean> {
-  if (!(error instanceof Refusal)) return false;
-  return error.status === 404 || (error.status === 401 && (await hasSessionEnded(services, event)));
+async function isLeaseOver(services: Services, event: H3Event, { status }: Refusal): Promise<boolean> {
+  return status === 404 || (status === 401 && (await hasSessionEnded(services, event)));
 }
 
 /** One message for all jobs: it tells nobody whether a job exists. */

@@ -1,10 +1,9 @@
-import { defineHandler, type H3Event } from "h3";
 import { z } from "zod";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { isVersionAtLeast } from "../../shared/agents/agent-version.ts";
 import { jobEnvironment } from "../../shared/agents/job-environment.ts";
-import { type Accepted, acceptJob, acquireJob, startJob } from "../../shared/agents/lease.ts";
+import { type Accepted, acceptJob, acquireJob, leaseOf, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { listJobsById } from "../../shared/agents/lease-store.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
@@ -12,18 +11,17 @@ import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
 import { type Job, listBuildNumbers } from "../../shared/builds/store.ts";
 import { isId } from "../../shared/ids.ts";
+import { patterns } from "../../shared/paths.ts";
 import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
-import { isLeased, type JobCall, requireAgentSession, requireJobCall } from "../auth/agent.ts";
+import * as field from "../api/json/fields.ts";
+import { type Operation, operation } from "../api/operation.ts";
 import type { Attempts } from "../auth/attempts.ts";
-import type { Bodies } from "../http/body.ts";
-import { readJson } from "../http/json-body.ts";
-import { keepOutOfLog } from "../http/request-context.ts";
-import { pathParameter } from "../http/routing.ts";
-import { finishHandler } from "./finish.ts";
+import type { JobCaller } from "../auth/callers.ts";
+import { answer, done, tag } from "./answers.ts";
 
 const chunkSeconds = 1;
 /** Acquiring calls of an organization at once. Each may wait for a lock, with a connection to the database. */
@@ -31,61 +29,106 @@ const maxAcquiring = 3;
 /** Agents from this version on know `timing_out`. */
 const timingOutSince = [3, 137] as const;
 
-export const startBody = z.object({ started_at: z.string().nullish() });
+const acceptedJob = z.object({
+  id: field.id,
+  state: z.string(),
+  env: z.record(z.string(), z.string()),
+  chunks_max_size_bytes: z.int(),
+  chunks_interval_seconds: z.int(),
+  log_max_size_bytes: z.int(),
+  token: z.string().meta({ description: "The job token of this attempt" }),
+  runnable_at: field.timestamp.nullable(),
+});
 
-/** Handlers of the life of a job: `/v3/jobs/:id`, `accept`, `acquire`, `start`, `finish`. */
-export function jobHandlers(
+/** The calls of a job's life, but `finish`. */
+export function jobOperations(
   services: Services,
-  { bodies, leases: group, attempts }: { bodies: Bodies; leases: LeaseGroup; attempts: Attempts },
-) {
+  { leases, attempts }: { leases: LeaseGroup; attempts: Attempts },
+): Operation[] {
   const acquiring = openTurns({ maxRunningPerOwner: maxAcquiring });
-  const idOf = (event: H3Event) => pathParameter(event, "id") ?? "";
   const present = async (agent: Agent, accepted: Accepted) => {
-    attempts.remember(accepted);
+    const { job, build, token } = accepted;
+    attempts.remember(token, {
+      lease: leaseOf(job),
+      buildId: build.id,
+      organizationId: build.organizationId,
+    });
     return presentJob(services, agent, accepted);
   };
 
-  return {
-    accept: defineHandler(async (event) => {
-      const agent = await requireAgentSession(services, event);
-      const job = await requireJobOfCluster(services, agent, idOf(event));
-      return present(agent, await acceptJob(services, group, agent, job));
+  return [
+    operation({
+      tag,
+      caller: "session",
+      methods: ["PUT"],
+      path: patterns.acceptJob,
+      id: "acceptJob",
+      summary: "Accept the job that a ping offered",
+      success: answer(acceptedJob),
+      refusals: {
+        404: ["Not a job of the agent's queues, or not its own"],
+        422: ["The job cannot be accepted any more"],
+      },
+      run: async ({ agent, parameter }) => {
+        const job = await requireJobOfCluster(services, agent, parameter("id"));
+        return present(agent, await acceptJob(services, leases, agent, job));
+      },
     }),
-
-    acquire: defineHandler(async (event) => {
-      const agent = await requireAgentSession(services, event);
-      const job = await requireJobOfCluster(services, agent, idOf(event));
-      const acquired = await acquiring.take(
-        agent.organizationId,
-        () => acquireJob(services, group, agent, job),
-        event.req.signal,
-      );
-      return present(agent, acquired);
+    operation({
+      tag,
+      caller: "session",
+      methods: ["PUT"],
+      path: patterns.acquireJob,
+      id: "acquireJob",
+      summary: "Take a job by its id",
+      success: answer(acceptedJob),
+      refusals: {
+        404: ["Not a job of the agent's queues"],
+        422: ["The job was taken or has finished, or the agent may take none"],
+        423: ["The job waits for others, or its queue is paused: try again"],
+      },
+      run: async ({ agent, parameter, event }) => {
+        const job = await requireJobOfCluster(services, agent, parameter("id"));
+        const acquire = () => acquireJob(services, leases, agent, job);
+        return present(agent, await acquiring.take(agent.organizationId, acquire, event.req.signal));
+      },
     }),
-
-    start: defineHandler(async (event) => {
-      const attempt = await attempts.require(event);
-      await readJson(
-        { event, bodies, organizationId: attempt.organizationId },
-        { schema: startBody, isOptional: true, refuse: unprocessable },
-      );
-      await startJob(services, group, attempt);
-      return {};
+    operation({
+      tag,
+      caller: "attempt",
+      methods: ["PUT"],
+      path: patterns.startJob,
+      id: "startJob",
+      summary: "Start an accepted job",
+      body: {
+        schema: z.object({ started_at: z.string().nullish() }),
+        isOptional: true,
+        refuse: unprocessable,
+      },
+      success: done,
+      run: async ({ attempt, readBody }) => {
+        await readBody();
+        await startJob(services, leases, attempt);
+        return {};
+      },
     }),
-
-    finish: finishHandler(services, { bodies, leases: group, attempts }),
-
-    /** An agent whose lease is stale hears `canceled`, so that it stops its command. */
-    get: defineHandler(async (event) => {
-      const call = await requireJobCall(services, event);
-      keepOutOfLog(event);
-      const state = isLeased(call) ? stateFor(call) : "canceled";
-      return { id: call.job.id, state };
+    operation({
+      tag,
+      caller: "job",
+      methods: ["GET"],
+      path: patterns.jobState,
+      id: "getJobState",
+      summary: "Get the state of a job",
+      description: "An attempt that is over reads `canceled`, so that its agent ends the command.",
+      success: answer(z.object({ id: field.id, state: z.string() })),
+      isQuiet: true,
+      run: async (caller) => ({ id: caller.job.id, state: stateFor(caller) }),
     }),
-  };
+  ];
 }
 
-function stateFor({ agent, job: { state } }: JobCall): string {
+function stateFor({ agent, job: { state }, isLeased }: JobCaller): string {
+  if (!isLeased) return "canceled";
   if (state !== "timing_out") return state;
   return agent && isVersionAtLeast(agent.version, timingOutSince) ? state : "canceling";
 }

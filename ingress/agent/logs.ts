@@ -1,45 +1,69 @@
-import { defineHandler, type H3Event } from "h3";
+import type { H3Event } from "h3";
+import { z } from "zod";
 import { openLogIntake } from "../../shared/agents/logs/append.ts";
 import { chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { requireJobCall } from "../auth/agent.ts";
-import type { Attempts } from "../auth/attempts.ts";
-import type { Bodies } from "../http/body.ts";
-import { keepOutOfLog } from "../http/request-context.ts";
+import { type Operation, operation } from "../api/operation.ts";
+import { done, tag } from "./answers.ts";
 
 /** Gzip adds a few bytes to what it cannot compress. */
 const maxBodyBytes = maxChunkBytes + 4096;
 const maxSequence = 2 ** 31 - 1;
 
-/** Handlers of a job's log. Agents drop for good what is answered 4xx, and send again after a 503. */
-export function logHandlers(
-  services: Services,
-  { bodies, attempts }: { bodies: Bodies; attempts: Attempts },
-) {
+/** The calls of a job's log. Agents drop for good what is answered 4xx, and send again after a 503. */
+export function logOperations(services: Services): Operation[] {
   const intake = openLogIntake(services);
-
-  return {
-    /** POST /v3/jobs/:id/chunks?sequence&offset&size: a piece of the log, as gzip or plain. */
-    chunks: defineHandler(async (event) => {
-      const { lease, organizationId } = await attempts.require(event);
-      keepOutOfLog(event);
-      const sequence = requireNumber(event, "sequence", maxSequence);
-      const start = requireNumber(event, "offset", Number.MAX_SAFE_INTEGER);
-      const isGzip = requireEncoding(event) === "gzip";
-      using body = await bodies.read(event, maxBodyBytes, chunkTooLarge, { organizationId });
-      const chunk = { sequence, start, body: body.bytes, isGzip };
-      await intake.append({ ...lease, organizationId }, chunk);
-      return {};
+  return [
+    operation({
+      tag,
+      caller: "attempt",
+      methods: ["POST"],
+      path: patterns.jobChunks,
+      id: "sendJobLog",
+      summary: "Send a piece of a job's log",
+      description:
+        "Pieces may come in any order and more than once. They have at most 102,400 bytes, which may be compressed.",
+      query: {
+        sequence: z.int().min(0).meta({ description: "Number of the piece, from 1" }),
+        offset: z.int().min(0).meta({ description: "Byte of the uncompressed log at which it begins" }),
+        size: z.int().min(0).optional().meta({ description: "Its uncompressed bytes" }),
+      },
+      headers: {
+        "Content-Encoding": z.enum(["gzip", "identity"]).meta({ description: "Default: identity" }),
+      },
+      rawBody: { schema: z.string(), mediaType: "text/plain" },
+      success: done,
+      refusals: {
+        400: ["A number is missing or wrong, or the body is not gzip"],
+        413: ["The piece is too large"],
+        415: ["Another encoding than gzip or identity"],
+        422: ["The piece cannot be kept"],
+      },
+      isQuiet: true,
+      run: async ({ attempt: { lease, organizationId }, event, readBytes }) => {
+        const sequence = requireNumber(event, "sequence", maxSequence);
+        const start = requireNumber(event, "offset", Number.MAX_SAFE_INTEGER);
+        const isGzip = requireEncoding(event) === "gzip";
+        using body = await readBytes(maxBodyBytes, chunkTooLarge);
+        await intake.append({ ...lease, organizationId }, { sequence, start, body: body.bytes, isGzip });
+        return {};
+      },
     }),
-
-    /** POST /v3/jobs/:id/header_times: of agents that put no times into their logs. Not kept. */
-    headerTimes: defineHandler(async (event) => {
-      await requireJobCall(services, event);
-      keepOutOfLog(event);
-      return {};
+    // Of agents that put no times into their logs.
+    operation({
+      tag,
+      caller: "job",
+      methods: ["POST"],
+      path: patterns.jobHeaderTimes,
+      id: "sendHeaderTimes",
+      summary: "Send the times of a log's headers, which are not kept",
+      success: done,
+      isQuiet: true,
+      run: async () => ({}),
     }),
-  };
+  ];
 }
 
 function requireNumber(event: H3Event, name: string, max: number): number {

@@ -1,134 +1,144 @@
-import { defineHandler, type H3Event } from "h3";
+import type { H3Event } from "h3";
 import { z } from "zod";
 import { changeWhileLeased } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
-import {
-  type Entry,
-  type JobPrincipal,
-  listMetaDataKeys,
-  requireMetaData,
-  setMetaData,
-} from "../../shared/builds/meta-data.ts";
+import { type Entry, listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
+import { Refusal, unprocessable } from "../../shared/refusal.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
-import { findJobOfCaller } from "../auth/agent.ts";
-import type { Bodies } from "../http/body.ts";
+import { type Operation, operation } from "../api/operation.ts";
+import type { DataCaller } from "../auth/callers.ts";
 import { admitDownload } from "../http/downloads.ts";
-import { readJson } from "../http/json-body.ts";
-import { limitMetaDataCalls } from "../http/limits.ts";
-import { pathParameter } from "../http/routing.ts";
+import { answer, tag } from "./answers.ts";
 import type { PayloadReads } from "./payload-reads.ts";
 
-export type DataOwner = "job" | "build";
-
 const text = (name: string) => z.string({ error: `${name} must be text` });
-export const keyBody = z.object({ key: text("key") });
-export const entryBody = z.object({ key: text("key"), value: text("value") });
+const key = z.object({ key: text("key") });
+const entry = z.object({ key: text("key"), value: text("value") });
 const maxItems = 1000;
-export const batchBody = z.object({
+const batch = z.object({
   items: z
-    .array(entryBody, { error: "items must be a list of objects with key and value" })
+    .array(entry, { error: "items must be a list of objects with key and value" })
     .max(maxItems, `items can have ${maxItems.toLocaleString("en")} entries at most`),
 });
+const keys = z.array(z.string());
 
-export interface MetaDataParts {
-  bodies: Bodies;
+const owners = [
+  { owner: "Job", caller: "dataOfJob", base: patterns.jobData },
+  { owner: "Build", caller: "dataOfBuild", base: patterns.buildData },
+] as const;
+
+interface Parts {
   leases: LeaseGroup;
   payloadReads: PayloadReads;
 }
 
-/** `/v3/{jobs,builds}/:id/data/…` */
-export function metaDataHandlers(
+/** The calls for a build's meta-data, below its job and below itself. */
+export function metaDataOperations(services: Services, parts: Parts): Operation[] {
+  return owners.flatMap((owner) => operationsOf(services, parts, owner));
+}
+
+function operationsOf(
   services: Services,
-  { bodies, leases, payloadReads, owner }: MetaDataParts & { owner: DataOwner },
-) {
+  { leases, payloadReads }: Parts,
+  { owner, caller, base }: (typeof owners)[number],
+): Operation[] {
   const payloadKey = `${services.config.serviceName}:webhook`;
-  const setAll = (principal: JobPrincipal, entries: Entry[]) => {
-    const { build, jobId, agentId, attempt, readOnly } = principal;
-    if (readOnly || agentId === null || attempt === null)
-      throw new Refusal(403, "This token can only read meta-data");
-    const { id: buildId, organizationId } = build;
-    const ofJob = { buildId, organizationId, lease: { jobId, agentId, attempt } };
+  const by = `, by ${owner.toLowerCase()}`;
+  const common = { tag, caller, methods: ["POST" as const] };
+  const readOnly = { 403: ["The token may only read"] };
+  const setAll = ({ build, lease }: DataCaller, entries: Entry[]) => {
+    if (!lease) throw new Refusal(403, "This token can only read meta-data");
+    const ofJob = { buildId: build.id, organizationId: build.organizationId, lease };
     return setMetaData(services, entries, (change) => changeWhileLeased(leases, ofJob, change));
   };
 
-  return {
-    /** POST …/data/get {key} → {key, value}. The webhook's payload is returned byte for byte. */
-    get: defineHandler(async (event) => {
-      const { jobId, build } = await requireOwner(services, event, owner);
-      const { key } = await readJson(
-        { event, bodies, organizationId: build.organizationId },
-        { schema: keyBody, refuse: unprocessable },
-      );
-      if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
+  return [
+    operation({
+      ...common,
+      path: `${base}/get`,
+      id: `getDataOf${owner}`,
+      summary: `Read a value of the build's meta-data${by}`,
+      description: `The key \`${payloadKey}\` reads the payload of the delivery that made the build, byte for byte.`,
+      body: { schema: key, refuse: unprocessable },
+      success: answer(entry, "The value"),
+      refusals: { 404: ["no such key"] },
+      run: async ({ jobId, build, event, readBody }) => {
+        const { key } = await readBody();
+        if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
 
-      await payloadReads.admit(event, build.id);
-      await admitPayload(services, event, { jobId, build });
-      const value = await readWebhookPayload(services, build);
-      if (value === undefined)
-        throw new Refusal(404, "The build has no webhook payload that can still be read");
-      return { key, value };
+        await payloadReads.admit(event, build.id);
+        await admitPayload(services, event, { jobId, build });
+        const value = await readWebhookPayload(services, build);
+        if (value === undefined)
+          throw new Refusal(404, "The build has no webhook payload that can still be read");
+        return { key, value };
+      },
     }),
-
-    /** POST …/data/set {key, value} */
-    set: defineHandler(async (event) => {
-      const principal = await requireOwner(services, event, owner);
-      const entry = await readJson(
-        { event, bodies, organizationId: principal.build.organizationId },
-        { schema: entryBody, refuse: unprocessable },
-      );
-      await setAll(principal, [entry]);
-      return { key: entry.key };
+    operation({
+      ...common,
+      path: `${base}/set`,
+      id: `setDataOf${owner}`,
+      summary: `Set a value of the build's meta-data${by}`,
+      description: "Values have at most 100 KB, keys at most 1,024 bytes.",
+      body: { schema: entry, refuse: unprocessable },
+      success: answer(key, "The value is set"),
+      refusals: readOnly,
+      run: async (call) => {
+        const entry = await call.readBody();
+        await setAll(call, [entry]);
+        return { key: entry.key };
+      },
     }),
-
-    /** POST …/data/set-batch {items: [{key, value}, …]}. All are set, or none. */
-    "set-batch": defineHandler(async (event) => {
-      const principal = await requireOwner(services, event, owner);
-      const { items } = await readJson(
-        { event, bodies, organizationId: principal.build.organizationId },
-        { schema: batchBody, refuse: unprocessable },
-      );
-      await setAll(principal, items);
-      return { keys: items.map(({ key }) => key) };
+    operation({
+      ...common,
+      path: `${base}/set-batch`,
+      id: `setBatchDataOf${owner}`,
+      summary: `Set several values of the build's meta-data, all or none${by}`,
+      body: { schema: batch, refuse: unprocessable },
+      success: answer(z.object({ keys }), "The values are set"),
+      refusals: readOnly,
+      run: async (call) => {
+        const { items } = await call.readBody();
+        await setAll(call, items);
+        return { keys: items.map(({ key }) => key) };
+      },
     }),
-
-    /** POST …/data/exists {key} → {exists} */
-    exists: defineHandler(async (event) => {
-      const { build } = await requireOwner(services, event, owner);
-      const { key } = await readJson(
-        { event, bodies, organizationId: build.organizationId },
-        { schema: keyBody, refuse: unprocessable },
-      );
-      if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
-      return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
+    operation({
+      ...common,
+      path: `${base}/exists`,
+      id: `existsDataOf${owner}`,
+      summary: `Check whether a key has a value${by}`,
+      body: { schema: key, refuse: unprocessable },
+      success: answer(z.object({ exists: z.boolean() }), "The answer"),
+      run: async ({ build, readBody }) => {
+        const { key } = await readBody();
+        if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
+        return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
+      },
     }),
-
-    /** POST …/data/keys → [key, …] */
-    keys: defineHandler(async (event) => {
-      const { build } = await requireOwner(services, event, owner);
-      const keys = await listMetaDataKeys(services, build.id);
-      return (await canReadWebhookPayload(services, build)) ? [...keys, payloadKey] : keys;
+    operation({
+      ...common,
+      path: `${base}/keys`,
+      id: `keysDataOf${owner}`,
+      summary: `List the keys${by}`,
+      success: answer(keys, "The keys"),
+      run: async ({ build }) => {
+        const keys = await listMetaDataKeys(services, build.id);
+        return (await canReadWebhookPayload(services, build)) ? [...keys, payloadKey] : keys;
+      },
     }),
-  };
+  ];
 }
 
 /** @throws Refusal 429, 503 */
 async function admitPayload(
   { db }: Services,
   event: H3Event,
-  { jobId, build }: Pick<JobPrincipal, "jobId" | "build">,
+  { jobId, build }: Pick<DataCaller, "jobId" | "build">,
 ): Promise<void> {
   const bytes = build.deliveryId === null ? 0 : ((await findPayloadSize(db, build.deliveryId)) ?? 0);
   admitDownload(event, { holder: `job ${jobId}`, organizationId: build.organizationId, bytes });
-}
-
-/** @throws Refusal 401, 429; 404 for any other job or build than the token's */
-async function requireOwner(services: Services, event: H3Event, owner: DataOwner): Promise<JobPrincipal> {
-  const principal = await findJobOfCaller(services, event);
-  const ownId = owner === "job" ? principal?.jobId : principal?.build.id;
-  if (!principal || pathParameter(event, "id") !== ownId) throw notFound(owner);
-  await limitMetaDataCalls(services, principal.jobId);
-  return principal;
 }

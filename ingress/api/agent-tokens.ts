@@ -68,7 +68,7 @@ export function agentTokenOperations(services: Services): Operation[] {
       summary: "Create a token that registers agents in a cluster",
       body: { schema: createAgentTokenBody },
       success: { status: 201, schema: createdAgentTokenSchema, description: "The new token" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const cluster = await clusterOf(call);
         const input = await call.readBody();
@@ -93,7 +93,7 @@ export function agentTokenOperations(services: Services): Operation[] {
       summary: "Change a token's description",
       body: { schema: updateAgentTokenBody },
       success: { status: 200, schema: agentTokenSchema, description: "The changed token" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const token = await tokenOf(call);
         const updated = await updateAgentToken(services, call.actor, token, await call.readBody());

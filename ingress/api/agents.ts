@@ -118,7 +118,7 @@ export function agentOperations(services: Services): Operation[] {
       summary: "Ask an agent to stop after its job",
       body: { schema: stopBody, isOptional: true, refuse: unprocessable },
       success: { status: 200, schema: agentSchema, description: "The agent" },
-      refusals: ["Agent has disconnected"],
+      refusals: { 422: ["Agent has disconnected"] },
       run: async (call) => {
         const agent = await agentOf(call);
         const { force } = await call.readBody();
@@ -134,7 +134,7 @@ export function agentOperations(services: Services): Operation[] {
       summary: "Let an agent take no further job; the one that it has goes on",
       body: { schema: pauseBody, isOptional: true, refuse: unprocessable },
       success: { status: 200, schema: agentSchema, description: "The paused agent" },
-      refusals: ["Agent is already paused", "Agent has disconnected"],
+      refusals: { 422: ["Agent is already paused", "Agent has disconnected"] },
       run: async (call) => {
         const agent = await agentOf(call);
         const { note, timeout_in_minutes } = await call.readBody();
@@ -149,7 +149,7 @@ export function agentOperations(services: Services): Operation[] {
       id: "resumeAgent",
       summary: "Let an agent take jobs again",
       success: { status: 200, schema: agentSchema, description: "The agent" },
-      refusals: ["Agent is not paused", "Agent has disconnected"],
+      refusals: { 422: ["Agent is not paused", "Agent has disconnected"] },
       run: async (call) => {
         const resumed = await resumeAgent(services, call.actor, await agentOf(call));
         return presentOne(call.caller.organization, resumed);

@@ -32,7 +32,7 @@ export function auditOperations({ db, config }: Services): Operation[] {
       id: "listAuditEvents",
       summary: "The audit log of an organization, newest first",
       query: { ...cursorQuery, ...filters },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       success: { status: 200, schema: cursorPageSchema(auditEventSchema), description: "A page of entries" },
       run: async ({ event, caller }) => {
         const page = readCursorPage(event);

@@ -78,7 +78,7 @@ export function buildOperations(services: Services): Operation[] {
       summary: "The builds of an organization, newest first",
       query,
       success: page,
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: list,
     }),
     operation({
@@ -89,7 +89,7 @@ export function buildOperations(services: Services): Operation[] {
       summary: "The builds of a pipeline, newest first",
       query,
       success: page,
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: list,
     }),
     operation({
@@ -100,7 +100,7 @@ export function buildOperations(services: Services): Operation[] {
       summary: "A build",
       query: buildContentQuery,
       success: one,
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const details = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
@@ -116,7 +116,7 @@ export function buildOperations(services: Services): Operation[] {
       summary: "Make a build",
       body: { schema: newBuild, isOptional: true },
       success: { status: 201, schema: buildSchema, description: "The new build" },
-      refusals: ["Validation failed: …", "The pipeline cannot build: a step has no queue to run on"],
+      refusals: { 422: ["Validation failed: …", "The pipeline cannot build: a step has no queue to run on"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const input = await call.readBody((sound: Partial<z.input<typeof newBuild>>) =>
@@ -133,7 +133,7 @@ export function buildOperations(services: Services): Operation[] {
       id: "rebuildBuild",
       summary: "Make a build like another, with the present steps",
       success: { status: 200, schema: buildSchema, description: "The new build" },
-      refusals: ["The pipeline cannot build: a step has no queue to run on"],
+      refusals: { 422: ["The pipeline cannot build: a step has no queue to run on"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const number = parseBuildNumber(call.parameter("number"));
@@ -148,7 +148,7 @@ export function buildOperations(services: Services): Operation[] {
       id: "cancelBuild",
       summary: "Cancel a build that has not finished",
       success: one,
-      refusals: ["Build cannot be canceled: it has finished already"],
+      refusals: { 422: ["Build cannot be canceled: it has finished already"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const details = await cancelBuild(

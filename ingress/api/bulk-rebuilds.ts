@@ -71,14 +71,16 @@ export function bulkRebuildOperations(services: Services): Operation[] {
       summary: "Build the matching deliveries of a trigger again; without filters, all of them",
       body: { schema: bulkRebuildBody, isOptional: true },
       success: { status: 201, schema: bulkRebuildSchema, description: "It runs from now on" },
-      refusals: [
-        "Validation failed: …",
-        "No delivery matches",
-        "More than 10,000 deliveries match. At most 10,000 can be built again at once: add an earliest and a latest time",
-        "There are too many deliveries to look through: add an earliest and a latest time",
-        "Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it",
-        "Deliveries of 3 triggers of the organization are being built again. Wait until one has finished",
-      ],
+      refusals: {
+        422: [
+          "Validation failed: …",
+          "No delivery matches",
+          "More than 10,000 deliveries match. At most 10,000 can be built again at once: add an earliest and a latest time",
+          "There are too many deliveries to look through: add an earliest and a latest time",
+          "Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it",
+          "Deliveries of 3 triggers of the organization are being built again. Wait until one has finished",
+        ],
+      },
       run: async (call) => {
         const owner = await triggerOf(services, call);
         const { status, event, external_id, received_from, received_to } = await call.readBody();
@@ -111,7 +113,7 @@ export function bulkRebuildOperations(services: Services): Operation[] {
       id: "cancelBulkRebuild",
       summary: "Cancel a bulk rebuild; the builds that it made stay",
       success: { status: 200, schema: bulkRebuildSchema, description: "The canceled bulk rebuild" },
-      refusals: ["Bulk rebuild cannot be canceled: it has finished already"],
+      refusals: { 422: ["Bulk rebuild cannot be canceled: it has finished already"] },
       run: async (call) => {
         const { bulk, ...owner } = await bulkRebuildOf(call);
         const canceled = await cancelBulkRebuild(services, call.actor, owner.trigger, bulk);

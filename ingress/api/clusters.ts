@@ -61,7 +61,7 @@ export function clusterOperations(services: Services): Operation[] {
       summary: "Create a cluster; it has no default queue yet",
       body: { schema: newCluster },
       success: { status: 201, schema: clusterSchema, description: "The new cluster" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async ({ caller, actor, readBody }) => {
         const input = await readBody((sound: Partial<z.input<typeof newCluster>>) =>
           newClusterProblems(db, actor, sound),
@@ -86,7 +86,7 @@ export function clusterOperations(services: Services): Operation[] {
       summary: "Change a cluster; absent members stay",
       body: { schema: updateClusterBody },
       success: { status: 200, schema: clusterSchema, description: "The changed cluster" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const cluster = await clusterOf(call);
         const change = await call.readBody(
@@ -107,7 +107,7 @@ export function clusterOperations(services: Services): Operation[] {
       id: "deleteCluster",
       summary: "Delete an unused cluster and its queues",
       success: { status: 204, description: "The cluster is gone" },
-      refusals: ["Cluster has N pipelines", "Cluster has N unfinished jobs"],
+      refusals: { 422: ["Cluster has N pipelines", "Cluster has N unfinished jobs"] },
       run: async (call) => deleteCluster(services, call.actor, await clusterOf(call)),
     }),
   ];

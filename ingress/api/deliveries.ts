@@ -56,7 +56,7 @@ export function deliveryOperations(services: Services): Operation[] {
       id: "listDeliveries",
       summary: "The deliveries of a trigger, newest first",
       query: { ...cursorQuery, ...deliveryFilters },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       success: { status: 200, schema: cursorPageSchema(deliverySchema), description: "A page of deliveries" },
       run: async (call) => {
         const owner = await triggerOf(services, call);
@@ -112,11 +112,13 @@ export function deliveryOperations(services: Services): Operation[] {
       id: "rebuildDelivery",
       summary: "Build a delivery again by the trigger's present settings, without its filter",
       success: { status: 201, schema: deliverySchema, description: "The delivery, with its new build" },
-      refusals: [
-        "The payload of this delivery is no longer kept",
-        "The delivery is still being processed",
-        "The pipeline cannot build: a step has no queue to run on",
-      ],
+      refusals: {
+        422: [
+          "The payload of this delivery is no longer kept",
+          "The delivery is still being processed",
+          "The pipeline cannot build: a step has no queue to run on",
+        ],
+      },
       run: async (call) => {
         const { delivery, ...owner } = await deliveryOf(call);
         await rebuildDelivery(services, call.actor, { ...owner, delivery });

@@ -49,7 +49,7 @@ export function jobOperations(services: Services): Operation[] {
       id: "cancelJob",
       summary: "Cancel a job that has not finished",
       success: one,
-      refusals: ["Job cannot be canceled: it has finished already"],
+      refusals: { 422: ["Job cannot be canceled: it has finished already"] },
       run: async (call) => {
         const { details, found } = await jobOf(call);
         await cancelJob(services, call.actor, details, found.job.id);
@@ -64,7 +64,7 @@ export function jobOperations(services: Services): Operation[] {
       id: "retryJob",
       summary: "Make a new job in the place of one that ended",
       success: { ...one, description: "The new job" },
-      refusals: ["Job cannot be retried: …"],
+      refusals: { 422: ["Job cannot be retried: …"] },
       run: async (call) => {
         const { details, found } = await jobOf(call);
         const retry = await retryJob(services, call.actor, details, found.job.id);

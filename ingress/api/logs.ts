@@ -80,7 +80,7 @@ export function logOperations(services: Services): Operation[] {
       id: "deleteJobLog",
       summary: "Delete the logs of all attempts at a finished job",
       success: { status: 204, description: "The logs are deleted" },
-      refusals: ["Log cannot be deleted: the job has not finished"],
+      refusals: { 422: ["Log cannot be deleted: the job has not finished"] },
       run: async (call) => deleteJobLogs(services, call.actor, await jobOf(call)),
     }),
     operation({

@@ -1,76 +1,104 @@
 import { defineHandler, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
-import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
-import type { Actor } from "../../shared/accounts/audit.ts";
-import type { Scope } from "../../shared/accounts/scopes.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { onBehalfOf } from "../../shared/sharing/turns.ts";
-import { requireCaller } from "../auth/principal.ts";
+import type { Authenticators, CallerKind, Callers, Needs } from "../auth/callers.ts";
 import type { Bodies } from "../http/body.ts";
 import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
+import { keepOutOfLog } from "../http/request-context.ts";
 import { json, noContent } from "../http/respond.ts";
-import { pathParameter } from "../http/routing.ts";
+import { type Method, mergeRoutes, pathParameter, type Route } from "../http/routing.ts";
+import type { RequestBody } from "../http/transfers/upload.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-export interface Call<Body> {
+/** A request, with what its authentication told. */
+export type Call<Body, Kind extends CallerKind = "accessToken"> = Callers[Kind] & {
   event: H3Event;
-  caller: TokenHolder;
-  /** The caller, as the audit log names it. */
-  actor: Actor;
   parameter(name: string): string;
   /** Call it last: 404 comes before 400 and 422. @throws Refusal 415, 413, 400, 422 */
   readBody<Sound>(alsoCheck?: CheckMembers<Sound>): Promise<Body>;
-}
+  /** For a body that is not JSON. @throws the refusal of `tooLarge`; Refusal 503 */
+  readBytes(maxBytes: number, tooLarge: () => Refusal): Promise<RequestBody>;
+};
 
 /** Checks requests, and documents them. */
-export interface Operation<Body = unknown> {
+export interface Operation<Body = unknown, Kind extends CallerKind = CallerKind> extends Needs {
+  /** Default: the holder of an access token. */
+  caller?: Kind;
   methods: Method[];
   path: string;
   /** The name that generated clients give it. */
   id: string;
   tag: string;
   summary: string;
-  /** Absent: any token is enough. */
-  scope?: Scope;
-  needsAdmin?: boolean;
+  description?: string;
   /** For the document only. */
   query?: Record<string, z.ZodType>;
+  /** For the document only. */
+  headers?: Record<string, z.ZodType>;
   body?: JsonBody<Body>;
+  /** A body that is not JSON, for the document only: `run` reads its bytes. */
+  rawBody?: { schema: z.ZodType; mediaType: string };
   /** Default media type: JSON. */
   success: { status: 200 | 201 | 204; schema?: z.ZodType; mediaType?: string; description: string };
-  /** Another reason of a 429 than the rate limit, for the document only. */
-  tooMany?: string;
-  /** Messages of a 422, for the document only. */
-  refusals?: string[];
-  run(call: Call<Body>): Promise<unknown>;
+  /** Reasons by status, besides those that all operations of such callers have. For the document only. */
+  refusals?: Record<number, string[]>;
+  /** Stays out of the log if it succeeds: agents repeat it all the time. */
+  isQuiet?: boolean;
+  run(call: Call<Body, Kind>): Promise<unknown>;
+  /** Replaces a refusal, also one of the authentication. */
+  translate?(refusal: Refusal, event: H3Event): Promise<Refusal>;
 }
 
 /** Checks the types, then erases them, so that one list holds all operations. */
-export function operation<Body>(declared: Operation<Body>): Operation {
+export function operation<Body, Kind extends CallerKind = "accessToken">(
+  declared: Operation<Body, Kind>,
+): Operation {
   return declared as unknown as Operation;
 }
 
+/** The routes of operations. */
+export function operationRoutes(
+  authenticate: Authenticators,
+  bodies: Bodies,
+  operations: Operation[],
+): Route[] {
+  return mergeRoutes(
+    operations.map((declared) => {
+      const handler = operationHandler(authenticate, bodies, declared);
+      return [declared.path, Object.fromEntries(declared.methods.map((method) => [method, handler]))];
+    }),
+  );
+}
+
 /** Checks in this order: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
-export function operationHandler(services: Services, bodies: Bodies, declared: Operation): EventHandler {
-  const { scope, needsAdmin, body, success } = declared;
-  return defineHandler(async (event) => {
-    const caller = await requireCaller(services, event, scope);
-    if (needsAdmin && caller.role !== "admin") throw new Refusal(403, "Forbidden");
-    const { id: organizationId } = caller.organization;
-    const call: Call<unknown> = {
+function operationHandler(authenticate: Authenticators, bodies: Bodies, declared: Operation): EventHandler {
+  const { caller: kind = "accessToken", body, success, translate } = declared;
+  const answer = async (event: H3Event) => {
+    const caller = await authenticate[kind](event, declared);
+    if (declared.isQuiet) keepOutOfLog(event);
+    const { organizationId } = caller;
+    const call = {
+      ...caller,
       event,
-      caller,
-      actor: { organization: caller.organization, userId: caller.user.id },
-      parameter: (name) => pathParameter(event, name) ?? "",
-      readBody: (alsoCheck) => {
-        if (!body) throw new Error(`${declared.id} has no body.`);
-        return readJson({ event, bodies, organizationId }, body, alsoCheck as CheckMembers | undefined);
+      parameter: (name: string) => pathParameter(event, name) ?? "",
+      readBody: (alsoCheck?: CheckMembers) => {
+        if (!body || !organizationId) throw new Error(`${declared.id} has no body.`);
+        return readJson({ event, bodies, organizationId }, body, alsoCheck);
       },
-    };
-    const result = await onBehalfOf(organizationId, () => declared.run(call));
+      readBytes: (maxBytes: number, tooLarge: () => Refusal) =>
+        bodies.read(event, maxBytes, tooLarge, { organizationId }),
+    } as Call<unknown, CallerKind>;
+    const run = () => declared.run(call);
+    // Reads of agents take no turns.
+    const result = await (kind === "accessToken" ? onBehalfOf(organizationId as string, run) : run());
     if (success.status === 204) return noContent();
     return success.status === 200 ? result : json(success.status, result);
+  };
+  return defineHandler(async (event) => {
+    try {
+      return await answer(event);
+    } catch (error) {
+      throw translate && error instanceof Refusal ? await translate(error, event) : error;
+    }
   });
 }

@@ -1,7 +1,5 @@
 import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
-import type { Bodies } from "../http/body.ts";
-import type { Route } from "../http/routing.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { agentTokenOperations } from "./agent-tokens.ts";
 import { agentOperations } from "./agents.ts";
@@ -12,7 +10,7 @@ import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { jobOperations } from "./jobs.ts";
 import { logOperations } from "./logs.ts";
-import { type Operation, operationHandler } from "./operation.ts";
+import type { Operation } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { queueOperations } from "./queues.ts";
@@ -38,15 +36,4 @@ export function restOperations(services: Services, filterTests: FilterTests): Op
     ...deliveryOperations(services),
     ...bulkRebuildOperations(services),
   ];
-}
-
-/** The handlers of the operations, by path and method. */
-export function restHandlers(services: Services, bodies: Bodies, operations: Operation[]): Route[] {
-  const byPath = Map.groupBy(operations, ({ path }) => path);
-  return [...byPath].map(([path, ofPath]) => [path, Object.fromEntries(ofPath.flatMap(handlersOf))]);
-
-  function handlersOf(declared: Operation) {
-    const handler = operationHandler(services, bodies, declared);
-    return declared.methods.map((method) => [method, handler] as const);
-  }
 }

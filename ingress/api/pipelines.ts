@@ -56,7 +56,7 @@ export function pipelineOperations(services: Services): Operation[] {
       summary: "Create a pipeline",
       body: { schema: newPipeline },
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async ({ caller, actor, readBody }) => {
         const input = await readBody((sound: Partial<z.input<typeof newPipeline>>) =>
           newPipelineProblems(db, actor, checkedMembers(sound)),
@@ -83,7 +83,7 @@ export function pipelineOperations(services: Services): Operation[] {
       summary: "Change a pipeline; absent members stay, and so does the slug",
       body: { schema: pipelineChange },
       success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const change = await call.readBody((sound: Partial<z.input<typeof pipelineChange>>) =>
@@ -100,7 +100,7 @@ export function pipelineOperations(services: Services): Operation[] {
       id: "deletePipeline",
       summary: "Delete a pipeline; its triggers go at once, its builds later",
       success: { status: 204, description: "The pipeline is gone" },
-      refusals: ["Pipeline has N unfinished jobs"],
+      refusals: { 422: ["Pipeline has N unfinished jobs"] },
       run: async (call) => deletePipeline(services, call.actor, await pipelineOf(services, call)),
     }),
   ];

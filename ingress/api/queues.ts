@@ -71,7 +71,7 @@ export function queueOperations(services: Services): Operation[] {
       summary: "Create a queue, self-hosted or, with hostedAgents, hosted",
       body: { schema: createQueueBody },
       success: { status: 201, schema: queueSchema, description: "The new queue" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const cluster = await clusterOf(call);
         const input = await call.readBody((sound: Partial<z.input<typeof createQueueBody>>) =>
@@ -101,7 +101,7 @@ export function queueOperations(services: Services): Operation[] {
       summary: "Change a queue; absent members stay",
       body: { schema: updateQueueBody },
       success: { status: 200, schema: queueSchema, description: "The changed queue" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const queue = await queueOf(call);
         const change = await call.readBody((sound: Partial<z.input<typeof updateQueueBody>>) =>
@@ -120,11 +120,13 @@ export function queueOperations(services: Services): Operation[] {
       id: "deleteQueue",
       summary: "Delete an unused queue",
       success: { status: 204, description: "The queue is gone" },
-      refusals: [
-        "Cluster queue is the default queue of its cluster",
-        "Cluster queue is the target of N pipelines",
-        "Cluster queue has N unfinished jobs",
-      ],
+      refusals: {
+        422: [
+          "Cluster queue is the default queue of its cluster",
+          "Cluster queue is the target of N pipelines",
+          "Cluster queue has N unfinished jobs",
+        ],
+      },
       run: async (call) => deleteQueue(services, call.actor, await queueOf(call)),
     }),
     operation({
@@ -139,7 +141,7 @@ export function queueOperations(services: Services): Operation[] {
         refuse: unprocessable,
       },
       success: { status: 200, schema: queueSchema, description: "The paused queue" },
-      refusals: ["Cluster queue is already paused"],
+      refusals: { 422: ["Cluster queue is already paused"] },
       run: async (call) => {
         const queue = await queueOf(call);
         const paused = await pauseDispatch(services, call.actor, queue, await call.readBody());
@@ -153,7 +155,7 @@ export function queueOperations(services: Services): Operation[] {
       id: "resumeDispatch",
       summary: "Resume a queue: its jobs are handed out again",
       success: { status: 200, schema: queueSchema, description: "The queue" },
-      refusals: ["Cluster queue is not paused"],
+      refusals: { 422: ["Cluster queue is not paused"] },
       run: async (call) => {
         const resumed = await resumeDispatch(services, call.actor, await queueOf(call));
         return presentOne(call.caller.organization, resumed);

@@ -70,7 +70,7 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
       summary: "Create a trigger; its URL is in this answer only",
       body: { schema: createTriggerBody },
       success: { status: 201, schema: triggerSchema, description: "The new trigger, with endpoint_url" },
-      refusals: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers"],
+      refusals: { 422: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const created = await createTrigger(
@@ -104,7 +104,7 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
       summary: "Change a trigger; absent members stay, and so does its type",
       body: { schema: updateTriggerBody },
       success: { status: 200, schema: triggerSchema, description: "The changed trigger" },
-      refusals: ["Validation failed: …"],
+      refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const { pipeline, trigger } = await triggerOf(services, call);
         const change = await call.readBody((sound: Partial<z.input<typeof updateTriggerBody>>) =>
@@ -144,8 +144,10 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
         }),
         description: "The filter's answer for the delivery",
       },
-      tooMany: "one test of the organization runs and two wait",
-      refusals: ["Validation failed: …", "The payload of this delivery is no longer kept"],
+      refusals: {
+        422: ["Validation failed: …", "The payload of this delivery is no longer kept"],
+        429: ["one test of the organization runs and two wait: wait as Retry-After says"],
+      },
       run: async (call) => {
         const { trigger } = await triggerOf(services, call);
         const { expression, delivery_id } = await call.readBody();

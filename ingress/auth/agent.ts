@@ -1,58 +1,57 @@
 import type { H3Event } from "h3";
+import type { Attempt } from "../../shared/agents/lease.ts";
 import { findJobWithBuild, type Lease } from "../../shared/agents/lease-store.ts";
 import { type Agent, findAgent, listAgentsByTokenHash } from "../../shared/agents/store.ts";
-import { findRegistrar, type Registrar } from "../../shared/agents/tokens.ts";
-import { findJobPrincipal, type JobPrincipal } from "../../shared/builds/meta-data.ts";
-import type { Build, Job } from "../../shared/builds/store.ts";
+import { findRegistrar } from "../../shared/agents/tokens.ts";
+import { findJobPrincipal } from "../../shared/builds/meta-data.ts";
+import type { Job } from "../../shared/builds/store.ts";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import { leasedJobStates } from "../../shared/vocabulary.ts";
+import { limitMetaDataCalls } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
+import type { Attempts } from "./attempts.ts";
+import type { Authenticators, Callers, DataCaller, JobCaller } from "./callers.ts";
 
 // Agents authenticate with three kinds of tokens: of registration, of a session, of a job's attempt. Agents older than
 // 2021 use their session's token for jobs too.
 
-/** A call about a job by the agent that has, or had, it. */
-export interface JobCall {
-  job: Job;
-  build: Build;
-  /** The attempt that the caller stands for. */
-  lease: Lease;
-  /** Undefined if the job went back to its queue. */
-  agent: Agent | undefined;
-}
-
 /** The agent in the lease of a job that went back to its queue. */
 const noAgent = "";
 
+/** The authenticators of the agent API. */
+export function agentAuthenticators(
+  services: Services,
+  attempts: Attempts,
+): Omit<Authenticators, "accessToken"> {
+  const ofAgent = (agent: Agent) => ({ agent, organizationId: agent.organizationId });
+  return {
+    registrar: (event) => requireRegistrar(services, event),
+    pinging: async (event) => ({ sessionToken: requireSessionToken(services, event) }),
+    session: async (event) => ofAgent(await requireSession(services, event)),
+    agentOrJob: async (event) => ofAgent(await requireAgentOrJob(services, event)),
+    job: (event) => requireJob(services, event),
+    lease: (event) => requireLease(services, event),
+    attempt: (event) => requireAttempt(services, attempts, event),
+    dataOfJob: (event) => requireDataCaller(services, event, "job"),
+    dataOfBuild: (event) => requireDataCaller(services, event, "build"),
+  };
+}
+
 /** @throws Refusal 401 */
-export async function requireRegistrar(services: Services, event: H3Event): Promise<Registrar> {
+async function requireRegistrar(services: Services, event: H3Event): Promise<Callers["registrar"]> {
   const token = agentToken(event);
   const registrar = token ? await findRegistrar(services, token) : undefined;
   if (!registrar) throw unauthenticated(services, "a valid agent token");
-  return registrar;
+  return { registrar, organizationId: registrar.organization.id };
 }
 
-/** Returns the token of a session as it was sent. @throws Refusal 401 */
-export function requireSessionToken(services: Services, event: H3Event): string {
-  const token = agentToken(event);
-  if (!token || !isWellFormedToken("agentSession", token)) throw sessionEnded(services);
-  return token;
-}
-
-/** The agent of a session that has not ended. @throws Refusal 401 */
-export async function requireAgentSession(services: Services, event: H3Event): Promise<Agent> {
-  const agent = await findSession(services, requireSessionToken(services, event));
-  if (!agent) throw sessionEnded(services);
-  return agent;
-}
-
-/** The agent itself, also from inside its job. @throws Refusal 401 */
-export async function requireAgentOrJob(services: Services, event: H3Event): Promise<Agent> {
+/** @throws Refusal 401 */
+async function requireAgentOrJob(services: Services, event: H3Event): Promise<Agent> {
   const token = agentToken(event) ?? "";
-  if (!isWellFormedToken("job", token)) return requireAgentSession(services, event);
+  if (!isWellFormedToken("job", token)) return requireSession(services, event);
   const principal = await findJobPrincipal(services, token);
   const agentId = principal?.isLeased ? principal.agentId : null;
   const agent = agentId ? await findAgent(services.db, agentId) : undefined;
@@ -60,88 +59,130 @@ export async function requireAgentOrJob(services: Services, event: H3Event): Pro
   return agent;
 }
 
-/**
- * The caller of a job's route: a session that has or had the job, or a token of one of its attempts.
- * @throws Refusal 401; 404 for any other job
- */
-export async function requireJobCall(services: Services, event: H3Event): Promise<JobCall> {
+/** @throws Refusal 401; 404 for any other job */
+async function requireAttempt(
+  services: Services,
+  attempts: Attempts,
+  event: H3Event,
+): Promise<Callers["attempt"]> {
+  const token = agentToken(event) ?? "";
+  // A session has one job after the other.
+  const isOfJob = isWellFormedToken("job", token);
+  const known = isOfJob ? attempts.find(token) : undefined;
+  const attempt = known ?? attemptOf(await requireJob(services, event));
+  if (isOfJob && !known) attempts.remember(token, attempt);
+  if (attempt.lease.jobId !== pathParameter(event, "id")) throw notFound("job");
+  return { attempt, organizationId: attempt.organizationId };
+}
+
+function attemptOf({ build, lease }: JobCaller): Attempt {
+  return { lease, buildId: build.id, organizationId: build.organizationId };
+}
+
+/** @throws Refusal 401; 404 for any other job, and of a stale lease */
+async function requireLease(services: Services, event: H3Event): Promise<Callers["lease"]> {
+  const caller = await requireJob(services, event);
+  if (!caller.isLeased) throw notFound("job");
+  return caller;
+}
+
+/** @throws Refusal 401; 404 for any other job */
+async function requireJob(services: Services, event: H3Event): Promise<Callers["job"]> {
   const id = pathParameter(event, "id") ?? "";
   const token = agentToken(event) ?? "";
-  const { db } = services;
-  if (isWellFormedToken("job", token)) {
-    const principal = await findJobPrincipal(services, token);
-    if (principal?.attempt == null) throw unauthenticated(services, "a valid session or job token");
-    const { job, build, attempt } = principal;
-    if (job.id !== id) throw notFound("job");
-    // A lost job has no agent, or another one: the attempt then shows a stale lease.
-    const { agentId } = job;
-    const agent = agentId ? await findAgent(db, agentId) : undefined;
-    return { job, build, lease: { jobId: id, agentId: agentId ?? noAgent, attempt }, agent };
-  }
-  const agent = await requireAgentSession(services, event);
-  const found = await findJobOf(services, agent, id);
+  const found = isWellFormedToken("job", token)
+    ? await requireJobOfToken(services, token, id)
+    : await requireJobOfSession(services, await requireSession(services, event), id);
+  return { ...found, isLeased: isLeased(found), organizationId: found.build.organizationId };
+}
+
+async function requireJobOfToken(services: Services, token: string, id: string) {
+  const principal = await findJobPrincipal(services, token);
+  if (principal?.attempt == null) throw unauthenticated(services, "a valid session or job token");
+  const { job, build, attempt } = principal;
+  if (job.id !== id) throw notFound("job");
+  // A lost job has no agent, or another one: the attempt then shows a stale lease.
+  const { agentId } = job;
+  const agent = agentId ? await findAgent(services.db, agentId) : undefined;
+  return { job, build, lease: { jobId: id, agentId: agentId ?? noAgent, attempt }, agent };
+}
+
+/** The job that an agent has or had, also one that it lost and may still run: its lease is stale. */
+async function requireJobOfSession({ db }: Services, agent: Agent, id: string) {
+  const found = isId(id) ? await findJobWithBuild(db, id) : undefined;
+  if (!found || (found.job.agentId !== agent.id && agent.lostJobId !== id)) throw notFound("job");
   return { ...found, agent, lease: { jobId: id, agentId: agent.id, attempt: found.job.attempt } };
 }
 
-/** @throws Refusal 404 of a stale lease too */
-export async function requireLease(services: Services, event: H3Event): Promise<JobCall> {
-  const call = await requireJobCall(services, event);
-  if (!isLeased(call)) throw notFound("job");
-  return call;
+/**
+ * A token of a job, or the session of an agent that has one.
+ * @throws Refusal 401; 404 for any other job or build than the token's; 429
+ */
+async function requireDataCaller(
+  services: Services,
+  event: H3Event,
+  owner: "job" | "build",
+): Promise<Callers["dataOfJob"]> {
+  const caller = await findDataCaller(services, event);
+  const ownId = owner === "job" ? caller?.jobId : caller?.build.id;
+  if (!caller || pathParameter(event, "id") !== ownId) throw notFound(owner);
+  await limitMetaDataCalls(services, caller.jobId);
+  return { ...caller, organizationId: caller.build.organizationId };
 }
 
-/** Returns true while the caller's attempt is the present one and has not ended. */
-export function isLeased({ job, lease }: Pick<JobCall, "job" | "lease">): boolean {
+/** Undefined for a session whose agent has no job. */
+async function findDataCaller(services: Services, event: H3Event): Promise<DataCaller | undefined> {
+  const token = agentToken(event) ?? "";
+  if (isWellFormedToken("agentSession", token))
+    return findJobOfSession(services, await requireSession(services, event));
+  const principal = await findJobPrincipal(services, token);
+  const isGood = principal && (principal.attempt === null || principal.isLeased);
+  if (!isGood) throw unauthenticated(services, "a valid job token");
+  const { jobId, build, agentId, attempt, readOnly } = principal;
+  const mayWrite = !readOnly && agentId !== null && attempt !== null;
+  return { jobId, build, lease: mayWrite ? { jobId, agentId, attempt } : undefined };
+}
+
+async function findJobOfSession({ db }: Services, agent: Agent): Promise<DataCaller | undefined> {
+  const found = agent.jobId ? await findJobWithBuild(db, agent.jobId) : undefined;
+  if (!found || found.job.agentId !== agent.id) return undefined;
+  const { job, build } = found;
+  const lease = { jobId: job.id, agentId: agent.id, attempt: job.attempt };
+  return isLeased({ job, lease }) ? { jobId: job.id, build, lease } : undefined;
+}
+
+function isLeased({ job, lease }: { job: Job; lease: Lease }): boolean {
   const isPresent = job.agentId === lease.agentId && job.attempt === lease.attempt;
   return isPresent && job.acceptedAt !== null && leasedJobStates.includes(job.state);
 }
 
-/** The job that an agent has or had, also one that it lost and may still run: its lease is stale. */
-async function findJobOf({ db }: Services, agent: Agent, id: string) {
-  const found = isId(id) ? await findJobWithBuild(db, id) : undefined;
-  if (!found || (found.job.agentId !== agent.id && agent.lostJobId !== id)) throw notFound("job");
-  return found;
-}
-
-/**
- * Authenticates a call for a build's meta-data: a token of a job, or the session of an agent.
- * @returns undefined for a session whose agent has no job
- * @throws Refusal 401
- */
-export async function findJobOfCaller(services: Services, event: H3Event): Promise<JobPrincipal | undefined> {
-  const token = agentToken(event) ?? "";
-  if (isWellFormedToken("agentSession", token))
-    return findPrincipalOfSession(services, await requireAgentSession(services, event));
-  const principal = await findJobPrincipal(services, token);
-  const isGood = principal && (principal.attempt === null || principal.isLeased);
-  if (!isGood) throw unauthenticated(services, "a valid job token");
-  return principal;
-}
-
-async function findPrincipalOfSession(services: Services, agent: Agent): Promise<JobPrincipal | undefined> {
-  const found = agent.jobId ? await findJobWithBuild(services.db, agent.jobId) : undefined;
-  if (!found || found.job.agentId !== agent.id) return undefined;
-  const { job, build } = found;
-  const lease = { jobId: job.id, agentId: agent.id, attempt: job.attempt };
-  if (!isLeased({ job, lease })) return undefined;
-  return { ...lease, job, isLeased: true, readOnly: false, build };
+/** @throws Refusal 401 */
+async function requireSession(services: Services, event: H3Event): Promise<Agent> {
+  const agent = await findSession(services, requireSessionToken(services, event));
+  if (!agent || agent.state === "disconnected") throw sessionEnded(services);
+  return agent;
 }
 
 /** Returns true if the caller's token is of a session that is over, and not deleted yet. */
-export async function hasSessionEnded({ db }: Services, event: H3Event): Promise<boolean> {
+export async function hasSessionEnded(services: Services, event: H3Event): Promise<boolean> {
   const token = agentToken(event) ?? "";
-  if (!isWellFormedToken("agentSession", token)) return false;
-  const [agent] = await listAgentsByTokenHash(db, { hashes: [hashToken(token)] });
+  const agent = isWellFormedToken("agentSession", token) ? await findSession(services, token) : undefined;
   return agent?.state === "disconnected";
 }
 
 async function findSession({ db }: Services, token: string): Promise<Agent | undefined> {
-  if (!isWellFormedToken("agentSession", token)) return undefined;
   const [agent] = await listAgentsByTokenHash(db, { hashes: [hashToken(token)] });
-  return agent?.state === "disconnected" ? undefined : agent;
+  return agent;
 }
 
-export function agentToken(event: H3Event): string | undefined {
+/** Returns the token of a session as it was sent. @throws Refusal 401 */
+function requireSessionToken(services: Services, event: H3Event): string {
+  const token = agentToken(event);
+  if (!token || !isWellFormedToken("agentSession", token)) throw sessionEnded(services);
+  return token;
+}
+
+function agentToken(event: H3Event): string | undefined {
   return /^(?:Token|Bearer) +(\S+)$/i.exec(event.req.headers.get("authorization") ?? "")?.[1];
 }
 

@@ -8,19 +8,26 @@ import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitApiRequests } from "../http/limits.ts";
 import { loopTurn } from "../http/loop-turn.ts";
 import { pathParameter } from "../http/routing.ts";
+import type { Callers, Needs } from "./callers.ts";
 
 /**
- * Authenticates the caller of a REST endpoint. Checks token, rate limit, organization, scope, in this order.
+ * Authenticates the caller of a REST endpoint. Checks token, rate limit, organization, scope, role, in this order.
  * @throws Refusal 401, 429, 404, 403
  */
-export async function requireCaller(services: Services, event: H3Event, scope?: Scope): Promise<TokenHolder> {
+export async function requireCaller(
+  services: Services,
+  event: H3Event,
+  { scope, needsAdmin }: Needs,
+): Promise<Callers["accessToken"]> {
   const caller = await requireTokenHolder(services, event);
   await limitApiRequests(services, event, caller.token.id);
   await loopTurn(caller.organization.id);
   const org = pathParameter(event, "org");
   if (org !== undefined && org !== caller.organization.slug) throw notFound("organization");
   if (scope) requireScope(services, caller, scope);
-  return caller;
+  if (needsAdmin && caller.role !== "admin") throw new Refusal(403, "Forbidden");
+  const { organization, user } = caller;
+  return { caller, actor: { organization, userId: user.id }, organizationId: organization.id };
 }
 
 /**

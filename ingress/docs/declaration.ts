@@ -1,9 +1,10 @@
 import type { z } from "zod";
-import type { Method } from "../api/operation.ts";
+import type { Token } from "../auth/callers.ts";
+import type { Method } from "../http/routing.ts";
 import type { HeaderName } from "./answers.ts";
 
 /** Names a security scheme of the document, with which a caller authenticates. */
-export type SecurityScheme = "accessToken" | "agentToken" | "sessionToken" | "jobToken" | "client";
+export type SecurityScheme = Token | "client";
 
 /** The settings that name the addresses of the API. */
 export type ServerSetting = "baseUrl" | "authUrl" | "webhookUrl";

@@ -70,6 +70,7 @@ function describeAnswer(
 const id = { type: "string", format: "uuid" };
 const slug = { type: "string" };
 
+/** `:id` is that of the resource before it. */
 const pathParameters: Record<string, { description: string; schema: object }> = {
   org: { description: "Slug of the organization", schema: slug },
   cluster: { description: "Id of the cluster", schema: id },
@@ -82,14 +83,17 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   trigger: { description: "Id of the trigger", schema: id },
   delivery: { description: "Id of the delivery", schema: id },
   rebuild: { description: "Id of the bulk rebuild", schema: id },
-  id: { description: "Id", schema: id },
+  upload: { description: "The uuid of the upload", schema: slug },
 };
 
 function describeParameters(declared: Declaration, { schemas, examples }: Context) {
   const { path, query = {}, headers = {}, pathParameters: own = {} } = declared;
   const [example] = examples;
-  const inPath = [...path.matchAll(/:([a-z]+)/g)].map(([, name = ""]) => {
-    const { description, schema } = pathParameters[name] ?? { description: "", schema: slug };
+  const inPath = [...path.matchAll(/(?:([a-z]+)s)?\/:([a-z]+)/g)].map(([, resource, name = ""]) => {
+    const { description, schema } = pathParameters[name] ?? {
+      description: `Id of the ${resource}`,
+      schema: id,
+    };
     return {
       ...{ name, in: "path", required: true, description: own[name] ?? description, schema },
       ...exampleOf(example?.path?.[name], schema),

@@ -1,7 +1,6 @@
 import { patterns } from "../../shared/paths.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Operation } from "../api/operation.ts";
-import { declareAgent } from "./agent.ts";
 import { answerHeaders } from "./answers.ts";
 import type { Declaration } from "./declaration.ts";
 import { declareDeliver } from "./deliveries.ts";
@@ -9,7 +8,7 @@ import { describeOperation } from "./describe-operation.ts";
 import { type Examples, readExamples } from "./examples.ts";
 import { installationDeclarations } from "./installation.ts";
 import { oauthDeclarations } from "./oauth.ts";
-import { declareRest, root } from "./rest.ts";
+import { declareOperation, root } from "./operations.ts";
 import { Schemas } from "./schemas.ts";
 
 /** By tag, in the order of the document. */
@@ -21,8 +20,8 @@ const tagDescriptions: Record<string, string> = {
   Clusters: "Groups of queues.",
   Queues: "Queues of jobs, with dispatch pause.",
   Pipelines: "The steps of builds.",
-  Agents: "Programs that take jobs and run them.",
   Builds: "Builds and their jobs.",
+  Agents: "Programs that take jobs and run them.",
   "Pipeline triggers (public preview)":
     "Triggers turn webhooks into builds. Their deliveries can be read and built again.",
   "Posting a delivery": "The endpoint that senders of webhooks call.",
@@ -70,10 +69,9 @@ const securitySchemes = {
 export function declareAll(config: Config, operations: Operation[]): Declaration[] {
   return [
     root,
-    ...operations.map(declareRest),
+    ...operations.map(declareOperation),
     declareDeliver(config),
     ...oauthDeclarations,
-    ...declareAgent(config),
     ...installationDeclarations,
   ];
 }
@@ -108,10 +106,7 @@ export function describeApi(config: Config, operations: Operation[], examples: E
     },
     servers: [{ url: config.baseUrl }],
     security: [{ accessToken: [] }],
-    tags: [...new Set(declarations.map(({ tag }) => tag))].map((name) => ({
-      name,
-      description: tagDescriptions[name],
-    })),
+    tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
     paths,
     components: { schemas: schemas.named, headers: answerHeaders, securitySchemes },
   };

@@ -3,9 +3,18 @@ import { lowerCaseId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { noContent, setHeaders, stageLength } from "./respond.ts";
 
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Handlers = Partial<Record<Method, EventHandler>>;
 export type Route = [pattern: string, handlers: Handlers];
+
+/** Routes with the same pattern become one. */
+export function mergeRoutes(routes: Route[]): Route[] {
+  const byPattern = Map.groupBy(routes, ([pattern]) => pattern);
+  return [...byPattern].map(([pattern, same]) => [
+    pattern,
+    Object.assign({}, ...same.map(([, handlers]) => handlers)),
+  ]);
+}
 
 /** Runs before a request is refused for its method. */
 export type BeforeRefusal = (event: H3Event) => Promise<void>;

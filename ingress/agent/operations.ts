@@ -1,0 +1,41 @@
+import type { HandOut } from "../../shared/agents/hand-out.ts";
+import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { Presence } from "../../shared/agents/presence.ts";
+import type { Services } from "../../shared/process/services.ts";
+import type { Operation } from "../api/operation.ts";
+import type { Attempts } from "../auth/attempts.ts";
+import { artifactOperations } from "./artifacts.ts";
+import { controlOperations } from "./control.ts";
+import { finishOperations } from "./finish.ts";
+import { jobOperations } from "./jobs.ts";
+import { logOperations } from "./logs.ts";
+import { metaDataOperations } from "./meta-data.ts";
+import { PayloadReads } from "./payload-reads.ts";
+import { registerOperations } from "./register.ts";
+import { sessionOperations } from "./session.ts";
+import { uploadOperations } from "./uploads.ts";
+
+/** The opener closes these parts. */
+export interface AgentParts {
+  handOut: HandOut;
+  leases: LeaseGroup;
+  presence: Presence;
+}
+
+/** All operations that agents and their jobs call. */
+export function agentOperations(
+  services: Services,
+  { handOut, leases, presence, attempts }: AgentParts & { attempts: Attempts },
+): Operation[] {
+  return [
+    ...registerOperations(services),
+    ...sessionOperations(services, { handOut, presence }),
+    ...controlOperations(services),
+    ...jobOperations(services, { leases, attempts }),
+    ...logOperations(services),
+    ...finishOperations(services, leases),
+    ...artifactOperations,
+    ...uploadOperations(services),
+    ...metaDataOperations(services, { leases, payloadReads: new PayloadReads(services) }),
+  ];
+}

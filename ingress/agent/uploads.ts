@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
+import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
+import { isId, lowerCaseId } from "../../shared/ids.ts";
+import { patterns } from "../../shared/paths.ts";
+import { uploadedPipeline } from "../../shared/pipelines/steps.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { notFound, unprocessable } from "../../shared/refusal.ts";
+import { type Operation, operation } from "../api/operation.ts";
+import { limitPipelineUploads } from "../http/limits.ts";
+import { answer, tag } from "./answers.ts";
+
+const upload = z.object({
+  uuid: z
+    .string({ error: "uuid must be text" })
+    .transform(lowerCaseId)
+    .refine((id) => isId(id), "uuid must be a UUID")
+    .meta({ description: "Made by the caller. The same upload again changes nothing" }),
+  pipeline: uploadedPipeline,
+  replace: z
+    .boolean({ error: "replace must be true or false" })
+    .nullish()
+    .meta({ description: "True first cancels the jobs of the build that have not started" }),
+});
+const applied = answer(z.object({ state: z.literal("applied") }), "The steps are added");
+
+/** The calls of pipeline uploads. Steps are added at once, so `?async=true` makes no difference. */
+export function uploadOperations(services: Services): Operation[] {
+  return [
+    operation({
+      tag,
+      caller: "lease",
+      methods: ["POST"],
+      path: patterns.uploadPipeline,
+      id: "uploadPipeline",
+      summary: "Add steps to the build of a running job, directly after its step",
+      query: { async: z.string().optional().meta({ description: "Makes no difference" }) },
+      body: { schema: upload, refuse: unprocessable },
+      success: applied,
+      refusals: {
+        422: ["a step is wrong, the job does not run, or the build would have too many or too large jobs"],
+        429: ["The job uploads too often: wait as Retry-After says"],
+      },
+      run: async ({ build, lease, organizationId, readBody }) => {
+        await limitPipelineUploads(services, lease.jobId);
+        const { uuid, pipeline, replace } = await readBody();
+        const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
+        await storeInTurn(organizationId, () => uploadPipeline(services, { build, lease }, upload));
+        return { state: "applied" };
+      },
+    }),
+    operation({
+      tag,
+      caller: "job",
+      methods: ["GET"],
+      path: patterns.pipelineUpload,
+      id: "getPipelineUpload",
+      summary: "The state of an upload",
+      success: applied,
+      run: async ({ job, parameter }) => {
+        const id = parameter("upload");
+        const state = isId(id) ? await findUploadState(services.db, job.id, id) : undefined;
+        if (!state) throw notFound("pipeline upload");
+        return { state };
+      },
+    }),
+  ];
+}
