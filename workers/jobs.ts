@@ -32,28 +32,31 @@ export function openWorkerJobs(services: Services): WorkerJobs {
   const fanOuts = openFanOuts(services);
   const bulkRebuilds = openBulkRebuilds(services);
   const jobs = [
-    job(contracts.createBuilds, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
-    job(contracts.requeueStrandedDeliveries, () => requeueStranded(services)),
-    job(contracts.evictPayloads, async () =>
+    job(contracts.createBuildsJob, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
+    job(contracts.requeueStrandedDeliveriesJob, () => requeueStranded(services)),
+    job(contracts.evictPayloadsJob, async () =>
       evictPayloads(services, { isClockTrusted: await clockGuard.isTrusted() }),
     ),
-    job(contracts.evictLogs, async () =>
+    job(contracts.evictLogsJob, async () =>
       evictLogs(services, { isClockTrusted: await clockGuard.isTrusted() }),
     ),
     job(
-      contracts.expireDeviceCodes,
+      contracts.expireDeviceCodesJob,
       async () => (await clockGuard.isTrusted()) && expireDeviceCodes(services),
     ),
-    job(contracts.recordUsage, () => recordUsage(services)),
-    job(contracts.fanOutDispatchPause, async ({ queueId }) => fanOuts.add(queueId)),
-    job(contracts.requeueDispatchPauses, () => requeueDispatchPauses(services)),
-    job(contracts.rebuildDeliveries, async ({ bulkRebuildId }) => bulkRebuilds.add(bulkRebuildId)),
-    job(contracts.requeueBulkRebuilds, () => requeueBulkRebuilds(services)),
-    job(contracts.loseUnseenAgents, async () => (await clockGuard.isRight()) && loseUnseenAgents(services)),
-    job(contracts.timeOutJobs, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
-    job(contracts.expireJobs, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
-    job(contracts.rollUpFigures, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
-    job(contracts.purgeExpired, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
+    job(contracts.recordUsageJob, () => recordUsage(services)),
+    job(contracts.fanOutDispatchPauseJob, async ({ queueId }) => fanOuts.add(queueId)),
+    job(contracts.requeueDispatchPausesJob, () => requeueDispatchPauses(services)),
+    job(contracts.rebuildDeliveriesJob, async ({ bulkRebuildId }) => bulkRebuilds.add(bulkRebuildId)),
+    job(contracts.requeueBulkRebuildsJob, () => requeueBulkRebuilds(services)),
+    job(
+      contracts.loseUnseenAgentsJob,
+      async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
+    ),
+    job(contracts.timeOutJobsJob, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
+    job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
+    job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
+    job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
   const close = async () =>
     void (await Promise.all([builder.close(), fanOuts.close(), bulkRebuilds.close()]));

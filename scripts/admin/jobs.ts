@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { auditAll } from "../../shared/accounts/audit.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import { createBuilds, fanOutDispatchPause } from "../../shared/jobs/contracts.ts";
+import { createBuildsJob, fanOutDispatchPauseJob } from "../../shared/jobs/contracts.ts";
 import { type WorkQueue, workQueues } from "../../shared/jobs/define.ts";
 import { type WorkJob, type WorkState, workStates } from "../../shared/jobs/inspect.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -132,11 +132,12 @@ async function readSubjects({ db }: Services, job: WorkJob, maxDeliveries: numbe
 
 /** None if another version sent other data. */
 function deliveriesOf({ name, data }: WorkJob): string[] {
-  const parsed = name === createBuilds.name ? createBuilds.data.safeParse(data) : undefined;
+  const parsed = name === createBuildsJob.name ? createBuildsJob.data.safeParse(data) : undefined;
   return parsed?.data?.deliveryIds ?? [];
 }
 
 function queueOf({ name, data }: WorkJob): string | undefined {
-  const parsed = name === fanOutDispatchPause.name ? fanOutDispatchPause.data.safeParse(data) : undefined;
+  const parsed =
+    name === fanOutDispatchPauseJob.name ? fanOutDispatchPauseJob.data.safeParse(data) : undefined;
   return parsed?.data?.queueId;
 }

@@ -2,7 +2,7 @@ import { refreshPauses } from "../builds/pause-store.ts";
 import { lockBuilds } from "../builds/progress-store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
-import { fanOutDispatchPause as fanOutJob } from "../jobs/contracts.ts";
+import { fanOutDispatchPauseJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
@@ -85,5 +85,5 @@ async function markNextJobs(
 
 /** Requeues fan-outs that may be lost, or that missed a new build. */
 export async function requeueDispatchPauses({ db, jobs }: Services): Promise<void> {
-  for (const queueId of await listQueuesToFanOut(db)) await jobs.send(fanOutJob, { queueId });
+  for (const queueId of await listQueuesToFanOut(db)) await jobs.send(fanOutDispatchPauseJob, { queueId });
 }

@@ -1,6 +1,6 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
-import { fanOutDispatchPause } from "../jobs/contracts.ts";
+import { fanOutDispatchPauseJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { auditSubject } from "../queues/queues.ts";
 import { findQueue, type Queue } from "../queues/store.ts";
@@ -68,6 +68,6 @@ async function changeDispatch(
   });
   if (!changed) throw new Refusal(422, refusal);
   services.events.publish([`queue:${queue.id}`]);
-  await services.jobs.send(fanOutDispatchPause, { queueId: queue.id });
+  await services.jobs.send(fanOutDispatchPauseJob, { queueId: queue.id });
   return changed;
 }

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 
 export const workQueues = ["deliveries", "maintenance", "dispatch"] as const;
 export type WorkQueue = (typeof workQueues)[number];
@@ -26,4 +26,9 @@ export interface JobContract<Data = unknown> {
 
 export function defineJob<Data>(contract: JobContract<Data>): JobContract<Data> {
   return contract;
+}
+
+/** A job without data, which its schedule repeats. */
+export function defineRecurringJob(name: string, queue: WorkQueue, everyMs: number): JobContract<object> {
+  return { name, queue, data: z.object({}), attempts: 1, everyMs };
 }

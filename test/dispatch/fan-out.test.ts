@@ -4,7 +4,7 @@ import { eq, inArray, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out.ts";
 import { fanOutDispatchPause, openFanOuts, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
-import { requeueDispatchPauses as sweepJob } from "../../shared/jobs/contracts.ts";
+import { requeueDispatchPausesJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { openTaker } from "../helpers/agent.ts";
 import { type Api, build, openApi } from "../helpers/api.ts";
@@ -351,14 +351,14 @@ describeOnBothDatabases("the workers after a pause", (database) => {
 
     // The sweep must find builds of a paused queue and a lost fan-out.
     await api.build(pipeline.id, 2);
-    await jobs.send(sweepJob, {});
+    await jobs.send(requeueDispatchPausesJob, {});
     await eventually("the new builds", async () => (await carried()).every((held) => held === id));
 
     const send = jobs.send;
     jobs.send = async () => false;
     await api.send("POST", `${api.queues}/${id}/resume_dispatch`);
     jobs.send = send;
-    await jobs.send(sweepJob, {});
+    await jobs.send(requeueDispatchPausesJob, {});
     await eventually("the resume", async () => (await carried()).every((held) => held === null));
     unsubscribe();
     await api.close();

@@ -4,7 +4,7 @@ import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { dayMs } from "../../shared/durations.ts";
 import { newIds } from "../../shared/ids.ts";
-import { createBuilds, requeueStrandedDeliveries } from "../../shared/jobs/contracts.ts";
+import { createBuildsJob, requeueStrandedDeliveriesJob } from "../../shared/jobs/contracts.ts";
 import type { JobContract } from "../../shared/jobs/define.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { sqlite } from "../helpers/databases.ts";
@@ -30,7 +30,7 @@ describe("jobs that build deliveries", () => {
     redis.disconnect();
   });
 
-  const send = (deliveryIds: string[]) => world.services.jobs.send(createBuilds, { deliveryIds });
+  const send = (deliveryIds: string[]) => world.services.jobs.send(createBuildsJob, { deliveryIds });
   const sentIds = async () => {
     const jobs = await queue.getWaiting();
     return jobs.map(({ data }) => data.deliveryIds as string[]);
@@ -60,8 +60,8 @@ describe("jobs that build deliveries", () => {
     const { services } = await world.another();
     const ids = newIds(new Date(), 2);
 
-    await services.jobs.send(createBuilds, { deliveryIds: [ids[0] as string] });
-    const gathered = services.jobs.send(createBuilds, { deliveryIds: [ids[1] as string] });
+    await services.jobs.send(createBuildsJob, { deliveryIds: [ids[0] as string] });
+    const gathered = services.jobs.send(createBuildsJob, { deliveryIds: [ids[1] as string] });
     await services.jobs.close();
 
     assert.equal(await gathered, true);
@@ -89,7 +89,7 @@ describe("the schedule of a repeated job", () => {
   });
 
   const schedule = () => world.services.jobs.schedule(["maintenance"], [contract as JobContract]);
-  const contract = requeueStrandedDeliveries;
+  const contract = requeueStrandedDeliveriesJob;
   const nextRun = async () => (await queue.getJobScheduler(contract.name))?.next ?? Number.NaN;
 
   it("is made again when a clock that was ahead has put its next run far off", async (test) => {

@@ -4,7 +4,7 @@ import { after, before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
-import { createBuilds, evictPayloads, fanOutDispatchPause } from "../../shared/jobs/contracts.ts";
+import { createBuildsJob, evictPayloadsJob, fanOutDispatchPauseJob } from "../../shared/jobs/contracts.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -118,9 +118,9 @@ describeWithDatabase("what operators see of an installation", (database) => {
     const { jobs, db } = world.services;
     const trigger = await acme.trigger({ label: "Other hook" });
     const { body } = await post(world.url + trigger.path, "{}");
-    await jobs.send(createBuilds, { deliveryIds: [body.id] });
-    await jobs.send(fanOutDispatchPause, { queueId: acme.queue.id });
-    await jobs.send(evictPayloads, {});
+    await jobs.send(createBuildsJob, { deliveryIds: [body.id] });
+    await jobs.send(fanOutDispatchPauseJob, { queueId: acme.queue.id });
+    await jobs.send(evictPayloadsJob, {});
 
     const { jobs: waiting } = await admin("jobs", "list", "--state", "waiting", "--limit", "100");
     const about = JSON.stringify(waiting.map((job: { about?: unknown }) => job.about));
@@ -143,7 +143,7 @@ describeWithDatabase("what operators see of an installation", (database) => {
 
   it("retries failed background jobs", async () => {
     const { jobs } = world.services;
-    await jobs.send({ ...evictPayloads, name: "of-another-version" }, {});
+    await jobs.send({ ...evictPayloadsJob, name: "of-another-version" }, {});
     await world.startWorkers();
     const [failed] = await eventually("the failure", async () => {
       const found = await jobs.listJobs("maintenance", "failed", 10);

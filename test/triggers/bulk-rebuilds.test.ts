@@ -4,7 +4,7 @@ import { eq, inArray } from "drizzle-orm";
 import { csrfTokenIn, type Visitor } from "../../scripts/scratch/visitor.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
-import { rebuildDeliveries } from "../../shared/jobs/contracts.ts";
+import { rebuildDeliveriesJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { oldBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
 import {
@@ -158,7 +158,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     };
     await requeueBulkRebuilds({ ...pages.services, jobs: { ...pages.services.jobs, send } });
     const { jobs, close } = openWorkerJobs(pages.services);
-    const job = jobs.find(({ contract }) => contract.name === rebuildDeliveries.name);
+    const job = jobs.find(({ contract }) => contract.name === rebuildDeliveriesJob.name);
     await job?.run({ bulkRebuildId: idOf(path) });
     await eventually("it has finished", async () => (await rowOf(path)).finishedAt !== null);
     await close();

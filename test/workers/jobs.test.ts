@@ -61,7 +61,7 @@ describeOnBothDatabases("a worker whose clock jumps ahead by days", (database) =
     const world = await startWorld(database);
     await startDevice(world, await setUpClient(world));
     const { jobs, close } = openWorkerJobs(world.services);
-    const expiry = jobs.find(({ contract }) => contract.name === contracts.expireDeviceCodes.name);
+    const expiry = jobs.find(({ contract }) => contract.name === contracts.expireDeviceCodesJob.name);
     world.clock.advance(2 * dayMs);
 
     await expiry?.run({});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { hourOf, minuteMs, secondMs } from "../../shared/durations.ts";
-import { createBuilds } from "../../shared/jobs/contracts.ts";
+import { createBuildsJob } from "../../shared/jobs/contracts.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { addToTotals } from "../../shared/retention/totals-store.ts";
@@ -132,7 +132,7 @@ describeOnBothDatabases("the worker that measures", (database) => {
   it("shows background jobs by work queue and state, and the size of the database", async () => {
     world.clock.advance(minuteMs);
     const deliveryIds = ["01a1f8cc-9aab-75ef-a9a4-b4fea8495ff8"];
-    await world.services.jobs.send(createBuilds, { deliveryIds });
+    await world.services.jobs.send(createBuildsJob, { deliveryIds });
 
     await measure();
 

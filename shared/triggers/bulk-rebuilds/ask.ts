@@ -9,7 +9,7 @@ import type { Actor } from "../../accounts/audit.ts";
 import { lockOrganization } from "../../accounts/organization-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
-import { rebuildDeliveries } from "../../jobs/contracts.ts";
+import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../../refusal.ts";
 import { afterDays, expiring } from "../../retention/expiring.ts";
@@ -154,7 +154,7 @@ export async function askForBulkRebuild(
     return made;
   });
   events.publish([`trigger:${trigger.id}`]);
-  await jobs.send(rebuildDeliveries, { bulkRebuildId: created.id });
+  await jobs.send(rebuildDeliveriesJob, { bulkRebuildId: created.id });
   return created;
 }
 

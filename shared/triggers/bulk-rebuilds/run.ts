@@ -5,7 +5,7 @@ import { listBuildsOfDeliveries } from "../../builds/store.ts";
 import { TooManyJobs } from "../../builds/too-many-jobs.ts";
 import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
-import { rebuildDeliveries } from "../../jobs/contracts.ts";
+import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import { lockPipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
@@ -128,5 +128,5 @@ async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger
 /** Requeues those whose worker may have died. */
 export async function requeueBulkRebuilds({ db, jobs }: Services): Promise<void> {
   for (const bulkRebuildId of await listRunningIds(db, maxRequeued))
-    await jobs.send(rebuildDeliveries, { bulkRebuildId });
+    await jobs.send(rebuildDeliveriesJob, { bulkRebuildId });
 }

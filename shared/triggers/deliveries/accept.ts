@@ -13,7 +13,7 @@ import { commitOrLookUp, type Db, type Tx } from "../../db/database.ts";
 import type { Tables } from "../../db/schema.ts";
 import { dayMs } from "../../durations.ts";
 import { newIds } from "../../ids.ts";
-import { createBuilds } from "../../jobs/contracts.ts";
+import { createBuildsJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
 import type { EncodedBody } from "../payloads/codec.ts";
@@ -99,7 +99,7 @@ async function wereCommitted(db: Db, acceptances: Acceptance[]): Promise<boolean
 
 async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
   if (deliveryIds.length === 0) return;
-  const sent = await jobs.send(createBuilds, { deliveryIds });
+  const sent = await jobs.send(createBuildsJob, { deliveryIds });
   if (!sent)
     log.debug(
       { deliveries: deliveryIds.length },

@@ -1,5 +1,5 @@
 import { minuteMs } from "../../durations.ts";
-import { createBuilds } from "../../jobs/contracts.ts";
+import { createBuildsJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { reclaimStranded, strandedAfterMs } from "./store.ts";
 
@@ -27,7 +27,7 @@ export async function requeueStranded({ db, clock, jobs, log, metrics }: Service
   for (let run = 0; run < maxJobsPerRun && sentTimes[0]; run++) {
     const [sent] = sentTimes;
     const deliveryIds = await db.transaction((tx) => reclaimStranded(tx, sent, now, maxIdsPerJob));
-    if (deliveryIds.length > 0) await jobs.send(createBuilds, { deliveryIds });
+    if (deliveryIds.length > 0) await jobs.send(createBuildsJob, { deliveryIds });
     total += deliveryIds.length;
     if (deliveryIds.length < maxIdsPerJob) sentTimes.shift();
   }
