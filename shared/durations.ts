@@ -14,7 +14,6 @@ export function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / hourMs) * hourMs);
 }
 
-/** The start of the minute. */
 export function minuteOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / minuteMs) * minuteMs);
 }

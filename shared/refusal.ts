@@ -5,7 +5,7 @@ export interface Problem {
   message: string;
 }
 
-/** An outcome and no fault: a stack costs 4 µs. */
+/** An error that is an outcome and no fault. Making a stack would take 4 µs. */
 export class ErrorWithoutStack extends Error {
   constructor(message: string) {
     const limit = Error.stackTraceLimit;

@@ -53,7 +53,7 @@ export const repository = text("Repository", 2000)
 /** The description of a cluster, queue or pipeline. */
 export const description = text("Description", 2000).nullable();
 export const maxNoteLength = 2000;
-/** Why a queue or an agent is paused. */
+/** The reason why a queue or an agent is paused. */
 export const pauseNote = text("Note", maxNoteLength);
 
 /** An object of any names. Zod's own records drop the name `__proto__` without an error. */

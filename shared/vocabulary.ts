@@ -47,9 +47,9 @@ export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "b
 export interface BulkRebuildFilter {
   status?: DeliveryStatus;
   event?: string;
-  /** As the search had it: the sender's own id, or an Idempotency-Key. */
+  /** The text of the search: the sender's own id, or an Idempotency-Key. */
   sentAs?: string;
-  /** The delivery whose Idempotency-Key it is. */
+  /** The delivery that had `sentAs` as its Idempotency-Key. */
   id?: string;
   receivedFrom?: string;
   receivedTo?: string;

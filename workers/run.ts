@@ -15,7 +15,7 @@ const concurrency: Record<WorkQueue, number> = { deliveries: 10, maintenance: 3,
 const rescheduleEveryMs = 10 * secondMs;
 
 export interface Workers {
-  /** Has the configured deadline; interrupted jobs run again elsewhere. */
+  /** Ends within the configured deadline. Interrupted jobs run again elsewhere. */
   close(): Promise<void>;
 }
 

@@ -38,7 +38,7 @@ const keptHeaders = [
 const notKept = "redacted";
 const parameterName = /^[\w.:[\]-]{1,64}$/;
 
-/** The names of a refused request's headers and parameters, and the values of those that hold no secrets. */
+/** Keeps all headers and parameters of a refused request, but values only where they hold no secrets. */
 export function requestParts(event: H3Event, issueTracker: string, body: Buffer | undefined): RequestParts {
   const kept = new Set([...keptHeaders, ...eventHeaders(issueTracker)]);
   const { rawHeaders } = nodeRequest(event);

@@ -63,7 +63,7 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
-/** Active ones that the user made. Counts up to `max`. */
+/** Counts the active tokens that the user made, up to `max`. */
 export async function countOwnAccessTokens(
   tx: Tx,
   { organizationId, userId, max }: { organizationId: string; userId: string; max: number },

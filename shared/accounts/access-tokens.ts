@@ -21,7 +21,7 @@ import { auditAsOperator, nameProblems, requireOrganization } from "./organizati
 import { grantableScopes, isScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
 
-/** Of a user in an organization. Pages show all of them, and one transaction revokes all of a member. */
+/** The limit of a user in an organization. A page shows all of them, and one transaction revokes all of a member. */
 const maxOwnTokens = 100;
 
 const description = text("Description", 100);
@@ -59,7 +59,7 @@ export async function createAccessToken(
 }
 
 /**
- * @param input.id made with the form: a form sent twice creates one token
+ * @param input.id the form's: a form sent twice creates one token
  * @returns the token's text; undefined if the form was sent before
  * @throws Refusal 422
  */
@@ -166,7 +166,7 @@ export async function authenticate(services: Services, token: string): Promise<T
   return findTokenHolder(services.db, hashToken(token), services.clock.now());
 }
 
-/** Uses may come unordered and twice. */
+/** Uses may come in any order, and twice. */
 export async function recordUsage({ db, usage }: Services): Promise<void> {
   for (let uses = await usage.take(); uses.length > 0; uses = await usage.take()) {
     const sorted = uses.sort(([a], [b]) => (a < b ? -1 : 1)); // one order for all workers: no deadlock

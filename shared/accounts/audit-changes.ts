@@ -11,7 +11,7 @@ export interface Compared<Row> {
   named?: readonly (keyof Row & string)[];
 }
 
-/** Names are those of the REST API. */
+/** Names members as the REST API does. */
 export function changesOf<Row extends object>({
   before,
   after,

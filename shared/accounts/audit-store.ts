@@ -23,7 +23,7 @@ export interface AuditFilter {
   actorId?: string | undefined;
   action?: string | undefined;
   subjectType?: string | undefined;
-  /** A label, key, slug or email address, as it was. */
+  /** A label, key, slug or email address at the time of the entry. */
   subject?: string | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
@@ -38,7 +38,7 @@ export function listAuditEvents(db: Db, filter: AuditFilter, limit: number) {
   });
 }
 
-/** As `selectPage`. @throws Refusal 503 if it has to look at too many */
+/** Like `selectPage`. @throws Refusal 503 if it has to look at too many */
 export function listAuditPage(db: Db, filter: AuditFilter, page: CursorPage) {
   return selectPage(db.tables.auditEvents.id, page, (clauses) => selectEvents(db, filter, clauses));
 }
@@ -58,8 +58,8 @@ async function selectEvents(db: Db, filter: AuditFilter, { condition, order, lim
 }
 
 /**
- * A part of the log, newest first, for readers of all of it. It may have few entries, or none: the filter leaves them
- * out of `size` that an index finds.
+ * A part of the log, newest first, for callers that read all of it. An index finds `size` entries, and the filter may
+ * leave out most or all of them.
  * @returns next: where the next part starts; undefined after the last
  */
 export async function listAuditPart(
@@ -79,7 +79,7 @@ export async function listAuditPart(
 
 const compared = ["actorId", "action", "subjectType", "subject"] as const;
 
-/** An index has one column but the subject, and the order. `rest` has the other columns that are compared. */
+/** An index serves one of the filter's columns, except the subject, and the order. `rest` has the other columns. */
 function conditionsOf({ tables: { auditEvents } }: Reader, filter: AuditFilter) {
   const { organizationId, subjects, from, to } = filter;
   const present = compared.filter((column) => filter[column]);

@@ -5,7 +5,7 @@ import type { Tables } from "../db/schema.ts";
 
 export type Invitation = Tables["invitations"]["$inferSelect"];
 
-/** A link must not outlast the rights of its maker, who may still have it. */
+/** An invitation is open while its maker is an admin: a former admin may still have the link. */
 function isOpen(db: Db | Tx, now: Date): SQL | undefined {
   const { invitations, members, users } = db.tables;
   const roleOfMaker = db
@@ -23,7 +23,7 @@ function isOpen(db: Db | Tx, now: Date): SQL | undefined {
   return and(gt(invitations.expiresAt, now), sql`(${roleOfMaker}) = 'admin'`);
 }
 
-/** Open ones, oldest first. */
+/** Lists open invitations, oldest first. */
 export async function listOpenInvitations(
   db: Db | Tx,
   organizationId: string,
@@ -44,7 +44,7 @@ export async function findInvitationById(tx: Tx, id: string): Promise<Invitation
   return found;
 }
 
-/** With its organization and the name of who invites. */
+/** Finds the invitation with its organization and its maker's name. */
 export async function findOpenInvitation(db: Db, tokenHash: string, now: Date) {
   const { invitations, organizations, users } = db.tables;
   const [found] = await db

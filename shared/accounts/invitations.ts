@@ -30,7 +30,7 @@ const invitationDays = 7;
 export const maxOpenInvitations = 100;
 
 export interface NewInvitation {
-  /** The form's: sent again, it creates no second one. */
+  /** The form's id: a form sent twice creates one invitation. */
   id: string;
   /** The invited person, in the words of the admin. */
   recipient: string;

@@ -17,7 +17,7 @@ export function issueKnownBrowser({ cipher, clock }: Signer, user: User): string
   return `${issuedAt}.${cipher.macs(macInput(user, issuedAt))[0]}`;
 }
 
-/** Without a user it takes equally long, and is false. */
+/** Without a user it is false, and takes equally long. */
 export function isKnownBrowser({ cipher, clock }: Signer, user: User | undefined, value: string): boolean {
   const [, seconds, mac] = /^(\d{1,12})\.([\w-]{43})$/.exec(value) ?? [];
   if (seconds === undefined || mac === undefined) return false;

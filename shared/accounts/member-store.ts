@@ -86,7 +86,7 @@ function keyOf({ organizationId, userId }: MemberId): string {
   return `${organizationId} ${userId}`;
 }
 
-/** By name. @param limit any of them: an operator may belong to all organizations */
+/** Lists memberships by name. @param limit any of them: an operator may belong to all organizations */
 export async function listMemberships(
   db: Db | Tx,
   userId: string,

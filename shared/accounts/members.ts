@@ -84,7 +84,7 @@ export async function expelMember(
   publishAccessEnd(services, id);
 }
 
-/** Nobody else could make another admin in the browser. @throws Refusal 422 */
+/** Without an admin, nobody could make another one in the browser. @throws Refusal 422 */
 async function requireOtherAdmin(tx: Tx, organizationId: string, userId: string): Promise<void> {
   if (await hasOtherAdmin(tx, organizationId, userId)) return;
   if ((await findRole(tx, organizationId, userId)) !== "admin") return;

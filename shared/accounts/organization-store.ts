@@ -33,7 +33,6 @@ export async function insertOrganization(tx: Tx, organization: Organization): Pr
   await tx.insert(tx.tables.organizations).values(organization);
 }
 
-/** Locks the organization. */
 export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
   const { organizations } = tx.tables;
   const [locked] = await tx.lock(organizations, eq(organizations.id, id), "exclusive");

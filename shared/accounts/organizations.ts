@@ -77,11 +77,11 @@ function newOperator({ id, slug, createdAt }: Organization): User {
 export interface OrganizationChange {
   name?: string | undefined;
   deliveriesPerHour?: number | undefined;
-  /** Absent ones stay. */
+  /** Absent features stay. */
   features: Partial<Record<Feature, boolean>>;
 }
 
-/** By the operator. @throws Refusal 404 */
+/** Changes an organization, as the operator. @throws Refusal 404 */
 export async function updateOrganization(
   services: Services,
   slug: string,
@@ -96,7 +96,8 @@ export async function updateOrganization(
 }
 
 /**
- * By an admin, who cannot raise the limit above that of new organizations: the operator shares the installation.
+ * Changes an organization, as an admin, who cannot raise the limit above that of new organizations: the operator shares
+ * the installation.
  * @throws Refusal 422
  */
 export async function changeOrganization(
@@ -128,7 +129,7 @@ function changesBetween(before: Organization, after: Organization) {
   return changesOf({ before, after, shown: ["name", "deliveriesPerHour", "features"] });
 }
 
-/** Locked: a change writes the columns that stay, too. @throws Refusal 404 */
+/** Locks the organization: a change writes unchanged columns too. @throws Refusal 404 */
 async function lockPresent(tx: Tx, slug: string): Promise<Organization> {
   const { id } = await requireOrganization(tx, slug);
   const locked = await lockOrganization(tx, id);

@@ -69,7 +69,6 @@ export const usedScopes: readonly Scope[] = [
   "write_clusters",
 ];
 
-/** Scopes for admins only. */
 const adminScopes: readonly string[] = [
   "write_clusters",
   "write_organizations",

@@ -121,7 +121,7 @@ export function publishAccessEnd({ events }: Services, userId: string | undefine
 }
 
 /**
- * Finds no built-in Operator: one never signs in.
+ * Finds no built-in Operator, which never signs in.
  * @throws Refusal 404
  */
 export async function requireUser(db: Db | Tx, email: string): Promise<User> {

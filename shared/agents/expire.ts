@@ -48,7 +48,7 @@ export async function expireJobs(services: Services): Promise<void> {
   }
 }
 
-/** Skips a build that somebody has locked: it must not delay all others. The next run finds it again. */
+/** Skips a locked build, so that it does not delay the others. The next run finds it again. */
 async function changeJob(
   services: Services,
   { buildId }: Job,

@@ -36,7 +36,7 @@ interface Candidate {
   agent: Agent;
   /** A job waits in its queue. */
   hasWork: boolean;
-  /** Given to an agent that takes no job. */
+  /** The answer to an agent that takes no job. */
   answer?: PingAnswer;
 }
 

@@ -12,7 +12,10 @@ import { isVersionAtLeast } from "./agent-version.ts";
 import { isProtected } from "./protected-names.ts";
 import type { Agent } from "./store.ts";
 
-/** Older agents clone whatever they are told, and then fail. They leave out a phase of their bootstrap instead. */
+/**
+ * Agents since this version can skip the checkout. Older ones would clone and fail, so they skip a phase of their
+ * bootstrap.
+ */
 const skipCheckoutSince = [3, 116] as const;
 /** Agents refuse a job without a repository. */
 const noRepository = "none";
@@ -102,7 +105,7 @@ function buildFacts({ config, organization, pipeline, build, creator, rebuiltFro
     COMMIT: build.commit,
     MESSAGE: build.message,
     SOURCE: build.source,
-    // Agents take an absent one for a pull request.
+    // Agents take an absent variable for a pull request.
     PULL_REQUEST: "false",
   };
 }

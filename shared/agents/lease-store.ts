@@ -49,7 +49,6 @@ const jobWithBuild = prepared<{ id: string }, { job: Job; build: Build }, Db>((d
     .where(eq(jobs.id, sql.placeholder("id")));
 });
 
-/** A job with its build. */
 export async function findJobWithBuild(db: Db, id: string): Promise<{ job: Job; build: Build } | undefined> {
   const [found] = await jobWithBuild(db, { id });
   return found;
@@ -73,7 +72,7 @@ export async function listWaitingJobs(tx: Tx, queueId: string, limit: number): P
   return waitingJobs(tx, { queueId, limit });
 }
 
-/** The agents that had these jobs. */
+/** The agents that had these jobs, by job id. */
 export async function listAgentsOfJobs(tx: Tx, jobIds: string[]): Promise<Map<string, string | null>> {
   const { jobs } = tx.tables;
   if (jobIds.length === 0) return new Map();
@@ -214,7 +213,7 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<Job | undef
   return requeued;
 }
 
-/** An attempt that was accepted and has not ended, by the values of a lease. */
+/** The condition that the attempt of a lease was accepted and has not ended. */
 function isLeased(tx: Tx): SQL | undefined {
   const { jobs } = tx.tables;
   return and(

@@ -25,7 +25,7 @@ import {
 import { closeLog } from "./logs/evict.ts";
 import { type Agent, freeIfFinished, reserveIfFree } from "./store.ts";
 
-/** Job tokens end with their attempt. This bounds those of attempts that nothing ends. */
+/** Job tokens end with their attempt, or after this time if nothing ends it. */
 const jobTokenMs = 90 * dayMs;
 /** An agent repeats an accept when its answer is lost. */
 const maxTokensOfAttempt = 10;
@@ -50,12 +50,11 @@ export interface Result {
 export interface Accepted {
   job: Job;
   build: Build;
-  /** The token of this attempt. */
   token: string;
 }
 
 /**
- * assigned → accepted, in a new attempt. Of repeated accepts of one agent, each gets a token of the same attempt.
+ * assigned → accepted, in a new attempt. An agent that repeats its accept gets another token of the same attempt.
  * @throws Refusal 404 if the agent does not have the job, 422 if it cannot be accepted any more
  */
 export async function acceptJob(
@@ -209,7 +208,7 @@ function traceJob(
   const end = isOffer ? job.acceptedAt : job.finishedAt;
   const attributes = { job: job.id, attempt: job.attempt, state: job.state };
   const ofBuild = { name: "build", subject: build.id } as const;
-  const isOfDelivery = build.deliveryId !== null && build.rebuild === 0; // others have no such span
+  const isOfDelivery = build.deliveryId !== null && build.rebuild === 0; // other builds have no such span
   const above = isOffer ? isOfDelivery && ofBuild : ({ name: "job offered", subject } as const);
   if (start && end)
     tracing?.record({
@@ -227,7 +226,7 @@ export function report({ events, log }: Services, build: Build, jobs: Job[]): vo
   if (jobs.length > 0) events.publish(buildTopics(build, jobs));
 }
 
-/** Its agent ended the attempt. A failure reason says that the server did. */
+/** Returns true if the agent ended the attempt. With a failure reason, the server ended it. */
 function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: Job, lease: Lease): boolean {
   const isOfLease = agentId === lease.agentId && attempt === lease.attempt && acceptedAt !== null;
   return isOfLease && !leasedJobStates.includes(state) && failureReason === null;

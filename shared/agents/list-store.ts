@@ -16,7 +16,7 @@ export interface AgentFilter {
   version?: string | undefined;
 }
 
-/** An agent that has not connected yet, or has disconnected, is in no list. */
+/** Lists have no agent that has not connected yet, or has disconnected. */
 const listed: AgentState[] = ["connected", "lost"];
 
 /** Connected and lost agents, oldest first. */
@@ -62,7 +62,7 @@ export async function findConnectedAgentId(db: Db, queueId: string): Promise<str
   return found?.id;
 }
 
-/** Looks at `limit` connected agents. By queue. */
+/** Counts connected agents by queue. Looks at `limit` of them. */
 export async function countConnectedAgents(db: Db, limit: number): Promise<Map<string, number>> {
   const { agents } = db.tables;
   const connected = db.offLoop
@@ -78,14 +78,13 @@ export async function countConnectedAgents(db: Db, limit: number): Promise<Map<s
   return new Map(rows.map(({ queueId, total }) => [queueId, total]));
 }
 
-/** A job, and where it belongs. */
 export interface PlacedJob {
   job: Job;
   build: { number: number; message: string };
   pipeline: { id: string; slug: string; name: string };
 }
 
-/** Jobs of a queue in these states, in the order of arrival. One more than `limit` if there is one. */
+/** Jobs of a queue in these states, in the order of arrival: up to `limit` and one more. */
 export async function listJobsOfQueue(
   db: Db,
   queueId: string,
@@ -99,7 +98,6 @@ export async function listJobsOfQueue(
   );
 }
 
-/** The jobs with these ids. */
 export async function listPlacedJobs(
   db: Db,
   ids: readonly (string | null)[],

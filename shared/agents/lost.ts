@@ -26,10 +26,10 @@ const missedHeartbeats = 3;
 const comeBackMs = dayMs;
 const batchAgents = 200;
 
-/** Times beyond it are of a clock that was ahead. */
+/** A later time comes from a clock that was ahead. */
 const aheadMs = minuteMs;
 
-/** Ingress processes say so often that agents can reach the database. */
+/** Ingress processes store this often that they hear agents. */
 export const listeningEveryMs = 10 * secondMs;
 const maxSilenceMs = 3 * listeningEveryMs;
 const listening = "agents.listening";
@@ -118,7 +118,7 @@ export async function disconnectAgent(services: Services, agent: Agent): Promise
   services.log.info({ agentId: agent.id, name: agent.name }, "an agent disconnected");
 }
 
-/** An ingress process with a clock ahead would keep agents for as long as it was ahead. */
+/** Corrects times that an ingress process with a fast clock stored: its agents would seem present for too long. */
 async function seeNowIfAhead(db: Services["db"], now: Date): Promise<void> {
   const seenAfter = new Date(now.getTime() + aheadMs);
   const ids = await listAgentsSeenAfter(db, seenAfter, batchAgents);
@@ -131,7 +131,7 @@ type LockBuild = (tx: Tx, id: string) => Promise<Build | undefined>;
 
 const lockBuild: LockBuild = async (tx, id) => (await lockBuilds(tx, [id]))[0];
 
-/** Skips an agent that somebody has locked, so that it does not delay the others. The next run finds it again. */
+/** Skips a locked agent, so that it does not delay the others. The next run finds it again. */
 function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
   const endIfAgentIsFree: EndSession = async (tx, present) => {
     const [free] = await lockAgentsIfFree(tx, [present.id]);
@@ -152,7 +152,7 @@ async function endSession(
     if (await endIfUnchanged(services, present, { end, lock })) return true;
     const { jobId } = present;
     present = await findAgent(services.db, id);
-    // It may have got a job meanwhile: then that one has to go back too.
+    // The agent may have got a job meanwhile: that job has to go back too.
     if (present?.jobId === jobId) return false;
   }
   return false;

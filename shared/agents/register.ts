@@ -20,7 +20,7 @@ export interface Registration {
   /** Tags, as `key=value`. */
   metaData: string[];
   priority: number | null;
-  /** It takes only the job that it asks for by id. */
+  /** The agent takes only the job that it asks for by id. */
   ignoreInDispatches: boolean;
   ip: string;
   userAgent: string | null;

@@ -55,7 +55,7 @@ function choose(
   });
 }
 
-/** Just resumed: the fan-out reads only waiting jobs, so it misses the builds of these. */
+/** The queue was just resumed. The fan-out reads waiting jobs only, so it misses the builds of reserved jobs. */
 async function clearPauses(tx: Tx, builds: Build[], reservations: Reservation[]): Promise<void> {
   const changed = new Set(reservations.map(({ job }) => job.buildId));
   const marked = builds.filter(({ id, pausedQueueId }) => changed.has(id) && pausedQueueId !== null);

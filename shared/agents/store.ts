@@ -20,7 +20,6 @@ import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { AgentState } from "../vocabulary.ts";
 
-/** A session of an agent. */
 export type Agent = Tables["agents"]["$inferSelect"];
 
 export async function insertAgent(tx: Tx, agent: Agent): Promise<void> {
@@ -45,7 +44,7 @@ export async function findAgent(db: Db | Tx, id: string): Promise<Agent | undefi
   return found;
 }
 
-/** Agents that ask for a job run no other any more. */
+/** An agent that asks for a job no longer runs the job that it lost. */
 export async function clearLostJobs(tx: Tx, ids: string[]): Promise<void> {
   const { agents } = tx.tables;
   await tx
@@ -175,7 +174,7 @@ const reserve = prepared<
 });
 
 /**
- * Gives an agent a job. Only one that is free gets it.
+ * Gives a job to an agent that is free.
  * @param formerJobId the job that the agent was read with, which it has no longer
  */
 export async function reserveIfFree(

@@ -43,7 +43,7 @@ export async function findQueueOfToken(db: Db, id: string): Promise<string | und
   return found?.queueId ?? undefined;
 }
 
-/** With its organization, cluster and queue. Undefined if the token is unknown, revoked or expired. */
+/** The token with its organization, cluster and queue. Undefined if it is unknown, revoked or expired. */
 export async function findByTokenHash(db: Db, tokenHash: string, now: Date) {
   const { agentTokens, organizations, clusters, queues } = db.tables;
   const [found] = await db

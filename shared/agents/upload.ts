@@ -27,7 +27,7 @@ import {
 } from "./upload-store.ts";
 
 export interface PipelineUpload {
-  /** The agent's own. It sends the same one again after a lost answer. */
+  /** The agent's own id. It sends the same id again after a lost answer. */
   id: string;
   pipeline: UploadedPipeline;
   /** First cancels the jobs of the build that have not started. */

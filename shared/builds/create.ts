@@ -68,7 +68,6 @@ export async function createBuilds(
   };
 }
 
-/** Topics of a build, and of the queues of its jobs that changed. */
 export function buildTopics({ id, pipelineId }: Build, jobs: Pick<Job, "queueId">[]): Topic[] {
   return [`build:${id}`, `pipeline:${pipelineId}`, ...queueTopics(jobs)];
 }

@@ -1,7 +1,6 @@
 import type { FigureSource } from "../figures/roll-up.ts";
 import { countBuilds, findBuildTime } from "./figures-store.ts";
 
-/** The builds of each organization. */
 export const buildFigures: FigureSource = {
   name: "builds",
   figures: ["builds_created"],

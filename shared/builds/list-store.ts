@@ -167,7 +167,7 @@ export async function listSlice(
   return db.select().from(builds).where(sql`${builds.id} in (${ids})`).orderBy(desc(plan.order));
 }
 
-/** Counts them. */
+/** Counts the builds of a slice that pass the rest of the filter. */
 export async function countSlice(db: Reader, plan: BuildListPlan, slice: Slice): Promise<number> {
   const [row] = await db.select({ total: count() }).from(passing(db, plan, slice));
   return row?.total ?? 0;

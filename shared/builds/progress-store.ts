@@ -72,7 +72,6 @@ export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
     .orderBy(asc(jobs.position));
 }
 
-/** Counts them. */
 export async function countFailedJobs(db: Reader, buildId: string): Promise<number> {
   const { jobs } = db.tables;
   const [row] = await db

@@ -130,7 +130,6 @@ export async function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<nu
   return row?.total ?? 0;
 }
 
-/** Deletes the cluster and its queues. */
 export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {
   const { clusters, queues } = tx.tables;
   await tx.update(clusters).set({ deletedAt: now }).where(eq(clusters.id, id));

@@ -14,7 +14,6 @@ export function restBetweenTransactions(): Promise<void> {
 }
 
 export interface Batch {
-  /** Rows that it changed. */
   count: number;
   isLast: boolean;
   /** The next batch starts behind this key. */

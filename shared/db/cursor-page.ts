@@ -40,13 +40,13 @@ interface SliceQuery {
 
 type Equality = [column: SQLiteColumn, value: string];
 
-/** Those that have a value. */
+/** Returns the filters that have a value. */
 export function presentFilters(filters: [SQLiteColumn, string | undefined][]): Equality[] {
   return filters.filter((each): each is Equality => Boolean(each[1]));
 }
 
 /**
- * The rows of a page whose columns equal values, where no index orders them by these.
+ * Finds the rows of a page whose columns equal values that no index has in the order of the page.
  * @param search.slice makes a query of columns, of the rows that an index finds, in the order of the page
  * @param search.size rows that are looked at, at most
  * @param search.select reads the rows of a condition, at most `limit` of them

@@ -36,14 +36,14 @@ export interface Reader extends Pick<Queries, "select"> {
 /** The database. Every write goes through a transaction. */
 export interface Db extends Reader {
   readonly dialect: Dialect;
-  /** For reads that may take long. Organizations take turns. SQLite runs them in a thread, one after the other. */
+  /** Runs reads that may take long. Organizations take turns. SQLite runs them in a thread, one after the other. */
   readonly offLoop: Reader;
   /**
    * Postgres may run `work` again after a lost race: it changes and awaits nothing but the database.
    * @throws DatabaseUnavailable when the database cannot be reached, is locked too long or has no room
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Resolves once all that was read so far is on disk: SQLite shows a commit to others a moment earlier. */
+  /** Resolves once all that was read so far is on disk. SQLite shows commits that are not. */
   sync(): Promise<void>;
   /** Returns the time of the database's machine. */
   readClock(): Promise<Date>;
@@ -66,7 +66,7 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-/** A sync failed, and the kernel may have dropped what it was to store. Nothing is written until that is made good. */
+/** A sync failed, and the kernel may have dropped pages. Nothing is written until the repair. */
 export class SyncFailed extends DatabaseUnavailable {}
 
 /** The connection broke during COMMIT: the transaction may have happened. */
@@ -77,7 +77,8 @@ const lookUps = 4;
 const lookUpAfterMs = 200;
 
 /**
- * Runs a transaction. If its COMMIT is not answered, it asks `wasCommitted` for a row that only this transaction writes.
+ * Runs a transaction. If its COMMIT is not answered, it asks `wasCommitted` for a row that only this transaction
+ * writes.
  * @throws CommitUnknown if there is no such row
  */
 export async function commitOrLookUp<T>(

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName, type Table } from "drizzle-orm";
 
-/** Statements and values to insert rows that give every column. Drizzle needs many times as long to make them. */
+/** Makes statements and values to insert whole rows. Drizzle takes many times as long. */
 export class Inserts {
   readonly #columns: ReturnType<typeof columnsOf>;
   readonly #start: string;

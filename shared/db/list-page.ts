@@ -4,7 +4,10 @@ import type { Db, Reader } from "./database.ts";
 
 /** Rows of a list that are counted at most. */
 export const maxCounted = 1000;
-/** Entries of indexes that a read walks on the event loop at most: about a millisecond. */
+/**
+ * export const maxCounted = 1000; * A read of more index entries leaves the event loop: these take about a export const
+ * maxCounted = 1000; * millisecond. export const maxCounted = 1000;
+ */
 const maxEntriesOnLoop = 10_000;
 
 /** The place of a row in its list: its build number, or its time of creation in milliseconds; and its id. */
@@ -18,7 +21,7 @@ export interface ListPage {
   limit: number;
   offset: number;
   after?: ListPosition | undefined;
-  /** Called now and then while a long read goes on. @throws if the caller has left */
+  /** Called now and then during a long read. @throws if the caller has left */
   checkCaller?: (() => void) | undefined;
 }
 

@@ -8,12 +8,12 @@ export interface DatabaseOptions {
   url: string;
   poolSize: number;
   clock?: Clock;
-  /** Wait of a write for a locked SQLite database. */
+  /** The time that a write waits for a locked SQLite database. */
   timeoutMs: number;
   onError: (error: Error) => void;
-  /** Gets the seconds that a write locked SQLite, or its rows on Postgres. */
+  /** Receives the seconds for which a write locked SQLite, or its rows on Postgres. */
   onLockReleased?: (seconds: number) => void;
-  /** Gets each committed write, and each fault of the database that kept one from it. */
+  /** Called after each committed write, and with each fault of the database that prevented one. */
   onWrite?: (fault?: Error) => void;
   /** A sync of a SQLite file failed in this process, or was made good. */
   onSyncFailed?: (error: Error) => void;

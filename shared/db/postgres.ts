@@ -37,7 +37,7 @@ const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
 /** Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. */
 const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
-/** They take a core of the server each. */
+/** The limit of reads at once: each takes a core of the server. */
 const maxLongReadsPerOwner = 2;
 /** Keeps prepared statements small. */
 const maxRowsInserted = 64;
@@ -66,7 +66,7 @@ export function openPostgres(
   pool.on("error", options.onError);
   // Without it, a backend terminated in use ends the process.
   pool.on("connect", (client) => client.on("error", options.onError));
-  // Others always find a connection, however much one owner asks for.
+  // One owner never takes all connections.
   const turns = openTurns({ maxRunningPerOwner: Math.ceil(options.poolSize / 2), maxWaitingPerOwner });
   const longTurns = openTurns({ maxRunningPerOwner: maxLongReadsPerOwner, maxWaitingPerOwner });
 
@@ -126,7 +126,7 @@ export function openPostgres(
         }
       }
     },
-    sync: async () => {}, // it shows no commit before
+    sync: async () => {}, // Postgres shows no commit before
     readClock: async () => (await pool.query<{ now: Date }>("select now()")).rows[0]?.now as Date,
     measureSize: () => measureSize(pool),
     vacuum: async () => 0, // autovacuum does it
@@ -176,7 +176,7 @@ function transactionOn(client: PoolClient, clock: Clock, onWrite: () => void): T
       return clock.now();
     },
     lock(table: PgTable, where: SQL | undefined, strength: LockStrength) {
-      // One order: locks of several rows would deadlock.
+      // Locks rows in one order: otherwise they would deadlock.
       const rows = queries
         .select()
         .from(table)

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "./database.ts";
 import { sealingKey } from "./schema/sealing-key.ts";
 import type { Tables } from "./schema.ts";
 
-/** Names of keys are `:` and hexadecimal digits. They are between these in every collation. */
+/** Names of keys are `:` and hexadecimal digits. In every collation they lie between these two texts. */
 const firstName = ":";
 const lastName = ":g";
 const batchRows = 200;
@@ -60,7 +60,7 @@ async function countInRanges(db: Reader, ranges: Range[], max: number): Promise<
 
 export interface SealedBatch {
   column: SealedColumn;
-  /** Texts that name this key are left out. */
+  /** Leaves out texts that name this key. */
   keyName: string;
   side: "below" | "above";
   /** Texts kept so far. */

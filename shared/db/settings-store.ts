@@ -15,7 +15,7 @@ export async function putSetting(tx: Tx, name: string, value: string): Promise<v
     .onConflictDoUpdate({ target: settings.name, set: { value } });
 }
 
-/** A claim of a clock that was ahead does not count. */
+/** A claim that ends later comes from a clock that was ahead, and does not count. */
 const maxAheadFactor = 2;
 
 /** Claims a name for `forMs`, unless another holder has it. Its holder renews it by the same call. */

@@ -41,7 +41,7 @@ export async function commitRedemptions(
   return commitOrLookUp(db, redeem, (redeemed) => wereCommitted(db, redeemed, now));
 }
 
-/** One token tells: they share the transaction. Without it the codes would be used up, and their tokens lost. */
+/** Looks up one token: all share the transaction. Otherwise a lost answer would use up the codes. */
 async function wereCommitted(db: Db, redeemed: Redeemed[], now: Date): Promise<boolean> {
   const issued = redeemed.find((each) => typeof each !== "string");
   if (!issued) return false;
@@ -92,7 +92,7 @@ async function answerEach(
   return answers;
 }
 
-/** Another poll was first, or the approval has expired; or the application was disabled, and the approval stays. */
+/** Either another poll was first, the approval has expired, or the application is disabled; then the approval stays. */
 async function reasonNotRedeemed(tx: Tx, { clientId }: Application): Promise<OAuthReason> {
   const application = await findApplication(tx, clientId);
   return application?.disabledAt === null ? "bad_device_code" : "bad_client";

@@ -131,7 +131,7 @@ export async function expireIfOverdue(
   const changed = await tx
     .update(deviceCodes)
     .set({ state: "expired" })
-    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // again: it may be approved by now
+    .where(and(inArray(deviceCodes.id, overdue), isOverdue)) // checked again: it may be approved by now
     .returning({ id: deviceCodes.id });
   return changed.length;
 }

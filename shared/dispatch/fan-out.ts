@@ -47,8 +47,9 @@ export async function fanOutDispatchPause(
 }
 
 /**
- * By queue id: two fan-outs of a queue would wait for each other's rows. Organizations take turns with transactions, so
- * that one with many waiting jobs does not delay the others. `requeueDispatchPauses` repeats what `close` aborts.
+ * Runs one fan-out of a queue at a time: two would wait for each other's rows. Organizations take turns with
+ * transactions, so that one with many waiting jobs does not delay the others. `requeueDispatchPauses` repeats a run
+ * that `close` aborts.
  */
 export function openFanOuts(services: Services): RunsByKey {
   const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1 });

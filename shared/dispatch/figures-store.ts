@@ -3,7 +3,7 @@ import { countOf } from "../db/columns.ts";
 import type { Reader } from "../db/database.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
-/** The counts of a queue end here. */
+/** The limit of each count. */
 const maxCounted = 1000;
 
 /** Counts waiting jobs, running jobs and connected agents of each queue. @param afterId empty: from the first queue */

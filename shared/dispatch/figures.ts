@@ -6,7 +6,7 @@ import { countWorkOfQueues } from "./figures-store.ts";
 
 const queuesAtOnce = 50;
 const maxGroups = 200;
-/** The last queue of a run that had too many: the next goes on there. */
+/** The last queue of a run that had too many. The next run goes on there. */
 const stoppedAtSetting = "queues_sampled_to";
 
 const levels = ["jobs_waiting", "jobs_running", "agents_connected"] as const satisfies FigureName[];
@@ -14,7 +14,7 @@ export const queueFigures: FigureName[] = [...levels, "queues_sampled"];
 /** The subject of `queues_sampled`, which tells a time without work from one without a worker. */
 export const samplingId = "00000000-0000-0000-0000-000000000000";
 
-/** Stores what waits, runs and is connected at each queue now, up to 1,000 of each. */
+/** Stores how many jobs wait and run and how many agents are connected at each queue, up to 1,000 each. */
 export async function sampleQueues({ db, clock }: Services): Promise<void> {
   const now = clock.now();
   const stoppedAt = (await findSetting(db, stoppedAtSetting)) ?? "";

@@ -47,7 +47,7 @@ export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<b
 }
 
 /**
- * A mark of the queue's waiting jobs that differs from its pause: null of jobs without one.
+ * Finds a mark of the queue's waiting jobs that differs from its pause. Null is the mark of jobs without one.
  * @returns undefined if all marks agree
  */
 export async function findOutdatedMark(
@@ -108,8 +108,8 @@ export function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
 }
 
 /**
- * The order of the index of waiting jobs. Only that index has this order. Postgres could answer an order by id from the
- * primary key, and would read every job that has ended. Marks differ only while a fan-out clears them after a pause.
+ * The order that only the index of waiting jobs has. For an order by id, Postgres could use the primary key, and read
+ * every job that has ended. Marks differ only while a fan-out clears them after a pause.
  */
 export function orderOfArrival(jobs: Tx["tables"]["jobs"]): SQL[] {
   return [asc(jobs.dispatchPausedAt), asc(jobs.id)];
@@ -146,7 +146,7 @@ export async function countJobsOfQueues(
   return new Map(counts.map(({ id, ...each }) => [id, each]));
 }
 
-/** The id of its organization. */
+/** Returns the id of the queue's organization. */
 export async function findOwnerOfQueue(db: Db, queueId: string): Promise<string | undefined> {
   const { clusters, queues } = db.tables;
   const [found] = await db

@@ -7,7 +7,7 @@ import { addToHours, type Figure, putIfHigher, takeFiguresBefore } from "./store
 
 export const figureRetentionMs = 8 * dayMs;
 const rowsAtOnce = 500;
-/** A run leaves the rest to the next. */
+/** A run leaves the rest to the next run. */
 const maxFoldsPerRun = 200;
 
 interface Folding {

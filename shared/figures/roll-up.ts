@@ -12,7 +12,6 @@ const rowsAtOnce = 500;
 
 /** Rows that are counted by the minute. */
 export interface FigureSource {
-  /** Names its progress. */
   name: string;
   figures: readonly FigureName[];
   /** Returns the first time, not before `from`, that has rows to count. */
@@ -22,9 +21,9 @@ export interface FigureSource {
 }
 
 /**
- * Counts the minutes after the last run, and those ten minutes before again. Then folds the hours before them. A run
- * that takes too long leaves the rest to the next. It stops if another run has moved the progress: that run may have
- * folded the minutes that it would write again.
+ * Counts the minutes after the last run, and the ten minutes before again. Then folds the hours before them. A run that
+ * takes too long leaves the rest to the next. It stops if another run has moved the progress: that run may have folded
+ * the minutes that it would write again.
  */
 export async function rollUp(
   { db, clock }: Services,

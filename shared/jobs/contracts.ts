@@ -39,7 +39,6 @@ export const recordUsageJob = defineRecurringJob("record-usage", "maintenance", 
 /** Counts by the minute what charts show. */
 export const rollUpFiguresJob = defineRecurringJob("roll-up-figures", "maintenance", minuteMs);
 
-/** Purges rows past their retention. */
 export const purgeExpiredJob = defineRecurringJob("purge-expired", "maintenance", hourMs);
 
 /** Makes waiting jobs and builds match their queue's pause. */
@@ -50,7 +49,6 @@ export const fanOutDispatchPauseJob = defineJob({
   attempts: 1,
 });
 
-/** Requeues fan-outs that may be lost. */
 export const requeueDispatchPausesJob = defineRecurringJob(
   "requeue-dispatch-pauses",
   "dispatch",
@@ -65,7 +63,6 @@ export const rebuildDeliveriesJob = defineJob({
   attempts: 1,
 });
 
-/** Requeues bulk rebuilds that may be lost. */
 export const requeueBulkRebuildsJob = defineRecurringJob("requeue-bulk-rebuilds", "dispatch", 15 * secondMs);
 
 /** Takes the jobs of lost agents back. */
@@ -74,5 +71,4 @@ export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dis
 /** Stops jobs past the time-out of their step. */
 export const timeOutJobsJob = defineRecurringJob("time-out-jobs", "dispatch", 5 * secondMs);
 
-/** Expires jobs that no agent took. */
 export const expireJobsJob = defineRecurringJob("expire-jobs", "maintenance", hourMs);

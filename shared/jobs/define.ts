@@ -3,7 +3,7 @@ import { z } from "zod";
 export const workQueues = ["deliveries", "maintenance", "dispatch"] as const;
 export type WorkQueue = (typeof workQueues)[number];
 
-/** Makes one job of those sent in quick succession. */
+/** Merges jobs that are sent in quick succession. */
 export interface Gathering<Data> {
   /** A job that follows a pause of this length is sent at once. Later jobs wait at most this long. */
   withinMs: number;
@@ -18,7 +18,7 @@ export interface JobContract<Data = unknown> {
   queue: WorkQueue;
   /** Ids only: the rows are the truth. */
   data: z.ZodType<Data>;
-  /** With growing pauses. */
+  /** Runs of a job that fails, with growing pauses. */
   attempts: number;
   everyMs?: number;
   gathering?: Gathering<Data>;

@@ -135,7 +135,7 @@ function expiryOf(
 ): Date | "never" {
   if (refreshExpiresAt) return refreshExpiresAt;
   if (tokens.some(({ expiresAt }) => expiresAt === null)) return "never";
-  // Without an active token the time is unknown: the creation is at least past.
+  // Without an active token the end is unknown: the creation is at least past.
   return new Date(Math.max(grant.createdAt.getTime(), ...tokens.map(({ expiresAt }) => Number(expiresAt))));
 }
 

@@ -44,7 +44,7 @@ export async function revokeOwnToken(
   else await revokeGrants(services, userId, { id: grantId });
 }
 
-/** Other access tokens and the refresh tokens stay; a grant without any ends. */
+/** Other tokens of the grant stay. A grant without tokens ends. */
 async function revokeAccessTokenOfGrant(tx: Tx, { id, grantId }: AccessToken, application: Application) {
   const grant = grantId && (await lockGrant(tx, grantId));
   await revokeAccessTokenIfActive(tx, id, tx.now);

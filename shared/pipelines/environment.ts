@@ -5,7 +5,6 @@ import { excerpt } from "../refusal.ts";
 import { isStorable, record } from "../validation.ts";
 import { reservedVariable } from "../vocabulary.ts";
 
-/** Variables by name. */
 export type Environment = Record<string, string>;
 
 const maxVariables = 100;
@@ -72,7 +71,6 @@ export function openEnvironment(cipher: Cipher, sealed: string | null, place: Se
   return sealed === null ? {} : JSON.parse(cipher.open(sealed, place));
 }
 
-/** The variables of a pipeline. */
 export function environmentOfPipeline(
   cipher: Cipher,
   { id, environmentSealed }: { id: string; environmentSealed: string | null },

@@ -198,7 +198,6 @@ function copiesOf(step: Step): number {
   return isCommandStep(step) ? (step.parallelism ?? 1) : 1;
 }
 
-/** The steps of a pipeline. */
 export const pipelineSteps = stepList(maxSteps).refine(
   (steps) => steps.length === 0 || steps.some(isCommandStep),
   { error: "Steps need a command" },

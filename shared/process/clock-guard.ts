@@ -3,11 +3,14 @@ import { findSetting, putSetting } from "../db/settings-store.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
 import type { Services } from "./services.ts";
 
-// A clock that is wrong by days would make young rows look old. Nothing is deleted by age while it is in doubt.
+// A clock that is days ahead makes young rows look old. While a clock is in doubt, nothing is deleted by age.
 
-/** Clocks of machines differ by less. */
+/** The clocks of machines differ by less. */
 const toleranceMs = minuteMs;
-/** Workers that stood still for longer cannot tell a pause from a jump of the clock. */
+/**
+ * const toleranceMs = minuteMs; * After a longer time without workers, a pause looks like a jump of the clock. const
+ * toleranceMs = minuteMs;
+ */
 const maxPauseMs = 2 * dayMs;
 /** Time for an operator to look. */
 const doubtMs = hourMs;

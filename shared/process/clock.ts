@@ -1,4 +1,4 @@
-/** A test can move it. */
+/** A clock that tests can move. */
 export interface Clock {
   now(): Date;
 }

@@ -11,8 +11,8 @@ const options: PrettyOptions = {
 };
 
 /**
- * Makes short lines of a log's JSON, for a terminal; other lines stay as they are. Loads pino-pretty, which programs that
- * write to a pipe do not need.
+ * Makes short lines for a terminal of a log's JSON. Other lines stay as they are. Only programs on a terminal load
+ * pino-pretty.
  */
 export function formatForPeople(terminal: { hasColors(): boolean }): (line: string) => string {
   const pretty: { prettyFactory: typeof prettyFactory } = createRequire(import.meta.url)("pino-pretty");
@@ -23,7 +23,7 @@ export function formatForPeople(terminal: { hasColors(): boolean }): (line: stri
 /** A stack keeps its line ends. */
 const stackOrEscape = /"stack":"((?:[^"\\]|\\.)*)"|\\(u[\da-f]{4}|[bfnrt\\"/])/gi;
 
-/** Control characters that JSON escapes stay escapes in what is shown: a caller chose some of the texts. */
+/** Control characters stay escaped as in JSON: callers chose some of the texts. */
 function keepEscapes(line: string): string {
   return escapeControls(line).replace(stackOrEscape, (all, stack?: string, code?: string) => {
     if (stack !== undefined) return all.replace(/\\(u[\da-f]{4}|[bfrt])|\\./gi, keepEscape);

@@ -6,8 +6,8 @@ const warnLevel = 40;
 type Arguments = Parameters<LogFn>;
 
 /**
- * Makes a hook of pino that writes warnings and errors of one cause once a second: a fault that meets every request
- * would fill a disk. A second later one line gives the last of the others, and their count as `repeated`.
+ * Makes a hook of pino that writes a warning or error of one cause at most once a second: a fault of every request
+ * would fill the disk. After the second, one line has the last one left out, and their number as `repeated`.
  */
 export function throttleFaults() {
   const causes = new Map<string, { count: number; write: () => void }>();

@@ -21,7 +21,7 @@ export interface RequestLine {
   ip: string;
 }
 
-/** A write per line halves the throughput. */
+/** Lines are written together: a write for each would halve the throughput. */
 const bufferBytes = 8 * 1024;
 const flushEveryMs = 200;
 
@@ -104,12 +104,12 @@ export function createLog(options: { level: string; process: string }, destinati
   });
 }
 
-/** People read lines on terminals too. */
+/** Escapes control characters: people read lines on terminals too. */
 function safeLine(line: string): string {
   return escapeControls(redactTokens(line));
 }
 
-/** Has the members of a line of pino, in its order. */
+/** Makes a line with the members and the order of pino's. */
 function requestLine(origin: string, { requestId, method, path, status, ms, ip }: RequestLine): string {
   const start = `{"level":"info","time":"${isoTime()}${origin}${quote(requestId)},"method":${quote(method)}`;
   return `${start},"path":${quote(path)},"status":${status},"ms":${ms},"ip":${quote(ip)},"msg":"request"}\n`;
@@ -144,7 +144,7 @@ export function redactTokens(line: string): string {
 const redisFaults =
   /^(MaxRetriesPerRequestError|ReplyError|Error: Command timed out|Error: Connection is closed)/;
 
-/** A part is away: the stack says nothing. */
+/** Returns true if a part is away: then the stack says nothing. */
 function isKnownFault(error: Error): boolean {
   return redisFaults.test(String(error)) || translateError(error) instanceof DatabaseUnavailable;
 }

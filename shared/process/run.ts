@@ -19,7 +19,7 @@ const openAgainMs = secondMs;
 
 export interface Work {
   description: Record<string, unknown>;
-  /** Has the configured deadline. */
+  /** Ends within the configured deadline. */
   close: () => Promise<void>;
 }
 

@@ -45,7 +45,7 @@ export interface Services {
   checkRedis: () => Promise<RedisState>;
   /** Undefined while Redis is away. */
   describeRedis: () => Promise<RedisFacts | undefined>;
-  /** As it was seen last. Asks nothing. */
+  /** Returns the last state that was seen, without asking Redis. */
   redisState: () => RedisState;
   writeHealth: WriteHealth;
   /** Returns the time of Redis' machine. Undefined while Redis is away. */
@@ -68,7 +68,7 @@ export function openServices(options: {
   config: Config;
   log: Log;
   clock?: Clock;
-  /** Names it in metrics, unless PROCESS_NAME does. */
+  /** The name of the process in metrics. PROCESS_NAME replaces it. */
   process?: string;
 }): Services {
   const { config, log, clock = systemClock } = options;

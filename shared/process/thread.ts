@@ -1,8 +1,11 @@
 import { parentPort, Worker } from "node:worker_threads";
 
-/** Enough to keep the thread busy, few enough to send again cheaply. */
+/** Requests sent ahead: enough to keep the thread busy, and few to send again. */
 const maxSent = 32;
-/** Later timers mean that the whole process stood still: the thread is not slow. */
+/**
+ * const maxSent = 32; * A timer that is later shows that the whole process stood still, not that the thread is const
+ * maxSent = 32; * slow. const maxSent = 32;
+ */
 const stalledMs = 100;
 const ready = "ready";
 
@@ -171,7 +174,7 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
     head?.resolve(response);
   }
 
-  /** The thread cannot have begun with others than the head. */
+  /** The thread can have begun the head only. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     const head = this.#waiting[0];
@@ -192,7 +195,7 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
     if (this.#waiting.length > 0) this.#start();
   }
 
-  /** A ready thread died over the head. One never ready would die over all. */
+  /** A thread that was ready died of the head. A thread that never was would die of every request. */
   #handleExit(worker: Worker, error: Error): void {
     if (worker !== this.#worker) return;
     const failed = this.#isReady ? 1 : this.#waiting.length;

@@ -4,7 +4,7 @@ import { blankToNull, isStorable } from "../validation.ts";
 import { findShape, type InstanceShape, requireShape, shapeProblems, unknownShape } from "./shapes.ts";
 import type { Queue } from "./store.ts";
 
-/** As sent: the queue decides which check fails first. */
+/** The members as sent: the queue decides which check fails first. */
 export interface HostedChange {
   instanceShape?: unknown;
   /** Absent: unchanged; null or blank: the default image. */

@@ -106,7 +106,7 @@ function newQueue(input: NewQueue, cluster: Cluster, { now, userId }: { now: Dat
 export interface QueueChange {
   /** Absent: unchanged; null or empty: none. */
   description?: string | null | undefined;
-  /** As sent. Ignored for a hosted queue, even if invalid. */
+  /** The value as sent. A hosted queue ignores it, even if invalid. */
   retryAgentAffinity?: unknown;
   hosted?: HostedChange | undefined;
 }

@@ -31,7 +31,7 @@ export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<st
 export interface PlacedQueue {
   queue: Queue;
   cluster: { id: string; name: string };
-  /** Its slug. */
+  /** The slug of the organization. */
   organization: string;
 }
 

@@ -66,7 +66,7 @@ function splitOnce(text: string, separator: string): string[] {
   return index === -1 ? [text] : [text.slice(0, index), text.slice(index + 1)];
 }
 
-/** Those of the sentinels; Redis itself has its own. */
+/** Returns the credentials of the sentinels. Redis has credentials of its own. */
 function credentialsOf(parameters: URLSearchParams): RedisOptions {
   const username = parameters.get("sentinel_username");
   const password = parameters.get("sentinel_password");

@@ -14,7 +14,7 @@ const silentMs = { fast: 3 * secondMs, patient: 20 * secondMs };
 const keepAliveMs = 30 * secondMs;
 const reconnectDelayMs = (tries: number) => Math.min(50 * 2 ** Math.min(tries, 6), 2000);
 
-/** Commands fail fast without Redis. */
+/** Connects so that commands fail fast without Redis. */
 export function connectFast(url: string): Redis {
   return connect(url, {
     commandTimeout: commandTimeoutMs,
@@ -24,7 +24,7 @@ export function connectFast(url: string): Redis {
   });
 }
 
-/** For BullMQ workers: commands wait for Redis. */
+/** Connects a BullMQ worker: its commands wait for Redis. */
 export function connectPatient(url: string): Redis {
   return connect(url, {
     maxRetriesPerRequest: null,

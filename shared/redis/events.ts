@@ -16,7 +16,7 @@ export interface Events {
 
 /** A fan-out may change hundreds of builds. */
 const maxTopics = 500;
-/** Without an answer the connection is silent, and ioredis replaces it. */
+/** ioredis replaces a connection that does not answer a ping. */
 const pingEveryMs = 10 * secondMs;
 
 /** @param connect opens the connection for subscriptions */

@@ -13,7 +13,7 @@ export type RedisState =
 
 const minVersion = 6.2;
 
-/** Tells operators the problem and its remedy. */
+/** Sentences for operators: the problem and its remedy. */
 export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
   unavailable: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow when it is back",
   "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",

@@ -8,12 +8,11 @@ export function redisKeys(prefix: string) {
     usage: `${prefix}:usage`,
     /** Descriptions of processes by when they last reported. */
     processes: `${prefix}:processes`,
-    /** Written to see that Redis takes writes. */
+    /** The key of a write that checks that Redis takes writes. */
     check: `${prefix}:check`,
-    /** Never expires: when it is gone, Redis has lost its data. */
+    /** The mark never expires: when it is gone, Redis has lost its data. */
     mark: `${prefix}:mark`,
     events: `${prefix}:events`,
-    /** BullMQ's prefix. */
     jobs: `${prefix}:jobs`,
   };
 }

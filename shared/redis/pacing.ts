@@ -30,7 +30,7 @@ const toleratedMs = 500;
 const maxSubjects = 100_000;
 const script = readFileSync(join(import.meta.dirname, "pacing.lua"), "utf8");
 
-/** Redis serves nobody else meanwhile. */
+/** The limit of a batch: Redis serves nobody else meanwhile. */
 const maxBatch = 100;
 
 interface WithScript {

@@ -5,7 +5,7 @@ import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
 export interface ReportedProcess {
-  /** As in its log lines: `ingress`, `worker:deliveries+dispatch`. */
+  /** The name in its log lines: `ingress`, `worker:deliveries+dispatch`. */
   name: string;
   host: string;
   pid: number;
@@ -32,7 +32,7 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
   let timer: NodeJS.Timeout | undefined;
   let description: string | undefined;
 
-  /** All by the clock of Redis: those of machines differ. */
+  /** Runs a command with the time of Redis: clocks of machines differ. */
   const withTime = <T>(command: (nowMs: number) => Promise<T>) =>
     breaker.attempt(async () => command(Number((await redis.time())[0]) * secondMs));
   const send = () =>

@@ -18,7 +18,7 @@ export interface RateLimitState {
   admitted: boolean;
   limit: number;
   remaining: number;
-  /** Until the next slot returns. */
+  /** The time until the next slot returns. */
   resetMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface RateLimiter {
   admit(window: RateLimit): Promise<RateLimitState>;
   /** Takes no slot. */
   peek(window: RateLimit): Promise<RateLimitState>;
-  /** For calls that turned out not to count. */
+  /** Returns the slot of a call that turned out not to count. */
   giveBack(window: RateLimit): Promise<void>;
 }
 

@@ -16,9 +16,9 @@ export interface Use {
 export interface Usage {
   record(tokenId: string, use: Use): void;
   flush(): Promise<void>;
-  /** None while Redis is away. */
+  /** Returns no uses while Redis is away. */
   take(): Promise<[tokenId: string, use: Use][]>;
-  /** For uses that could not be written. Keeps later ones that came meanwhile. */
+  /** Takes uses back that could not be written. Later uses of the same tokens win. */
   putBack(uses: [tokenId: string, use: Use][]): Promise<void>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
     everyMs: flushEveryMs,
     maxItems: maxInMemory,
     whenFull: "drop oldest",
-    merge: (one, other) => (one.at > other.at ? one : other), // one that was put back is old
+    merge: (one, other) => (one.at > other.at ? one : other), // a use that was put back is old
     store,
   });
 

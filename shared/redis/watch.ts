@@ -5,7 +5,7 @@ import { checkRedis, type RedisState, redisProblems } from "./health.ts";
 import type { RedisKeys } from "./keys.ts";
 
 export interface RedisWatch {
-  /** As it was seen last: at each connection, at its end, and every 10 seconds. */
+  /** The last state that was seen. It is looked at when a connection begins or ends, and every 10 seconds. */
   state(): RedisState;
   close(): void;
 }

@@ -19,7 +19,7 @@ export interface Evictable {
 
 export interface EvictionScope {
   organizationId: string;
-  /** All that is older goes. */
+  /** Everything older is deleted. */
   before: Date;
   /** Bytes over the limit; negative if there is room. */
   excess: number;

@@ -8,7 +8,6 @@ import type { Services } from "../process/services.ts";
 export interface Expiring {
   /** For the log. */
   name: string;
-  /** Returns the number deleted. */
   purge(services: Services): Promise<number>;
 }
 
@@ -21,7 +20,6 @@ export function afterMs(age: number): Expiry {
   return (now) => new Date(now.getTime() - age);
 }
 
-/** @param setting says the age */
 export function afterDays(setting: Extract<keyof Config, `${string}RetentionDays`>): Expiry {
   return (now, config) => afterMs(config[setting] * dayMs)(now, config);
 }

@@ -65,7 +65,6 @@ export async function findSumOfTotals(
   return { bytes: row?.bytes ?? 0, largest: row?.largest ?? 0 };
 }
 
-/** Locks the totals of these organizations. */
 export async function lockTotalsOf(tx: Tx, totals: ByteTotals, organizationIds: string[]): Promise<void> {
   await tx.lock(totals, inArray(totals.organizationId, organizationIds), "exclusive");
 }

@@ -12,7 +12,7 @@ export interface BatcherOptions<Item, Result> {
   /** Default: `gatherWhileGrowing`. */
   gather?: (countWaiting: () => number) => Promise<unknown>;
   maxItems?: number;
-  /** Sum of weights, such as bytes. A heavier item goes alone. */
+  /** The limit of a batch's weights together. A heavier item goes alone. */
   maxWeight?: number;
   weigh?: (item: Item) => number;
   /** Flushes batches in parallel. */

@@ -1,7 +1,6 @@
 export interface PeriodicFlush<Item> {
   add(key: string, item: Item): void;
   flush(): Promise<void>;
-  /** Flushes a last time. */
   close(): Promise<void>;
 }
 
@@ -57,7 +56,7 @@ export function createPeriodicFlush<Item>(options: {
   };
 }
 
-/** The newest key of the owner with most items; of several such owners, the one that came last. */
+/** Returns the newest key of the owner with most items. Of several such owners, it takes the one that came last. */
 function newestOfLargest<Item>(items: Map<string, Item>, ownerOf: (item: Item) => string): string {
   const owners = Map.groupBy(items, ([, item]) => ownerOf(item));
   const largest = [...owners.values()].sort((a, b) => a.length - b.length).at(-1);

@@ -6,12 +6,12 @@ export interface CallerNetworks {
 
 export interface PlaceBounds {
   max: number;
-  /** These bind while half of all places are taken: callers behind one proxy may be many. */
+  /** The limits of one network apply once half of all places are taken: many callers may share a proxy. */
   maxPerNetwork: number;
   maxPerWideNetwork: number;
 }
 
-/** `share`: the caller's networks have theirs. `full`: all places are taken. */
+/** `share`: the caller's networks have their share. `full`: all places are taken. */
 export type NoPlace = "share" | "full";
 
 /** Places for something costly. No network can take them all. */

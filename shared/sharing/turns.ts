@@ -45,12 +45,12 @@ export function openTurns(bounds: TurnBounds): Turns {
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Runs the work for an owner: what it shares deeper down takes its turns. */
+/** Runs the work for an owner, whose turns its shared reads then take. */
 export function onBehalfOf<Result>(owner: string, work: () => Result): Result {
   return owners.run(owner, work);
 }
 
-/** Runs the task in a turn of the present owner; at once if it is the program's own. @throws TurnRefused */
+/** Runs the task in a turn of the present owner. Work of the program itself runs at once. @throws TurnRefused */
 export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): Promise<Result> {
   const owner = owners.getStore();
   return owner === undefined ? task() : turns.take(owner, task);
@@ -103,7 +103,7 @@ class RoundRobin implements Turns {
     return tasks;
   }
 
-  /** Tasks that wait cannot start, so this one overtakes none. */
+  /** No waiting task can start, so a new one overtakes none. */
   #canStart({ running, waiting }: OwnerTasks): boolean {
     const { maxRunning, maxRunningPerOwner } = this.#bounds;
     return waiting.size === 0 && this.#running < maxRunning && running < maxRunningPerOwner;

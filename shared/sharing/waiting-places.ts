@@ -11,7 +11,7 @@ export interface WaitingCaller extends CallerNetworks {
 export interface WaitingPlacesOptions {
   bounds: PlaceBounds;
   turns: Required<Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner">>;
-  /** Places besides, for known users only: one each. */
+  /** Additional places for known users, one each. */
   maxKept: number;
   /** Makes the error of a caller that gets no place, or loses its own. */
   refusalOf: (noPlace: NoPlace) => Error;
@@ -64,7 +64,7 @@ export class WaitingPlaces {
   async #runKept<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
     this.#keptFor.add(userId);
     try {
-      // Its own turns: strangers may fill those of its network.
+      // A known user has turns of its own: strangers may fill those of its network.
       return await this.#turns.take(`known ${userId}`, work);
     } finally {
       this.#keptFor.delete(userId);

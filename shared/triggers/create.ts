@@ -67,7 +67,7 @@ export async function createTrigger(
 }
 
 /**
- * For when a URL has leaked.
+ * Replaces a trigger whose URL has leaked.
  * @param id of a form that may come twice
  * @returns undefined if it exists
  * @throws Refusal 404
@@ -130,7 +130,7 @@ async function addTrigger(
   const { now } = tx;
   const token = issueToken("trigger");
   const trigger: Trigger = {
-    ...columns, // all columns of the original: the ones below must follow
+    ...columns, // the columns of the original; those below replace some of them
     id: id ?? newId(now),
     pipelineId: pipeline.id,
     version: 1,

@@ -56,7 +56,7 @@ export const newTrigger = z.object({
 
 export type NewTrigger = z.infer<typeof newTrigger>;
 
-/** Every delivery builds, with `buildDefaults`. */
+/** The settings of a trigger without any: every delivery builds, with `buildDefaults`. */
 export const plainTrigger = {
   type: "webhook",
   enabled: true,

@@ -147,7 +147,10 @@ export function secretOf(
   return secretSealed === null ? undefined : cipher.open(secretSealed, sealedPlaces.secretsOfTriggers);
 }
 
-/** No payload changes it. Copies the sealed variables: sealing them for each build costs more than storing it. */
+/**
+ * Plans the builds of a trigger, which no payload changes. Copies the sealed variables: sealing them for each build
+ * costs more than storing it.
+ */
 export function planBuild(trigger: Trigger): Omit<BuildRequest, "deliveryId"> {
   return {
     pipelineId: trigger.pipelineId,

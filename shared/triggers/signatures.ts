@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto
 import { minuteMs, secondMs } from "../durations.ts";
 import type { HmacSignature } from "../vocabulary.ts";
 
-/** A sender proves by it that it knows the secret. */
+/** The proof of a sender that it knows the secret. */
 export type Signature =
   | ({ scheme: "hmac" } & HmacSignature)
   /** The header is the secret. */
@@ -25,7 +25,10 @@ const standard = { prefix: "whsec_", id: "webhook-id", time: "webhook-timestamp"
 const toleranceMs = 5 * minuteMs;
 
 const minStandardKeyBytes = 16;
-/** A signature is right from five minutes before its time to five minutes after: a message may be sent again so long. */
+/**
+ * const minStandardKeyBytes = 16; * A signature is valid from five minutes before its time to five minutes const
+ * minStandardKeyBytes = 16; * after: a message may be repeated for this long. const minStandardKeyBytes = 16;
+ */
 export const messageIdMs = 2 * toleranceMs;
 
 /** True for a secret of Standard Webhooks that is too short to be one. */
@@ -81,7 +84,7 @@ export function signedHeaders(
     case "standard": {
       const key = standardKey(secret);
       if (!key) return undefined;
-      const id = arrived.get(standard.id) || randomUUID(); // receivers know by it that they have a message already
+      const id = arrived.get(standard.id) || randomUUID(); // receivers recognize repeated messages by it
       const time = String(Math.floor(now.getTime() / secondMs));
       const value = standardValue(key, { id, time, body });
       return { [standard.id]: id, [standard.time]: time, [signature.header]: value };

@@ -17,7 +17,7 @@ const audited = {
 } as const;
 
 /**
- * Keeps the type.
+ * Changes a trigger, but not its type.
  * @throws Refusal 404, 422
  */
 export async function updateTrigger(
@@ -52,7 +52,7 @@ function updateAction(before: Trigger, after: Trigger, columns: object): string 
 }
 
 /**
- * Accepted deliveries are still built.
+ * Deletes a trigger. Accepted deliveries are still built.
  * @throws Refusal 404
  */
 export async function deleteTrigger(services: Services, actor: Actor, { id }: Trigger): Promise<Trigger> {

@@ -4,12 +4,12 @@ import { type ArrivedHeaders, isSigned, messageIdOf, type Signature, signedHeade
 
 export const buildDefaults = { branch: "main", commit: "HEAD", message: "Triggered build" };
 
-/** As stored. The issue tracker's name may change with the setting. */
+/** The type as stored. The issue tracker's name may change with the setting. */
 type StoredType = "webhook" | "github" | "gitlab" | "gitea" | "bitbucket" | "issue_tracker" | "hmac";
 
 export interface TriggerType {
   stored: StoredType;
-  /** As callers see it. */
+  /** The type as callers see it. */
   name: string;
   title: string;
   /** Absent: the title names the sender. */
@@ -19,9 +19,12 @@ export interface TriggerType {
   sampleEvent?: string;
   /** The payload of a test delivery. */
   sample: object;
-  /** Any of them will do; the first that can use the secret signs test deliveries. Empty: none are signed. */
+  /**
+   * A delivery needs any one of them. The first that can use the secret signs test deliveries. Empty: deliveries are
+   * not signed.
+   */
   signatures: Signature[];
-  /** The owner chooses the signature, and deliveries are always verified. */
+  /** The trigger's owner chooses the signature, and deliveries are always verified. */
   isConfigurable?: true;
 }
 

@@ -51,7 +51,7 @@ describe("places for passwords", () => {
     };
     for (let index = 0; index < addresses * each; index++) void guess(index % addresses);
   };
-  /** @returns the number of checks of others that end before the caller's begins */
+  /** @returns the number of checks of other callers that end before this caller's check begins */
   const checksBefore = async (caller: typeof victim & { knownUserId?: string }) => {
     let isChecked = false;
     const enter = async () => {

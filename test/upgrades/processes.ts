@@ -44,7 +44,7 @@ export function openVersions(databaseUrl: string, release: string) {
       migrated = migrating.output().trim();
       assert.equal(code, 0, migrated);
     },
-    /** That of `migrate`. */
+    /** The output of `migrate`. */
     output: () => migrated,
     async close(): Promise<void> {
       await Promise.all(running.map(({ process }) => process.kill()));

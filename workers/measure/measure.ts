@@ -8,11 +8,11 @@ import { findWaiting } from "../../shared/triggers/deliveries/store.ts";
 import { measureQueues } from "./queues.ts";
 
 const maxDeliveries = 5000;
-/** Payloads and logs are added to the totals as often. */
+/** The totals of payloads and logs change this often. */
 const measureTotalsEveryMs = 10 * minuteMs;
 
 /**
- * Of all workers one measures the installation, for the metrics of its process. A scrape reads what it found.
+ * One of all workers measures the installation, for the metrics of its process. A scrape reads the last measurement.
  * @returns a function that ends it
  */
 export function startMeasuring(services: Services): () => Promise<void> {
@@ -32,7 +32,7 @@ export function startMeasuring(services: Services): () => Promise<void> {
   };
 }
 
-/** Returns a function that measures if this worker is the one that does, and never throws. */
+/** Returns a function that measures, if this worker has the claim, and never throws. */
 export function openMeasurement(services: Services): () => Promise<void> {
   const { db, clock, log, metrics } = services;
   const holder = randomUUID();

@@ -8,11 +8,11 @@ import type { QueueLabels } from "../../shared/process/metrics/installation.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { listPlacedQueues } from "../../shared/queues/store.ts";
 
-/** Queues with series of their own. */
+/** The limit of queues with series of their own. */
 export const maxNamed = 20;
-/** Queues that are looked at. */
+/** The limit of queues that are looked at. */
 const maxQueues = 200;
-/** The jobs of each queue that are counted. */
+/** The limit of jobs that are counted of each queue. */
 const maxJobs = 1000;
 const maxAgents = 5000;
 
@@ -28,7 +28,10 @@ interface Measured {
   oldest: number;
 }
 
-/** The queues that have most waiting jobs get series of their own. The others are summed up; of their ages the highest. */
+/**
+ * Measures queues. Those with most waiting jobs get series of their own. Other queues share one, with the sum of their
+ * jobs and the highest age.
+ */
 export async function measureQueues({ db, clock, metrics }: Services): Promise<void> {
   const measured = await countOfQueues(db, clock.now());
   measured.sort((a, b) => b.waiting - a.waiting || b.running - a.running || b.agents - a.agents);

@@ -54,7 +54,10 @@ export function planStack(scratch: Scratch, project: string, marksFolder: string
   };
 }
 
-/** Starts the named services, and waits until they have begun. Those that they need run already, or are named too. */
+/**
+ * Starts the named services, and waits until they have begun. Name the services that they need, unless those run
+ * already.
+ */
 export function startServices(stack: Stack, services: (keyof typeof scales | "proxy")[], token = ""): void {
   const scaled = Object.entries(scales).filter(([service]) => services.some((name) => name === service));
   const scale = scaled.flatMap(([service, number]) => ["--scale", `${service}=${number}`]);

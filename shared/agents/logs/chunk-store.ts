@@ -8,10 +8,13 @@ import type { LogKey } from "./store.ts";
 
 export type LogChunk = Tables["jobLogChunks"]["$inferSelect"];
 
-/** Chunks that overlap one. Agents send chunks that do not overlap. */
+/** The limit of chunks that overlap one chunk. Chunks of agents do not overlap. */
 const maxOverlaps = 100;
 
-/** Those of the chunks that are stored. A job's are looked up together: jobs × sequences would be many rows. */
+/**
+ * Lists the given chunks that are stored. The chunks of a log are looked up together: jobs × sequences would be many
+ * rows.
+ */
 export async function listSequences(
   tx: Tx,
   chunks: Pick<LogChunk, "jobId" | "attempt" | "sequence">[],
@@ -55,7 +58,7 @@ const selectTouching = prepared<LogKey & Range & { limit: number }, Pick<LogChun
   },
 );
 
-/** The first of the stored ranges that overlap a range or lie next to it. */
+/** Lists the first stored ranges that overlap a range or lie next to it. */
 export async function listTouching(tx: Tx, { jobId, attempt }: LogKey, range: Range): Promise<Range[]> {
   const rows = await selectTouching(tx, { jobId, attempt, ...range, limit: maxOverlaps });
   const stored = rows.map(({ start, size }) => ({ start, end: start + size }));
@@ -66,7 +69,7 @@ export function insertChunks(tx: Tx, chunks: LogChunk[]): Promise<void> {
   return tx.insertMany(tx.tables.jobLogChunks, chunks);
 }
 
-/** Deletes the first of its chunks. Returns their number and the bytes of their bodies. */
+/** Deletes the first chunks of a log. Returns their number and the bytes of their bodies. */
 export async function deleteFirstChunks(
   tx: Tx,
   key: LogKey,
@@ -86,11 +89,14 @@ export async function deleteFirstChunks(
 }
 
 export interface PlacedChunk extends Pick<LogChunk, "sequence" | "start" | "size"> {
-  /** Of the body. */
+  /** The size of the body. */
   bytes: number;
 }
 
-/** The chunks that begin after `start` and before `below`, in the order of the log. Of those at one place the longest is first. */
+/**
+ * The chunks that begin after `start` and before `below`, in the order of the log. Of chunks with one start the longest
+ * is first.
+ */
 export async function listChunks(
   db: Db,
   key: LogKey,
@@ -116,7 +122,7 @@ export async function loadBodies(db: Db, key: LogKey, sequences: number[]): Prom
   return new Map(rows.map(({ sequence, body }) => [sequence, body]));
 }
 
-/** The start of the chunk that is a number of chunks before a byte. Undefined if there are fewer. */
+/** Goes back a number of chunks from a byte. Returns the start of the chunk; undefined if the log has fewer. */
 export async function findStartOfChunkBefore(
   db: Db,
   key: LogKey,
@@ -133,7 +139,7 @@ export async function findStartOfChunkBefore(
   return found?.start;
 }
 
-/** Where to begin reading for a byte: at the start of a chunk that has it. Looks at few chunks before the byte. */
+/** Returns the start of a chunk that has the byte: reading begins there. Looks at few chunks before the byte. */
 export async function findStartOfChunkWith(db: Db, key: LogKey, position: number): Promise<number> {
   const { jobLogChunks: table } = db.tables;
   const before = await db

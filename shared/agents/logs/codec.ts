@@ -25,7 +25,7 @@ export function chunkTooLarge(): Refusal {
   return new Refusal(413, `Chunk is larger than ${maxChunkBytes} bytes`);
 }
 
-/** Zlib's result is a slice of 16 KB, all of which would stay in memory with it. */
+/** Copies zlib's result: it is a slice of 16 KB, which would stay in memory as a whole. */
 export async function deflateChunk(bytes: Buffer): Promise<Buffer> {
   return Buffer.from(await deflate(bytes));
 }

@@ -2,7 +2,7 @@ import { secondMs } from "../../durations.ts";
 import type { Events } from "../../redis/events.ts";
 
 export interface LogEvents {
-  /** Tells open pages, at most once a second for a job. */
+  /** Notifies open pages, at most once a second for each job. */
   publish(jobId: string): void;
 }
 

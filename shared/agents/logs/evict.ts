@@ -25,7 +25,7 @@ import { rowBytes } from "./write.ts";
 /** Up to 20 MB. */
 const maxChunksAtOnce = 200;
 const maxLogsAtOnce = 50;
-/** A run leaves the rest to the next. */
+/** A run leaves the rest of an organization to the next run. */
 const defaultMaxBatches = 10_000;
 
 /**

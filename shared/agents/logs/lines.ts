@@ -8,7 +8,6 @@ export interface RawLine {
   end: number;
   /** The line without its line feed. A long progress line has only its last part. */
   bytes: Buffer;
-  /** It ends with a line feed. */
   isComplete: boolean;
   /** Bytes are missing at its end. */
   isCut: boolean;
@@ -54,7 +53,6 @@ export class LineSplitter {
     }
   }
 
-  /** The rest, if there is any. */
   *flush(): Generator<RawLine> {
     if (this.#end > this.#start) yield this.#take(false);
   }
@@ -85,7 +83,7 @@ export class LineSplitter {
   }
 }
 
-/** Takes as long for any bytes: `indexOf` takes fifty times as long for one line feed after the other. */
+/** Takes equally long for any bytes. `indexOf` takes fifty times as long for many line feeds in a row. */
 export function countLineFeeds(bytes: Buffer): number {
   let lines = 0;
   for (let index = 0; index < bytes.length; index++) if (bytes[index] === lineFeed) lines++;

@@ -17,16 +17,16 @@ export interface LogPage {
 
 /** A page is at most about this long in HTML, unless a single line is longer. */
 const maxPageCost = 200 * 1024;
-/** The most of a log that is read for a page. */
+/** The bytes of a log that are read for a page, at most. */
 const maxPageBytes = 256 * 1024;
 /** Enough for a page of short lines. */
 const shortWindowBytes = 48 * 1024;
-/** Lines before a page, whose colors may last. */
+/** Bytes that are read before a page: their colors may last. */
 const contextBytes = 16 * 1024;
 /** Jobs may send single bytes. */
 const maxPageChunks = 2000;
 const maxContextChunks = 100;
-/** No page has more: each costs at least `lineCost`. */
+/** The limit of lines of a page: each costs at least `lineCost`. */
 const lineCost = 110;
 const maxPageLines = Math.ceil(maxPageCost / lineCost);
 const linesAtOnce = 500;
@@ -177,7 +177,7 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
   };
 }
 
-/** About its length in HTML. */
+/** Returns about the length of the line in HTML. */
 function costOf({ texts }: LogLine): number {
   return texts.reduce((cost, { text, href }) => {
     const escaped = text.match(/[<>&"]/g)?.length ?? 0;

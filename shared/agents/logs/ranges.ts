@@ -13,7 +13,7 @@ export function trimStored({ start, end }: Range, stored: Range[]): Range | unde
   return start < end ? { start, end } : undefined;
 }
 
-/** Returns a range with those that touch it, directly or through others. */
+/** Joins a range with all ranges that touch it, also through other ranges. */
 export function joinTouching(range: Range, others: Range[]): Range {
   const sorted = others.toSorted((a, b) => a.start - b.start);
   let { start, end } = range;

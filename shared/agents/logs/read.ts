@@ -9,7 +9,7 @@ import type { JobLog } from "./store.ts";
 /** A log that can be read. */
 export interface ReadableLog {
   log: JobLog;
-  /** More of it may come. */
+  /** The job may still write. */
   isOpen: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ReadOptions {
 }
 
 const chunksAtOnce = { min: 8, max: 1000 };
-/** Of the bodies that are loaded together. */
+/** The limit of bodies that are loaded together. */
 const bytesAtOnce = 512 * 1024;
 const bytesTogether = 32 * 1024;
 
@@ -92,7 +92,7 @@ function* groupUncovered(chunks: PlacedChunk[], position: number): Generator<Pla
   if (group.length > 0) yield group;
 }
 
-/** Without those from the first missing one on. */
+/** Loads chunks up to the first whose body is missing. */
 async function loadChunks(db: Db, log: JobLog, chunks: PlacedChunk[]) {
   const bodies = await loadBodies(
     db,

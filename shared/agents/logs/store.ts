@@ -93,7 +93,7 @@ export async function findJobOfBuild(db: Db, buildId: string, jobId: string): Pr
   return job;
 }
 
-/** The logs of all attempts that have bytes. */
+/** Lists the logs of a job's attempts that have bytes. */
 export async function listLogsOfJob(tx: Tx, jobId: string): Promise<JobLog[]> {
   const { jobLogs } = tx.tables;
   return tx

@@ -5,7 +5,6 @@ import { insertChunks, listSequences, listTouching } from "./chunk-store.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";
 import { type JobLog, type LogKey, listLogs, lockJobs, nameOf, putLogs } from "./store.ts";
 
-/** An attempt at a job by an agent. */
 export interface LogLease extends LogKey {
   agentId: string;
   organizationId: string;
@@ -18,7 +17,7 @@ export interface NewChunk {
   start: number;
   /** The end of the chunk as it was received. */
   end: number;
-  /** Without what is dropped. */
+  /** The stored bytes: some may be dropped. */
   size: number;
   lines: number;
   /** Gzip. Of no interest if all of it is dropped. */
@@ -28,19 +27,18 @@ export interface NewChunk {
 /** A range: the chunk is not stored, because the bytes around this part of it are stored already. */
 export type Outcome = "acknowledged" | "ended" | Range;
 
-/** A row of a small chunk takes about as many bytes beside its body. */
+/** The bytes of a chunk's row beside its body, about. */
 export const rowBytes = 100;
 /** A job may send single bytes. */
 const sparedBytes = 1024 * 1024;
 const maxKnownRanges = 10_000;
 
-/** A log in a transaction. */
 interface OpenLog {
   log: JobLog;
   isChanged: boolean;
   /** The longest stored range that is known. */
   known: Range | undefined;
-  /** Those of this transaction. */
+  /** The ranges that this transaction added. */
   added: Range[];
 }
 
@@ -139,7 +137,7 @@ async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string
   return { sequences, logs };
 }
 
-/** Stored ranges, among them those that overlap a chunk's. */
+/** Lists stored ranges of the log. Ranges that overlap the chunk are among them. */
 async function listOverlapping(tx: Tx, { log, known, added }: OpenLog, whole: Range): Promise<Range[]> {
   const near = known ? [known, ...added] : added;
   const rest = trimStored(whole, near);

@@ -13,7 +13,7 @@ export interface WriteProblem {
   fix: string;
 }
 
-/** By the code of SQLite, of the system, or of Postgres. */
+/** Finds the state by the code of SQLite, the system or Postgres. */
 const statesByCode: [RegExp, WriteState][] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/, "full"],
   [/^(SQLITE_READONLY|EROFS$|25006$)/, "read-only"],

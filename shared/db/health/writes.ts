@@ -5,11 +5,11 @@ import type { Db } from "../database.ts";
 import { putSetting } from "../settings-store.ts";
 import { findWriteProblem, lockedProblem, type WriteProblem } from "./problem.ts";
 
-/** Tells by the outcome of the last write if this process can write to the database. */
+/** Knows by the outcome of the last write if this process can write to the database. */
 export interface WriteHealth {
-  /** Takes a committed write, or the fault that kept one from it. */
+  /** Records a committed write, or the fault that prevented one. */
   record(fault?: Error): void;
-  /** As the last write found it: undefined before the first. */
+  /** The outcome of the last write; undefined before the first. */
   isWritable(): boolean | undefined;
   /** Undefined too if the last write failed for a reason that is not the disk's, such as a lost connection. */
   problem(): WriteProblem | undefined;
@@ -18,7 +18,10 @@ export interface WriteHealth {
 }
 
 const probeEveryMs = 5 * secondMs;
-/** An answer of /readyz waits so long for a probe. A later one finds its outcome. */
+/**
+ * const probeEveryMs = 5 * secondMs; * An answer of /readyz waits this long for a probe. A later answer has the const
+ * probeEveryMs = 5 * secondMs; * outcome. const probeEveryMs = 5 * secondMs;
+ */
 const probeWaitMs = secondMs;
 
 export function openWriteHealth({ databaseUrl, clock }: { databaseUrl: string; clock: Clock }): WriteHealth {

@@ -1,11 +1,11 @@
-/** Rows of a table that get values in batches, instead of by the migration's UPDATE of all. */
+/** Gives rows of a table their values in batches, instead of the migration's UPDATE of all rows. */
 export interface Backfill {
   table: string;
   /** Columns of an UPDATE. */
   set: string;
-  /** Rows that have not got them. */
+  /** Rows that have no values yet. */
   where: string;
-  /** The columns become NOT NULL, so no row may be left. */
+  /** Columns that become NOT NULL: no row may be left. */
   required?: string[];
 }
 

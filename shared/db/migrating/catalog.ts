@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import type { Statement } from "./statements.ts";
 
-/** A statement that has been run already, in a run that was killed, is not run again. */
+/** Returns true for a statement that an earlier run, which was killed, has run. */
 export async function isDone(client: Client, statement: Statement): Promise<boolean> {
   switch (statement.kind) {
     case "create table":
@@ -28,7 +28,7 @@ export function hasConstraint(client: Client, table: string, name: string): Prom
   ]);
 }
 
-/** `invalid`: its building was ended. */
+/** `invalid`: it was left unfinished. */
 export async function findIndex(
   client: Client,
   name: string,

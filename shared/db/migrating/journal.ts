@@ -9,9 +9,9 @@ export const migrationsTable = "schema_migrations";
 /** A migration of the journal that drizzle-kit writes. */
 export interface Migration {
   tag: string;
-  /** The time at which it was made. Its row in the database has it. */
+  /** The time of its making, which its row in the database has too. */
   when: number;
-  /** Of its file. */
+  /** The hash of its file. */
   hash: string;
   statements: Statement[];
 }

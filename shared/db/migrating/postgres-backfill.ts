@@ -39,8 +39,8 @@ export async function fillInBatches(client: Client, backfill: Backfill, report: 
 }
 
 /**
- * Fills all rows, and keeps rows without values out, so that `SET NOT NULL` need not read the table while it is locked.
- * Others write rows until the constraint is there: an index finds the last of them at once.
+ * Fills all rows, and then refuses rows without values by a constraint, so that `SET NOT NULL` need not read the table
+ * under a lock. Other processes write rows until the constraint is there: an index finds these last rows at once.
  */
 export async function fillRequired(client: Client, backfill: Backfill, report: Report): Promise<void> {
   const { table, set, where, required = [] } = backfill;
@@ -56,7 +56,7 @@ export async function fillRequired(client: Client, backfill: Backfill, report: R
     if (!(await hasConstraint(client, table, requiredCheck(table, column)))) missing.push(column);
   if (missing.length > 0)
     await transactionWithLocks(client, { locks: new Map([[table, "everything"]]), report }, async () => {
-      await client.query("SET LOCAL enable_seqscan = off"); // its statistics are those of a table without the index
+      await client.query("SET LOCAL enable_seqscan = off"); // the statistics do not know the index yet
       await client.query(`UPDATE "${table}" SET ${set} WHERE ${where}`);
       for (const column of missing)
         await client.query(

@@ -5,8 +5,8 @@ import { tryAgain } from "./postgres-locks.ts";
 import type { Report } from "./report.ts";
 
 /**
- * Builds an index while others read and write. One that is there is kept; one whose building was ended is built anew.
- * It waits for all transactions that began before, however long they take: that holds nobody up.
+ * Builds an index while others read and write. Keeps an existing index, and replaces one that was left unfinished. It
+ * waits for all earlier transactions, which delays nobody.
  */
 export async function buildIndex(
   client: Client,
@@ -24,7 +24,7 @@ export async function buildIndex(
   });
 }
 
-/** Nobody waits for it. */
+/** Delays nobody. */
 export async function dropIndex(client: Client, name: string): Promise<void> {
   await client.query(`DROP INDEX CONCURRENTLY IF EXISTS "${name}"`);
 }

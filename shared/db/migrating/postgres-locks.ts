@@ -15,8 +15,8 @@ import type { Report } from "./report.ts";
 export type TableLocks = Map<string, "everything" | "writes">;
 
 /**
- * A queue forms behind a lock that waits. This ends before others give up after `statement_timeout`, and before
- * Postgres looks for deadlocks (`deadlock_timeout`, a second): so it never ends a transaction of the application.
+ * Other queries wait behind a lock that waits. The wait ends before their `statement_timeout`, and before Postgres
+ * looks for deadlocks (`deadlock_timeout`, a second), so it never ends a transaction of the application.
  */
 const lockBudgetMs = 500;
 /** Beyond `deadlock_timeout`, after which Postgres cancels an automatic vacuum that others wait for. */
@@ -32,7 +32,7 @@ export const lockOrder = (Object.values(postgresTables) as unknown as PgTable[])
   getTableName(table),
 );
 
-/** A transaction that takes its locks first and in one order. It tries again while others have them. */
+/** Runs a transaction that takes its locks first and in one order. Tries again while others have them. */
 export async function transactionWithLocks(
   client: Client,
   { locks, report, patience = patienceMs }: { locks: TableLocks; report: Report; patience?: number },
@@ -54,13 +54,13 @@ export async function transactionWithLocks(
   });
 }
 
-/** A vacuum may take hours. Reads and writes do not wait for this lock, nor behind it. */
+/** Waits for vacuums, which may take hours, by a lock that delays no read and no write. */
 async function lockOutVacuums(client: Client, tables: string[]): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = ${vacuumBudgetMs}`);
   for (const table of tables) await client.query(`LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`);
 }
 
-/** Runs `work` again after a lost race for a lock, with random rests in which others go on. */
+/** Runs `work` again after a lost race for a lock, with random rests between. */
 export async function tryAgain(
   client: Client,
   { tables, report, patience = patienceMs }: { tables: string[]; report: Report; patience?: number },
@@ -85,7 +85,7 @@ export async function tryAgain(
   }
 }
 
-/** Names the owners of the oldest locks of these tables. Of another user's process, some may see the number only. */
+/** Names the owners of the oldest locks of these tables. Of another user's process, it may know the number only. */
 async function describeUsers(client: Client, tables: string[]): Promise<string> {
   const { rows } = await client.query<{ pid: number; details: string }>(
     `SELECT activity.pid, coalesce(coalesce(nullif(application_name, ''), backend_type) || ', ' || state || ', for ' ||

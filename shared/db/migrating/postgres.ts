@@ -43,7 +43,7 @@ export async function migratePostgres(url: string, report: Report): Promise<void
 }
 
 async function migrateOn(client: Client, report: Report): Promise<void> {
-  // A machine that stops with a lock would stop all others.
+  // If this machine stops, its locks must end.
   await client.query(
     "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 10000",
   );
@@ -56,7 +56,7 @@ async function migrateOn(client: Client, report: Report): Promise<void> {
   }
 }
 
-/** Building an index takes what it takes. */
+/** Building an index may take hours. */
 function withoutTimeouts(url: string): string {
   const parsed = new URL(url);
   for (const limit of ["query_timeout", "statement_timeout"]) parsed.searchParams.delete(limit);
@@ -85,7 +85,7 @@ async function listPending(client: Client): Promise<Migration[]> {
   return readMigrations("postgres").filter(({ when }) => when > Number(rows[0].newest ?? 0));
 }
 
-/** Of an empty database: nobody uses it. */
+/** Migrates an empty database, which nobody uses. */
 async function runAtOnce(client: Client, migration: Migration): Promise<void> {
   await client.query("BEGIN");
   for (const statement of migration.statements) await run(client, migration, statement);
@@ -121,15 +121,15 @@ async function runBesideTraffic(client: Client, migration: Migration, report: Re
 }
 
 interface Plan {
-  /** Short, and only add. */
+  /** Short statements that only add. */
   early: Statement[];
   backfills: Backfill[];
-  /** Foreign keys of tables that were there. */
+  /** Foreign keys of tables that exist already. */
   validated: StatementOf<"add foreign key">[];
   indexes: { name: string; text: string }[];
-  /** Short, and drop, or depend on the rest. */
+  /** Short statements that drop, or depend on the rest. */
   late: Statement[];
-  /** The same, in SQL of the runner. */
+  /** Late statements of the runner's own. */
   last: string[];
 }
 
@@ -177,7 +177,7 @@ export function planMigration({ tag, statements }: Migration): Plan {
   return plan;
 }
 
-/** Of the tables that were there before. */
+/** Returns the locks of the tables that exist already. */
 async function locksOf(client: Client, statements: Statement[]): Promise<TableLocks> {
   const there = await listTables(client);
   const locks: TableLocks = new Map();

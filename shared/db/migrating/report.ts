@@ -1,2 +1,1 @@
-/** Gets a line of progress. */
 export type Report = (line: string) => void;

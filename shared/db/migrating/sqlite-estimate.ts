@@ -7,10 +7,10 @@ import { isDone } from "./sqlite-steps.ts";
 import { createdTables } from "./statements.ts";
 
 const sampledRows = 20_000;
-/** Copying a row costs as much as so many indexes of it, its rests included. */
+/** Copying a row takes as long as indexing it this many times, rests included. */
 const copyFactor = 6;
 
-/** Says before anything is locked how long it takes, and what happens meanwhile. */
+/** Reports the time that the migration takes and its effects, before anything is locked. */
 export function announce(client: Client.Database, pending: Migration[], report: Report): void {
   const created = createdTables(pending.flatMap(({ statements }) => statements));
   const indexMs = new Map<string, number>();
@@ -45,7 +45,7 @@ export function announce(client: Client.Database, pending: Migration[], report: 
   );
 }
 
-/** An index of a sample, made of memory alone, and from that one of all rows. */
+/** Estimates the time of an index from one of a sample in memory. */
 function measureIndex(client: Client.Database, table: string): number {
   const rows = countRows(client, table);
   if (rows === 0) return 0;

@@ -7,9 +7,8 @@ import type { Statement } from "./statements.ts";
 const rowsAtOnce = 2000;
 
 /**
- * Writes a table anew beside others that change it: triggers repeat their changes in the new table, to which the rows
- * are copied in batches. Then one transaction puts it into the place of the old one, and builds its indexes, whose
- * names the old one had.
+ * Writes a table anew while other processes change it. Triggers repeat each change in the new table, and batches copy
+ * the rows. Then one transaction replaces the old table and builds the indexes, whose names the old table had.
  */
 export async function rewriteTable(
   client: Client.Database,
@@ -20,7 +19,7 @@ export async function rewriteTable(
   const copy = `__new_${table}`;
   const isThere = listColumns(client, copy).length > 0;
   const have = listColumns(client, table);
-  if (!isThere && Object.keys(columns("")).every((column) => have.includes(column))) return; // it is in its place
+  if (!isThere && Object.keys(columns("")).every((column) => have.includes(column))) return; // the new table has replaced the old one
   const names = Object.keys(columns("")).map((name) => `"${name}"`);
   const insertInto = `INTO "${copy}" (${names.join(", ")})`;
   const valuesOf = (row: string) => Object.values(columns(row)).join(", ");
@@ -45,7 +44,7 @@ export async function rewriteTable(
       `SELECT max(rowid) FROM (SELECT rowid FROM "${table}" WHERE rowid > ? ORDER BY rowid LIMIT ${rowsAtOnce})`,
     )
     .pluck();
-  // Rows that a trigger has written, or a run that was killed, are newer than this copy or the same.
+  // A row that a trigger or an earlier run has written is as new as this copy, or newer.
   const copyRows = client.prepare(
     `INSERT OR IGNORE ${insertInto} SELECT ${valuesOf(`"${table}"`)} FROM "${table}" WHERE rowid > ? AND rowid <= ? ORDER BY rowid`,
   );

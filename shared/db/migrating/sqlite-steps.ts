@@ -9,7 +9,7 @@ import { type Statement, shortText } from "./statements.ts";
 const rowsAtOnce = 2000;
 const restMs = { min: 20, max: secondMs };
 
-/** Rests afterwards for as long as it kept others from writing. */
+/** Then rests for as long as it kept others from writing. */
 export async function inShortTransaction(client: Client.Database, work: () => void): Promise<void> {
   requireWhole(client.name);
   const startedAt = performance.now();
@@ -39,7 +39,7 @@ export function execute(client: Client.Database, tag: string, statements: Statem
   }
 }
 
-/** A statement that has been run already, in a run that was killed, is not run again. */
+/** Returns true for a statement that an earlier run, which was killed, has run. */
 export function isDone(client: Client.Database, statement: Statement): boolean {
   switch (statement.kind) {
     case "create table":

@@ -86,7 +86,7 @@ function listTables(client: Client.Database): unknown[] {
     .all();
 }
 
-/** Of an empty database: nobody uses it. */
+/** Migrates an empty database, which nobody uses. */
 function runAtOnce(client: Client.Database, migration: Migration): void {
   inTransaction(client, () => {
     execute(client, migration.tag, migration.statements);
@@ -135,9 +135,9 @@ async function runBesideTraffic(
 }
 
 interface Plan {
-  /** Short, and only add. */
+  /** Short statements that only add. */
   early: Statement[];
-  /** Each with the index that it replaces. */
+  /** New indexes, each with the index that it replaces. */
   indexes: Statement[][];
   late: Statement[];
 }

@@ -83,7 +83,7 @@ export function createdTables(statements: Statement[]): Set<string> {
   return new Set(statements.flatMap((each) => (each.kind === "create table" ? [each.table] : [])));
 }
 
-/** Its first line, for messages. */
+/** Returns the first line of a statement, for messages. */
 export function shortText({ text }: Statement): string {
   const line = text.replace(/^(--.*\n)+/, "").split("\n")[0] ?? "";
   return line.length > 120 ? `${line.slice(0, 117)}…` : line;

@@ -77,7 +77,7 @@ export function defineAgentsTables(
       priority: integer(),
       ip: text().notNull(),
       userAgent: text("user_agent"),
-      /** It takes only jobs that it asks for by id, or takes no more. */
+      /** The agent takes only jobs that it asks for by id, or no further job. */
       ignoreInDispatches: boolean("ignore_in_dispatches").notNull(),
       state: text().$type<AgentState>().notNull(),
       /** The job that it has. */
@@ -86,7 +86,7 @@ export function defineAgentsTables(
       lostJobId: uuid("lost_job_id"),
       createdAt: time("created_at").notNull(),
       connectedAt: time("connected_at"),
-      /** Time of its last heartbeat, or of coming back. */
+      /** The time of the last heartbeat, or of the return of a lost agent. */
       seenAt: time("seen_at").notNull(),
       lostAt: time("lost_at"),
       disconnectedAt: time("disconnected_at"),
@@ -155,7 +155,7 @@ export function defineAgentsTables(
     },
     (t) => [
       primaryKey({ columns: [t.jobId, t.attempt, t.sequence] }),
-      // Has all that finds a page of a log: reading past a body costs SQLite its pages.
+      // Has all columns that find a page of a log: to skip a body, SQLite reads its pages.
       index("job_log_chunks_start").on(t.jobId, t.attempt, t.start, t.size, t.lines),
     ],
   );

@@ -18,7 +18,7 @@ export function defineFiguresTables(kit: Kit) {
     },
     (t) => [
       primaryKey({ columns: [t.subjectId, t.time, t.figure, t.minutes] }),
-      // To compare a minute, fold minutes and purge hours.
+      // Serves the comparison of a minute, folding and purging.
       index("figures_age").on(t.figure, t.minutes, t.time),
     ],
   );

@@ -3,7 +3,7 @@ import type { Kit } from "../columns.ts";
 export function defineSettingsTables(kit: Kit) {
   const { table, text } = kit;
 
-  /** Such as the fingerprint of SECRET_KEY. */
+  /** Facts of the installation, such as the fingerprint of SECRET_KEY. */
   const settings = table("settings", {
     name: text().primaryKey(),
     value: text().notNull(),

@@ -68,13 +68,13 @@ export function defineTriggersTables(
     ],
   );
 
-  /** A filter that missed its deadline last. The row of a changed filter is stale. */
+  /** The latest misses of a trigger's filter. The row of a changed filter is stale. */
   const filterMisses = table("filter_misses", {
     triggerId: uuid("trigger_id")
       .primaryKey()
       .references(() => triggers.id, { onDelete: "cascade" }),
     filter: text().notNull(),
-    /** Misses in a row. */
+    /** Misses without an evaluation in time between them. */
     count: integer().notNull(),
     /** The filter is not evaluated before. */
     retryAt: time("retry_at").notNull(),
@@ -96,7 +96,7 @@ export function defineTriggersTables(
       size: integer().notNull(),
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
-      /** Time of its last job; later while a worker has it, or while its filter backs off. */
+      /** The time of the last background job; later while a worker has the delivery or its filter backs off. */
       enqueuedAt: time("enqueued_at").notNull(),
     },
     (t) => [

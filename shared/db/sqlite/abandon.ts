@@ -9,7 +9,7 @@ const abandoned: Client.Database[] = [];
  * the file repairs it.
  */
 export function abandon(...clients: Client.Database[]): void {
-  // Without an exit by force Node would close them.
+  // Node would close them at its exit, so the process ends by force.
   if (abandoned.length === 0) process.once("exit", () => process.exit());
   abandoned.push(...clients);
 }

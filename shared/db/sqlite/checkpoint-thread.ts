@@ -10,7 +10,7 @@ export type Task = { file: string } & (
 );
 
 export interface TaskResult {
-  /** Undefined: it was done. */
+  /** Undefined: the task is done. */
   failure?: { message: string; isFailedSync: boolean };
 }
 
@@ -25,7 +25,7 @@ handleRequests((task: Task): TaskResult => {
     return {};
   } catch (error) {
     const failure = { message: (error as Error).message, isFailedSync: isFailedSync(error) };
-    // Now, not once the other thread has this result: meanwhile it could answer.
+    // Sets the mark before the other thread has the result: it could answer meanwhile.
     if (failure.isFailedSync) mark?.set();
     return { failure };
   }

@@ -2,7 +2,7 @@ import type Client from "better-sqlite3";
 import type { Thread } from "../../process/thread.ts";
 import type { Task, TaskResult } from "./checkpoint-thread.ts";
 
-/** 16 MB. Commits write some pages again and again, such as those of indexes: one copy serves many commits. */
+/** 16 MB. Commits write some pages, such as those of indexes, again and again: one copy serves many commits. */
 const minPages = 4000;
 /** Bounds a log that is written without a pause: the next commit then waits for the thread. */
 const maxPages = 16_384;
@@ -14,7 +14,7 @@ export interface Checkpoints {
   startIfDue(): void;
   /** Undefined, unless the next commit has to wait. */
   untilShort(): Promise<void> | undefined;
-  /** A commit found no room. The log begins again, in the room that it has, once all of it is copied. */
+  /** Call it after a commit found no room. Once all of the log is copied, it begins again in its place. */
   diskIsFull(): void;
 }
 

@@ -13,12 +13,18 @@ export interface LogSync {
 }
 
 const syncInPool = promisify(fdatasync);
-/** A trip to the thread pool costs more than a quick disk. */
+/**
+ * const syncInPool = promisify(fdatasync); * A disk is slow from here on. A trip to the thread pool costs more const
+ * syncInPool = promisify(fdatasync); * than a quick sync. const syncInPool = promisify(fdatasync);
+ */
 const slowMs = 1;
 const slowForMs = secondMs;
-/** With the trip, on a busy machine: so a quick disk comes back to the event loop. */
+/**
+ * const slowForMs = secondMs; * A disk is quick again below this time, trip included, so that it comes back to const
+ * slowForMs = secondMs; * the event loop. const slowForMs = secondMs;
+ */
 const quickInPoolMs = 3;
-/** However busy the event loop is: no quick disk takes longer. */
+/** No quick disk takes longer, however busy the event loop is. */
 const maxQuickMs = 10;
 
 /**

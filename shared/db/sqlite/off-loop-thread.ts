@@ -3,7 +3,6 @@ import { secondMs } from "../../durations.ts";
 import { handleRequests } from "../../process/thread.ts";
 
 export interface Read {
-  /** The same in every request to a thread. */
   file: string;
   query: string;
   parameters: unknown[];

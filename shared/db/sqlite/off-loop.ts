@@ -7,7 +7,7 @@ import type { Tables } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
 import type { Read, ReadResult } from "./off-loop-thread.ts";
 
-/** While the read of one owner runs, that of another waits in the thread. */
+/** While one read runs, a second one, of another owner, waits in the thread. */
 const maxSent = 2;
 
 /**

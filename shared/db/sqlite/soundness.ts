@@ -4,8 +4,8 @@ import { knownMigrations } from "../migrate.ts";
 import { migrationsTable } from "../migrating/journal.ts";
 
 /**
- * Reads the whole file.
- * @throws Refusal unless it is a database of this program, of this version or an older one, and undamaged
+ * Checks a file by reading all of it. @throws Refusal unless it is a database of this program, of this version or an
+ * older one, and undamaged
  */
 export function requireSound(client: Client.Database, file: string): void {
   const [problem] = client.pragma("integrity_check(1)") as { integrity_check: string }[];

@@ -8,14 +8,14 @@ import { openSyncMark } from "./sync-mark.ts";
 
 const repairAgainMs = secondMs;
 
-/** Keeps all processes of a SQLite file from writing after a failed sync, until it is made good. */
+/** Keeps all processes of a SQLite file from writing after a failed sync, until it is repaired. */
 export interface SyncGuard {
   isWhole(): boolean;
   /** @throws SyncFailed */
   requireWhole(): void;
   /** Repairs the file, or waits for a repair that runs. @throws SyncFailed */
   untilWhole(): Promise<void>;
-  /** A sync of this process failed. Call it before anything else is answered. */
+  /** Records a failed sync of this process. Call it before anything else is answered. */
   fail(error: Error): void;
   /** Tries a last repair. @returns false if the file must not be closed as usual (abandon.ts) */
   close(): Promise<boolean>;
@@ -24,7 +24,7 @@ export interface SyncGuard {
 export interface SyncGuardOptions {
   file: string;
   thread: Thread<Task, TaskResult>;
-  /** Wait of a write for a repair. */
+  /** The time that a write waits for a repair. */
   timeoutMs: number;
   onSyncFailed?: ((error: Error) => void) | undefined;
   onSyncRepaired?: (() => void) | undefined;

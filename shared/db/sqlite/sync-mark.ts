@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { DatabaseUnavailable, rootCause } from "../database.ts";
 
-/** Two names of one length: `failed` of the last failed sync, `repaired` of the one that was made good. */
+/** The mark has two names of one length: `failed` names the last failed sync, `repaired` the last repaired one. */
 const none = "0".repeat(16);
 const lines = (failed: string, repaired: string) => `failed   ${failed}\nrepaired ${repaired}\n`;
 const length = lines(none, none).length;
@@ -28,7 +28,7 @@ const repairedAt = length - none.length - 1;
 export interface SyncMark {
   isSet(): boolean;
   set(): void;
-  /** Ends what was marked when the returned function was asked for. A later failure stays marked. */
+  /** Returns a function that clears the failures marked so far. A later failure stays marked. */
   clearer(): () => void;
   close(): void;
 }
@@ -117,7 +117,7 @@ function makeMark(path: string, file: string): void {
   }
 }
 
-/** SQLite's own syncs: those of checkpoints, and of the log's header. */
+/** Returns true for a failed sync of SQLite's own: of a checkpoint, or of the log's header. */
 export function isFailedSync(error: unknown): boolean {
   const code = (rootCause(error) as { code?: unknown } | undefined)?.code;
   return code === "SQLITE_IOERR_FSYNC" || code === "SQLITE_IOERR_DIR_FSYNC";

@@ -21,7 +21,7 @@ type Outcome = () => unknown;
 interface GroupResult {
   outcomes: Outcome[];
   hasWritten: boolean;
-  /** A fault of the database: it failed one of them, or all. */
+  /** The fault of the database that failed one or all of the group. */
   fault?: DatabaseUnavailable | undefined;
 }
 
@@ -75,7 +75,7 @@ export function sqliteTransactions(
     return result;
   };
 
-  /** If it fails, the whole transaction is rolled back, so it needs no savepoint. */
+  /** A lone transaction needs no savepoint: if it fails, all is rolled back. */
   const runAlone = async (work: Work): Promise<Outcome> => {
     const value = await insideTransaction(() => work(tx));
     return () => value;

@@ -3,7 +3,7 @@ import { claimIfFree } from "../../db/settings-store.ts";
 import { secondMs } from "../../durations.ts";
 
 export const measureEveryMs = 15 * secondMs;
-/** Two measurements may fail. */
+/** A claim outlives two failed measurements. */
 const claimMs = 3 * measureEveryMs;
 
 /** Returns true for one worker of the installation: the same one, until it stops. @param holder names the worker */

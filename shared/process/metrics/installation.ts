@@ -9,7 +9,7 @@ export function createInstallationMetrics(registry: Registry) {
   const clearers: (() => void)[] = [];
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) => {
     const made = new Gauge<Label>({ name: `signalbox_${name}`, help, labelNames, registers });
-    // Without labels, reset() would show 0.
+    // A gauge without labels would show 0 after reset().
     clearers.push(() => (labelNames.length === 0 ? made.remove() : made.reset()));
     return made;
   };

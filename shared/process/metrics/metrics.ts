@@ -11,12 +11,11 @@ const lockSeconds = [0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export interface MetricsOptions {
-  /** A label of every metric. */
+  /** The value of a label of every metric. */
   process: string;
-  /** Neither asks Redis: both have the state as last seen. */
+  /** Both return the last state seen, without asking Redis. */
   isRedisAway: () => boolean;
   redisState: () => string;
-  /** Undefined before the first write. */
   databaseState: () => string | undefined;
 }
 

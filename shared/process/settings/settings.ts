@@ -402,7 +402,9 @@ function listOf(group: object): Setting<unknown, unknown>[] {
   return Object.values(group);
 }
 
-/** As written in the environment; undefined if none, or if it depends on other settings. */
+/**
+ * Returns the default as the environment would have it. Undefined if there is none, or if it depends on other settings.
+ */
 export function defaultOf({ schema }: Setting<unknown, unknown>): string | undefined {
   const parsed = schema.safeParse(undefined);
   return parsed.success && parsed.data !== undefined ? `${parsed.data}` || undefined : undefined;

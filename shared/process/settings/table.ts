@@ -23,11 +23,11 @@ export interface ListedSetting {
   name: string;
   default: string | null;
   description: string;
-  /** From the environment, without secrets. */
+  /** The value in the environment, without secrets. */
   value?: string;
 }
 
-/** Redacts secrets; does not validate. */
+/** Lists settings with their values, without secrets. Does not validate. */
 export function listSettings(env: Record<string, string | undefined>): ListedSetting[] {
   const all = settingGroups.flatMap(({ settings }) => settings);
   return all.map((each) => ({
@@ -49,7 +49,7 @@ function redactSecrets(name: string, value: string): string {
   return carriesSecret ? withoutSecrets(url) : value;
 }
 
-/** The whole query goes: it may carry `?password=…`. */
+/** Leaves out the whole query, which may have `?password=…`. */
 function withoutSecrets({ protocol, username, password, host, pathname }: URL): string {
   const user = `${username}${password && `:${redacted}`}`;
   return `${protocol}//${user && `${user}@`}${host}${pathname}`;

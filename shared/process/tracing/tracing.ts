@@ -14,12 +14,11 @@ export interface SpanOfDelivery {
 export interface Tracing {
   /** Does not wait, and never throws. */
   record(span: SpanOfDelivery): void;
-  /** Sends what is left. */
+  /** Sends the spans that are left. */
   close(): Promise<void>;
 }
 
 export interface TracingOptions {
   endpoint: string;
-  /** Its name. */
   process: string;
 }

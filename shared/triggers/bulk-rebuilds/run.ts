@@ -30,8 +30,8 @@ export const deliveriesPerTransaction = 20;
 const maxRequeued = 1000;
 
 /**
- * By id. Organizations take turns with transactions, and each rests as long as its transaction took.
- * `requeueBulkRebuilds` repeats what `close` aborts.
+ * Runs a bulk rebuild once at a time. Organizations take turns with transactions, and each rests as long as its
+ * transaction took. `requeueBulkRebuilds` repeats a run that `close` aborts.
  */
 export function openBulkRebuilds(services: Services): RunsByKey {
   const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1, restFactor: 1 });
@@ -125,7 +125,7 @@ async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger
   return { built: builds.length, failed: refused.length, changed };
 }
 
-/** Requeues those whose worker may have died. */
+/** Requeues bulk rebuilds whose worker may have died. */
 export async function requeueBulkRebuilds({ db, jobs }: Services): Promise<void> {
   for (const bulkRebuildId of await listRunningIds(db, maxRequeued))
     await jobs.send(rebuildDeliveriesJob, { bulkRebuildId });

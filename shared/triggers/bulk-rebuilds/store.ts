@@ -55,7 +55,6 @@ export async function findOwnerOfBulkRebuild(db: Db, id: string): Promise<string
   return found?.organizationId;
 }
 
-/** An organization has few. */
 export async function listRunningOfOrganization(tx: Tx, organizationId: string) {
   const { bulkRebuilds } = tx.tables;
   return tx

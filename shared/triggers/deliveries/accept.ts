@@ -27,7 +27,7 @@ export interface Arrival {
   contentType: string;
   /** The sender's own id. */
   externalId: string | null;
-  /** As the sender names it. */
+  /** The event as the sender names it. */
   event: string | null;
   headers: StoredHeader[];
   keys: DeliveryKey[];
@@ -40,9 +40,9 @@ export type Acceptance =
   /** The trigger changed since it was read. */
   | { outcome: "stale" };
 
-/** A delivery with the key of an earlier one is that one, for a while. */
+/** For a while, a delivery with the key of an earlier one gets the earlier one's answer. */
 export interface DeliveryKey {
-  /** As stored. */
+  /** The key as stored. */
   text: string;
   keptMs: number;
 }
@@ -60,7 +60,7 @@ export function keysOf(idempotencyKey: string | undefined, messageId: string | u
   return [...keys, { text: messagePrefix + id, keptMs: messageIdMs }];
 }
 
-/** Does not await the job: `requeueStranded` finds lost ones. */
+/** Does not wait for the background job: `requeueStranded` finds lost ones. */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
   const { acceptances, enqueued } = await storeArrivals(services, arrivals);
   void enqueued;
@@ -146,7 +146,7 @@ function orderByKey(arrivals: Arrival[]): number[] {
   return order.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : a - b));
 }
 
-/** Of several keys, the first that is taken decides. */
+/** Claims the keys of a delivery. The first key that is taken decides. */
 async function claimKeys(
   tx: Tx,
   { arrival: { trigger, keys }, id, now }: { arrival: Arrival; id: string; now: Date },

@@ -59,7 +59,7 @@ export function openDeliveryBuilder(
 interface LargeGroups {
   add(organizationId: string, group: Evaluated[]): void;
   idle(): Promise<void>;
-  /** Leaves those that wait to `requeueStranded`. */
+  /** Leaves waiting deliveries to `requeueStranded`. */
   close(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ function openLargeGroups(services: Services, build: (group: Evaluated[]) => Prom
 
   return {
     add(organizationId, group) {
-      // The others wait already: their jobs were sent again.
+      // The other deliveries wait already: their background jobs were sent again.
       const added = group.filter(({ id }) => !waiting.has(id));
       if (added.length === 0) return;
       for (const { id } of added) waiting.add(id);

@@ -22,9 +22,12 @@ export interface BodyCheckOptions {
   maxWaitMs?: number;
 }
 
-/** Takes three of libuv's four threads, which also deflate small bodies. */
+/** The limit of all checks: three of libuv's four threads, which also deflate small bodies. */
 const maxAtOnce = 3;
-/** A second would take another core, and slow others more than it helps: a payload takes 40 ms. */
+/**
+ * const maxAtOnce = 3; * The limit of an organization: a second check would take another core from others, to const
+ * maxAtOnce = 3; * save 40 ms. const maxAtOnce = 3;
+ */
 const maxAtOncePerOrganization = 1;
 
 /** @throws DeliveryRefusal 400 */

@@ -10,7 +10,6 @@ const figureOf: Record<DeliveryStatus, FigureName> = {
   failed: "deliveries_failed",
 };
 
-/** Counts the deliveries of each trigger and organization by their outcome. */
 export const deliveryFigures: FigureSource = {
   name: "deliveries",
   figures: [...Object.values(figureOf), "deliveries_undecided"],

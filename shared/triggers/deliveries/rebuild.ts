@@ -13,7 +13,7 @@ import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, lockDelivery } from "./store.ts";
 
 /**
- * Uses present settings, and no filter.
+ * Builds a delivery again by the trigger's present settings, without its filter.
  * @param expected number: a form sent twice returns the existing rebuild
  * @throws Refusal 404, 422
  */

@@ -11,7 +11,7 @@ import {
 import type { RefusedTrigger } from "./refusals.ts";
 
 const flushEveryMs = 5000;
-/** While the database is away. Organizations share them. */
+/** The limit while the database is away. Organizations share it. */
 const maxInMemory = 2000;
 export const refusalRetentionDays = 7;
 

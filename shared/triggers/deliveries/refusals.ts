@@ -34,7 +34,7 @@ export interface RefusedTrigger {
   refusedBodiesUntil: Date | null;
 }
 
-/** Counted, not stored. */
+/** A refusal that is counted, but not stored. */
 export class DeliveryRefusal extends Refusal {
   readonly refusalCause: RefusalCause;
   readonly trigger: RefusedTrigger | undefined;
@@ -56,7 +56,7 @@ export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
 
 const retryLater = { "Retry-After": "10" };
 
-/** A delivery has waited too long, or too many wait before it. */
+/** Refuses a delivery that has waited too long, or that too many wait before. */
 export function busy(): DeliveryRefusal {
   return new DeliveryRefusal("busy", { headers: retryLater });
 }

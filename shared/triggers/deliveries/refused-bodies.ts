@@ -7,7 +7,7 @@ import { auditTrigger, publishTriggerChange } from "../triggers.ts";
 
 const keptForMs = hourMs;
 
-/** The time until which a trigger's refused requests are kept with their bodies. Undefined: they are not. */
+/** Returns the time until which a trigger keeps the bodies of refused requests. Undefined: it keeps none. */
 export function refusedBodiesUntil(
   { refusedBodiesUntil: until }: Pick<Trigger, "refusedBodiesUntil">,
   now: Date,
@@ -16,7 +16,8 @@ export function refusedBodiesUntil(
 }
 
 /**
- * For the next hour, or no longer. A body may hold a secret, so a member has to ask for it.
+ * Keeps the bodies of refused requests for the next hour, or no longer. A body may hold a secret, so a member has to
+ * ask.
  * @throws Refusal 404
  */
 export async function keepRefusedBodies(

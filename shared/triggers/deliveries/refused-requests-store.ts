@@ -5,7 +5,7 @@ import type { Tables } from "../../db/schema.ts";
 
 export type RefusedRequest = Tables["refusedRequests"]["$inferSelect"];
 
-/** The most of a trigger and cause. */
+/** The limit of a trigger and cause. */
 const maxStored = 10;
 
 /** Stores a request, and deletes all but the latest ten of its trigger and cause. */

@@ -17,7 +17,10 @@ import {
 } from "./refused-requests-store.ts";
 
 const flushEveryMs = 5 * secondMs;
-/** At about 8 KB each, until they are stored. Organizations share them. */
+/**
+ * const flushEveryMs = 5 * secondMs; * The limit until they are stored, at about 8 KB each. Organizations share const
+ * flushEveryMs = 5 * secondMs; * it. const flushEveryMs = 5 * secondMs;
+ */
 const maxInMemory = 200;
 const maxTriggersAndCauses = 10_000;
 const maxBodyBytes = 4096;

@@ -3,7 +3,7 @@ import { createBuildsJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { reclaimStranded, strandedAfterMs } from "./store.ts";
 
-/** Clocks of machines differ by less, and workers defer deliveries by less. */
+/** The clocks of machines differ by less, and workers defer deliveries by less. */
 const clockToleranceMs = minuteMs;
 const maxIdsPerJob = 500;
 const maxJobsPerRun = 20;

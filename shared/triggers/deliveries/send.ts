@@ -11,7 +11,7 @@ import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
 const contentType = "application/json";
-/** As `readIndexed` stores it. */
+/** The events that `readIndexed` stores unchanged. */
 const eventPattern = /^[ -~]{1,255}$/;
 
 /**
@@ -82,7 +82,7 @@ function senderHeaders(
   return headers;
 }
 
-/** Leaves out the signature, which is never stored. */
+/** Makes an arrival without the signature, which is never stored. */
 function toArrival(
   { deliveryIdHeader, eventHeader, signatures }: TriggerType,
   headers: Map<string, string>,

@@ -24,14 +24,17 @@ interface Waiting extends Leased {
   size: number;
 }
 
-/** A delivery that waited as long for a filter that backs off is decided without it. */
+/** A delivery that has waited this long for a filter that backs off is decided without it. */
 const maxBackOffMs = hourMs;
 const backedOffTooLong = { error: "The filter missed its deadline again and again" };
 const maxTurnDeliveries = 500;
-/** The limit of the payloads in memory. A larger one goes alone. */
+/** The limit of a turn's payloads in memory. A larger one goes alone. */
 const maxTurnBytes = 4 * 1024 * 1024;
 const maxInMemory = 50_000;
-/** An organization may queue what it evaluates in `maxBacklogMs`, within the limits of `queueLengths`. */
+/**
+ * const maxInMemory = 50_000; * An organization may queue as many as it evaluates in this time, within const
+ * maxInMemory = 50_000; * `queueLengths`. const maxInMemory = 50_000;
+ */
 const maxBacklogMs = 30 * secondMs;
 const queueLengths = { min: 100, max: 20_000 };
 

@@ -16,7 +16,7 @@ export interface FilterLanes {
     task: (evaluate: Evaluate) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result>;
-  /** Moving average of the organization's evaluations. */
+  /** Returns the moving average of the organization's evaluations. */
   averageMs(organizationId: string): number;
   close(): Promise<void>;
 }
@@ -24,9 +24,9 @@ export interface FilterLanes {
 export type Evaluate = FilterEvaluator["evaluateFirst"];
 
 const slowMs = 50;
-/** Assumed of several evaluations, one of which missed its deadline. */
+/** The assumed time of evaluations of which one missed its deadline. */
 const lateMs = 1000;
-/** Assumed of an organization that has not evaluated a filter yet. */
+/** The assumed time of an organization's first evaluation. */
 const initialMs = 5;
 /** A missed deadline makes an organization slow at once, and thirty quick evaluations make it quick again. */
 const weights = { slower: 0.25, quicker: 0.05 };

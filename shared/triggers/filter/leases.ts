@@ -23,9 +23,12 @@ export interface Leases {
 const renewAfterMs = 4 * secondMs;
 const leaseMs = 20 * secondMs;
 const checkEveryMs = 2 * secondMs;
-/** Clocks of machines may differ by less. */
+/** The clocks of machines differ by less. */
 const clockToleranceMs = 5 * secondMs;
-/** Deliveries from further ahead count as stranded by a wrong clock. */
+/**
+ * const clockToleranceMs = 5 * secondMs; * A delivery that is deferred further counts as stranded by a wrong const
+ * clockToleranceMs = 5 * secondMs; * clock. const clockToleranceMs = 5 * secondMs;
+ */
 const maxDeferMs = 50 * secondMs;
 const maxIdsAtOnce = 500;
 

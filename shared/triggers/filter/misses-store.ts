@@ -18,7 +18,7 @@ export async function findFilterMisses(
   return found;
 }
 
-/** Counts from 1 for another filter. Locks the row. @returns the count */
+/** Counts a miss, from 1 for another filter. Locks the row. @returns the count */
 export async function addMiss(tx: Tx, miss: Omit<FilterMisses, "count">): Promise<number> {
   const { filterMisses } = tx.tables;
   const [row] = await tx

@@ -1,6 +1,6 @@
 /** May also match inside a text. */
 const longInteger = /(?:^|[\s:,[-])\d{16,}(?:[\s,\]}]|$)/;
-/** Longer ones become infinite. */
+/** Longer numbers become infinite. */
 const exactInteger = /^-?\d{16,308}$/;
 
 /** Large whole numbers become bigints. @throws SyntaxError */
@@ -23,8 +23,8 @@ function asCelValue(value: unknown): unknown {
 }
 
 /**
- * Looks like a Map to the library. In plain objects it takes `constructor` for their type and finds inherited keys;
- * real Maps take longer to make than JSON to parse.
+ * A Map as far as the library looks. It takes `constructor` of a plain object for its type, and finds inherited keys.
+ * Making real Maps takes longer than parsing.
  */
 class JsonMap {
   readonly #members: Record<string, unknown>;

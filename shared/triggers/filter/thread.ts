@@ -7,7 +7,7 @@ export interface TimedOutcome {
   ms: number;
 }
 
-/** Then it responds, and others may use the thread. */
+/** After this time it responds, so that others may use the thread. */
 const maxRequestMs = 20;
 
 /** Evaluates the first inputs, at least one. */

@@ -12,7 +12,7 @@ import { deleteMisses, type FilterMisses } from "./misses-store.ts";
 /** After it, a turn starts no further evaluation. */
 export const maxTurnMs = 100;
 
-/** Without a result: the filter is gone, or another worker decided the delivery. */
+/** A delivery has no result if its filter is gone, or if another worker decided it. */
 export interface Evaluated {
   id: string;
   result?: FilterResult;
@@ -20,7 +20,7 @@ export interface Evaluated {
 
 /** An organization's turn. */
 export class FilterTurn {
-  /** The others are for a later turn. */
+  /** The deliveries that this turn evaluated. Others are for a later turn. */
   readonly evaluated: Evaluated[] = [];
   /** Filters that back off now, by trigger id. */
   readonly backingOff = new Map<string, FilterMisses>();

@@ -76,7 +76,7 @@ const countedPayloads: Evictable = {
 interface Eviction {
   organizationId?: string;
   below: string;
-  /** Evicts until it reaches this size. */
+  /** The bytes to evict, at least. */
   bytes: number;
   after: string | undefined;
 }
@@ -95,7 +95,7 @@ async function evictNext(
   return { count: going.length, isLast: next === undefined, after: next };
 }
 
-/** At least one, if there is one. */
+/** Takes the first payloads that have this many bytes together: at least one, if there is one. */
 function takeUntil<Payload extends { size: number }>(payloads: Payload[], bytes: number): Payload[] {
   let sum = 0;
   const end = payloads.findIndex(({ size }) => {

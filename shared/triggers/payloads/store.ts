@@ -89,7 +89,7 @@ export async function findPayloadSize(db: Db | Tx, deliveryId: string): Promise<
   return found?.size;
 }
 
-/** Oldest first. Those of waiting deliveries are not decided. */
+/** Lists payloads, oldest first. `isDecided` is false while the delivery waits. */
 export async function listOldestPayloads(
   tx: Tx,
   { organizationId, after, below }: { organizationId?: string | undefined; after: string; below: string },
@@ -115,7 +115,7 @@ export async function listOldestPayloads(
   return rows.map(({ status, ...payload }) => ({ ...payload, isDecided: status !== null }));
 }
 
-/** Subtracts them from the totals. */
+/** Deletes payloads, and subtracts them from the totals. */
 export async function deletePayloads(tx: Tx, deliveryIds: string[]): Promise<void> {
   const { payloads } = tx.tables;
   if (deliveryIds.length === 0) return;

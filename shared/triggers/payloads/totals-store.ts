@@ -29,7 +29,7 @@ export function setCountedBelow(tx: Tx, id: string): Promise<void> {
   return putSetting(tx, countedBelowSetting, id);
 }
 
-/** The first id of a range, or the first after some. */
+/** Finds the first id of a range, or the first after `skipped` ids. */
 export async function findPayloadId(
   tx: Tx,
   { from, below }: IdRange,

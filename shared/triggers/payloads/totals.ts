@@ -7,7 +7,8 @@ import { addToTotals } from "../../retention/totals-store.ts";
 import { findPayloadId, lockTotals, setCountedBelow, sumPayloadBytes } from "./totals-store.ts";
 
 /**
- * A payload commits after its id was made, and server clocks differ. One that commits later than this is never counted.
+ * A payload commits after its id was made, and server clocks differ. A payload that commits later than this is never
+ * counted.
  */
 const countedAfterMs = 10 * minuteMs;
 /** A transaction takes milliseconds, a run seconds. */

@@ -14,7 +14,7 @@ class KeptFile {
     for (let block = Math.floor(offset / blockSize); block * blockSize < end; block++) this.dirty.add(block);
   }
 
-  /** What a sync that begins now would store. */
+  /** Takes the blocks that a sync has to store. */
   takeDirty(): Map<number, Buffer> {
     const taken = new Map<number, Buffer>();
     for (const block of this.dirty)
