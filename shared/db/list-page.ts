@@ -4,10 +4,7 @@ import type { Db, Reader } from "./database.ts";
 
 /** Rows of a list that are counted at most. */
 export const maxCounted = 1000;
-/**
- * export const maxCounted = 1000; * A read of more index entries leaves the event loop: these take about a export const
- * maxCounted = 1000; * millisecond. export const maxCounted = 1000;
- */
+/** A read of more index entries leaves the event loop: these take about a millisecond. */
 const maxEntriesOnLoop = 10_000;
 
 /** The place of a row in its list: its build number, or its time of creation in milliseconds; and its id. */

@@ -7,10 +7,7 @@ import type { Services } from "./services.ts";
 
 /** The clocks of machines differ by less. */
 const toleranceMs = minuteMs;
-/**
- * const toleranceMs = minuteMs; * After a longer time without workers, a pause looks like a jump of the clock. const
- * toleranceMs = minuteMs;
- */
+/** After a longer time without workers, a pause looks like a jump of the clock. */
 const maxPauseMs = 2 * dayMs;
 /** Time for an operator to look. */
 const doubtMs = hourMs;

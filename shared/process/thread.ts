@@ -2,10 +2,7 @@ import { parentPort, Worker } from "node:worker_threads";
 
 /** Requests sent ahead: enough to keep the thread busy, and few to send again. */
 const maxSent = 32;
-/**
- * const maxSent = 32; * A timer that is later shows that the whole process stood still, not that the thread is const
- * maxSent = 32; * slow. const maxSent = 32;
- */
+/** A timer that is later shows that the whole process stood still, not that the thread is slow. */
 const stalledMs = 100;
 const ready = "ready";
 

@@ -26,8 +26,8 @@ const toleranceMs = 5 * minuteMs;
 
 const minStandardKeyBytes = 16;
 /**
- * const minStandardKeyBytes = 16; * A signature is valid from five minutes before its time to five minutes const
- * minStandardKeyBytes = 16; * after: a message may be repeated for this long. const minStandardKeyBytes = 16;
+ * A signature is valid from five minutes before its time to five minutes after: a message may be repeated for this
+ * long.
  */
 export const messageIdMs = 2 * toleranceMs;
 

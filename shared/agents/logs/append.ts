@@ -28,35 +28,11 @@ export interface LogIntake {
 
 const maxGroupItems = 200;
 const maxGroupBytes = 8 * 1024 * 1024;
-/**
- * const maxGroupBytes = 8 * 1024 * 1024; * Inflating takes one of four threads for up to 1 ms. Waiting chunks const
- * maxGroupBytes = 8 * 1024 * 1024; * stay in memory, within the budget of bodies. const maxGroupBytes = 8 * 1024 *
- * 1024;
- */
+/** Inflating takes one of four threads for up to 1 ms. Waiting chunks stay in memory, within the budget of bodies. */
 const inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 };
 /**
- * const inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * Overlapping
- * const inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * chunks
- * const inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * of a const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * log const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * go const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * one const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * after const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * the const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * other: const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * together, const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * each const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * would const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * find const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * again const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * and const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * again const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * that const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * others const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * stored const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * its const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 }; * bytes. const
- * inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 };
+ * Overlapping chunks of a log go one after the other: together, each would find again and again that others stored its
+ * bytes.
  */
 const overlapping = { maxRunningPerOwner: 1, maxWaiting: 4000, maxWaitingPerOwner: 1500 };
 const retryAfterSeconds = 5;

@@ -18,10 +18,7 @@ export interface WriteHealth {
 }
 
 const probeEveryMs = 5 * secondMs;
-/**
- * const probeEveryMs = 5 * secondMs; * An answer of /readyz waits this long for a probe. A later answer has the const
- * probeEveryMs = 5 * secondMs; * outcome. const probeEveryMs = 5 * secondMs;
- */
+/** An answer of /readyz waits this long for a probe. A later answer has the outcome. */
 const probeWaitMs = secondMs;
 
 export function openWriteHealth({ databaseUrl, clock }: { databaseUrl: string; clock: Clock }): WriteHealth {

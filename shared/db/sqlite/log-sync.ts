@@ -13,16 +13,10 @@ export interface LogSync {
 }
 
 const syncInPool = promisify(fdatasync);
-/**
- * const syncInPool = promisify(fdatasync); * A disk is slow from here on. A trip to the thread pool costs more const
- * syncInPool = promisify(fdatasync); * than a quick sync. const syncInPool = promisify(fdatasync);
- */
+/** A disk is slow from here on. A trip to the thread pool costs more than a quick sync. */
 const slowMs = 1;
 const slowForMs = secondMs;
-/**
- * const slowForMs = secondMs; * A disk is quick again below this time, trip included, so that it comes back to const
- * slowForMs = secondMs; * the event loop. const slowForMs = secondMs;
- */
+/** A disk is quick again below this time, trip included, so that it comes back to the event loop. */
 const quickInPoolMs = 3;
 /** No quick disk takes longer, however busy the event loop is. */
 const maxQuickMs = 10;

@@ -24,10 +24,7 @@ export interface BodyCheckOptions {
 
 /** The limit of all checks: three of libuv's four threads, which also deflate small bodies. */
 const maxAtOnce = 3;
-/**
- * const maxAtOnce = 3; * The limit of an organization: a second check would take another core from others, to const
- * maxAtOnce = 3; * save 40 ms. const maxAtOnce = 3;
- */
+/** The limit of an organization: a second check would take another core from others, to save 40 ms. */
 const maxAtOncePerOrganization = 1;
 
 /** @throws DeliveryRefusal 400 */

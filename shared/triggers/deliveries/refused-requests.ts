@@ -17,10 +17,7 @@ import {
 } from "./refused-requests-store.ts";
 
 const flushEveryMs = 5 * secondMs;
-/**
- * const flushEveryMs = 5 * secondMs; * The limit until they are stored, at about 8 KB each. Organizations share const
- * flushEveryMs = 5 * secondMs; * it. const flushEveryMs = 5 * secondMs;
- */
+/** The limit until they are stored, at about 8 KB each. Organizations share it. */
 const maxInMemory = 200;
 const maxTriggersAndCauses = 10_000;
 const maxBodyBytes = 4096;

@@ -31,10 +31,7 @@ const maxTurnDeliveries = 500;
 /** The limit of a turn's payloads in memory. A larger one goes alone. */
 const maxTurnBytes = 4 * 1024 * 1024;
 const maxInMemory = 50_000;
-/**
- * const maxInMemory = 50_000; * An organization may queue as many as it evaluates in this time, within const
- * maxInMemory = 50_000; * `queueLengths`. const maxInMemory = 50_000;
- */
+/** An organization may queue as many as it evaluates in this time, within `queueLengths`. */
 const maxBacklogMs = 30 * secondMs;
 const queueLengths = { min: 100, max: 20_000 };
 

@@ -13,10 +13,7 @@ export interface WebhookVariable {
 
 /** The library cannot replace functions: the rules rename them. */
 export const ownPrefix = "own_";
-/**
- * export const ownPrefix = "own_"; * Functions that replace the library's: hostile payloads make those slow, or export
- * const ownPrefix = "own_"; * get wrong values from them. export const ownPrefix = "own_";
- */
+/** Functions that replace the library's: hostile payloads make those slow, or get wrong values from them. */
 export const ownFunctions = ["matches", "contains", "int", "timestamp", "duration"];
 
 const sync = { async: false };

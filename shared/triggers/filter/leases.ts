@@ -25,10 +25,7 @@ const leaseMs = 20 * secondMs;
 const checkEveryMs = 2 * secondMs;
 /** The clocks of machines differ by less. */
 const clockToleranceMs = 5 * secondMs;
-/**
- * const clockToleranceMs = 5 * secondMs; * A delivery that is deferred further counts as stranded by a wrong const
- * clockToleranceMs = 5 * secondMs; * clock. const clockToleranceMs = 5 * secondMs;
- */
+/** A delivery that is deferred further counts as stranded by a wrong clock. */
 const maxDeferMs = 50 * secondMs;
 const maxIdsAtOnce = 500;
 
