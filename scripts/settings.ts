@@ -1,4 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { renderSettings } from "../shared/process/settings/table.ts";
+import { withBounds } from "../shared/sharing/table.ts";
+
+const sharing = "shared/sharing/README.md";
 
 writeFileSync("shared/SETTINGS.md", renderSettings());
+writeFileSync(sharing, withBounds(readFileSync(sharing, "utf8")));

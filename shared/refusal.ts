@@ -5,18 +5,8 @@ export interface Problem {
   message: string;
 }
 
-/** An error that is an outcome and no fault. Making a stack would take 4 µs. */
-export class ErrorWithoutStack extends Error {
-  constructor(message: string) {
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
-    super(message);
-    Error.stackTraceLimit = limit;
-  }
-}
-
 /** A request that the rules forbid. The message goes to the caller: it never contains internals or secrets. */
-export class Refusal extends ErrorWithoutStack {
+export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +24,10 @@ export class Refusal extends ErrorWithoutStack {
       problems?: readonly Problem[];
     } = {},
   ) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0; // an outcome and no fault: a stack costs 4 µs
     super(message);
+    Error.stackTraceLimit = limit;
     this.status = status;
     this.headers = more.headers ?? {};
     this.details = more.details ?? {};
@@ -81,9 +74,24 @@ export function notFound(resource: string): Refusal {
   return new Refusal(404, `No ${resource} found`);
 }
 
+const retryAfterSeconds = 5;
+
+/** For a refusal of what may succeed later. Default: after 5 seconds, in which what is full may get room. */
+export function retryAfter(seconds = retryAfterSeconds): { "Retry-After": string } {
+  return { "Retry-After": String(seconds) };
+}
+
+/** 429: the caller has its share. */
+export function tooMany(
+  message: string,
+  { seconds = retryAfterSeconds, details = {} }: { seconds?: number; details?: Record<string, unknown> } = {},
+): Refusal {
+  return new Refusal(429, message, { headers: retryAfter(seconds), details });
+}
+
 /** 503: the same request may succeed later. */
-export function unavailable(retryAfterSeconds: number): Refusal {
+export function unavailable(seconds = retryAfterSeconds): Refusal {
   return new Refusal(503, "The service is temporarily unavailable. Please try again later.", {
-    headers: { "Retry-After": String(retryAfterSeconds) },
+    headers: retryAfter(seconds),
   });
 }

@@ -16,6 +16,7 @@ import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
+import { turns } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import * as field from "../api/json/fields.ts";
 import { type Operation, operation } from "../api/operation.ts";
@@ -24,8 +25,6 @@ import type { JobCaller } from "../auth/callers.ts";
 import { answer, done, tag } from "./answers.ts";
 
 const chunkSeconds = 1;
-/** Acquiring calls of an organization at once. Each may wait for a lock, with a connection to the database. */
-const maxAcquiring = 3;
 /** Agents from this version on know `timing_out`. */
 const timingOutSince = [3, 137] as const;
 
@@ -45,7 +44,7 @@ export function jobOperations(
   services: Services,
   { leases, attempts }: { leases: LeaseGroup; attempts: Attempts },
 ): Operation[] {
-  const acquiring = openTurns({ maxRunningPerOwner: maxAcquiring });
+  const acquiring = openTurns(turns.acquiring);
   const present = async (agent: Agent, accepted: Accepted) => {
     const { job, build, token } = accepted;
     attempts.remember(token, {

@@ -1,7 +1,7 @@
 import { defineHandler, type EventHandler, type H3Event } from "h3";
 import type { z } from "zod";
 import { Refusal } from "../../shared/refusal.ts";
-import { onBehalfOf } from "../../shared/sharing/turns.ts";
+import { nameOwner } from "../../shared/sharing/owner.ts";
 import type { Authenticators, CallerKind, Callers, Needs } from "../auth/callers.ts";
 import type { Bodies } from "../http/body.ts";
 import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
@@ -77,6 +77,7 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
     const caller = await authenticate[kind](event, declared);
     if (declared.isQuiet) keepOutOfLog(event);
     const { organizationId } = caller;
+    if (organizationId) nameOwner(organizationId);
     const call = {
       ...caller,
       event,
@@ -86,11 +87,9 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
         return readJson({ event, bodies, organizationId }, body, alsoCheck);
       },
       readBytes: (maxBytes: number, tooLarge: () => Refusal) =>
-        bodies.read(event, maxBytes, tooLarge, { organizationId }),
+        bodies.read(event, maxBytes, tooLarge, organizationId ? { organization: organizationId } : {}),
     } as Call<unknown, CallerKind>;
-    const run = () => declared.run(call);
-    // Reads of agents take no turns.
-    const result = await (kind === "accessToken" ? onBehalfOf(organizationId as string, run) : run());
+    const result = await declared.run(call);
     if (success.status === 204) return noContent();
     return success.status === 200 ? result : json(success.status, result);
   };

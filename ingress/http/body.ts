@@ -1,16 +1,16 @@
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/process/config.ts";
-import { Refusal, unavailable } from "../../shared/refusal.ts";
+import { Refusal, retryAfter, tooMany, unavailable } from "../../shared/refusal.ts";
+import { shares } from "../../shared/sharing/bounds.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { TransferBudget } from "./transfers/budget.ts";
-import type { Tenant } from "./transfers/owners.ts";
-import { type RequestBody, Upload, type UploadRefusals } from "./transfers/upload.ts";
+import { type RequestBody, type Tenant, Upload, type UploadRefusals } from "./transfers/upload.ts";
 
 /** Reads bodies within a budget. */
 export interface Bodies {
   /**
-   * @param tenant the trigger that a delivery is for, or the organization of an agent
+   * @param tenant the organization that the body is for, and the trigger of a delivery
    * @throws the refusal of `tooLarge`; Refusal 408, 429, 503; ClientDisconnected
    */
   read(event: H3Event, maxBytes: number, tooLarge: () => Refusal, tenant?: Tenant): Promise<RequestBody>;
@@ -26,7 +26,6 @@ export interface AllBodies {
   forms: Bodies;
 }
 
-const retryAfterSeconds = 5;
 /** Parts of `MAX_BODY_BYTES_IN_FLIGHT`. */
 const parts = { deliveries: 12 / 16, rest: 3 / 16, forms: 1 / 16 };
 const graceMs = 10 * secondMs;
@@ -37,6 +36,7 @@ export function openBodies(
   const budgetOf = (part: number) =>
     new TransferBudget({
       maxBytes: config.maxBodyBytesInFlight * part,
+      shares: shares.uploads.shares,
       minBytesPerSecond: config.minUploadBytesPerSecond,
       graceMs,
     });
@@ -44,26 +44,22 @@ export function openBodies(
   return {
     deliveries: bodiesOf(budgetOf(parts.deliveries), {
       tooSlow: () => new DeliveryRefusal("too_slow"),
-      tooMany: () => new DeliveryRefusal("too_many_uploads", { headers: retryLater }),
+      tooMany: () => new DeliveryRefusal("too_many_uploads", { headers: retryAfter() }),
       overloaded,
     }),
-    rest: bodiesOf(rest, { tooSlow, tooMany, overloaded }),
+    rest: bodiesOf(rest, { tooSlow, tooMany: tooManyUploads, overloaded }),
     agents: bodiesOf(rest, { tooSlow: overloaded, tooMany: overloaded, overloaded }),
-    forms: bodiesOf(budgetOf(parts.forms), { tooSlow, tooMany, overloaded }),
+    forms: bodiesOf(budgetOf(parts.forms), { tooSlow, tooMany: tooManyUploads, overloaded }),
   };
 }
 
-const retryLater = { "Retry-After": String(retryAfterSeconds) };
 const tooSlow = () => new Refusal(408, "The request took too long to arrive");
-const tooMany = () =>
-  new Refusal(429, `Too many uploads at once. Please wait ${retryAfterSeconds} seconds.`, {
-    headers: retryLater,
-  });
-const overloaded = () => unavailable(retryAfterSeconds);
+const tooManyUploads = () => tooMany("Too many uploads at once. Please wait 5 seconds.");
+const overloaded = () => unavailable();
 
 function bodiesOf(budget: TransferBudget, refusals: UploadRefusals): Bodies {
   return {
-    read: (event, maxBytes, tooLarge, tenant) =>
+    read: (event, maxBytes, tooLarge, tenant = {}) =>
       new Promise((resolve, reject) => {
         new Upload({ event, tenant, maxBytes, tooLarge, budget, refusals, resolve, reject }).start();
       }),

@@ -1,11 +1,10 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import proxyAddr from "proxy-addr";
-import { Places } from "../../shared/sharing/places.ts";
+import { shares } from "../../shared/sharing/bounds.ts";
+import { Shares } from "../../shared/sharing/shares.ts";
 import { withoutMapping } from "./client-address.ts";
 import { networksOf } from "./network.ts";
-
-const shares = { network: 1 / 8, wideNetwork: 1 / 4 };
 
 const busy =
   "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -21,11 +20,7 @@ export function shareConnections(
 ): ReadonlySet<Socket> {
   const isTrusted = proxyAddr.compile(trustedProxies);
   const open = new Set<Socket>();
-  const places = new Places({
-    max: maxConnections,
-    maxPerNetwork: maxConnections * shares.network,
-    maxPerWideNetwork: maxConnections * shares.wideNetwork,
-  });
+  const places = new Shares({ ...shares.connections, max: maxConnections });
 
   server.maxConnections = maxConnections;
   server.on("connection", (socket: Socket) => {

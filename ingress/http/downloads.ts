@@ -2,12 +2,13 @@ import type { Socket } from "node:net";
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/process/config.ts";
-import { unavailable } from "../../shared/refusal.ts";
+import { tooMany, unavailable } from "../../shared/refusal.ts";
+import { shares } from "../../shared/sharing/bounds.ts";
+import { Shares } from "../../shared/sharing/shares.ts";
 import { clientIp } from "./client-address.ts";
+import { networksOf } from "./network.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
-import { tooMany } from "./rate-limit.ts";
 import { TransferBudget } from "./transfers/budget.ts";
-import { ownersOf } from "./transfers/owners.ts";
 import { Transfer } from "./transfers/transfer.ts";
 
 /** A payload that is about to be loaded and sent. */
@@ -20,21 +21,19 @@ export interface Download {
 
 /** Smaller payloads are not limited. */
 const minDownloadBytes = 256 * 1024;
-const maxDownloadsPerHolder = 4;
-const retryAfterSeconds = 5;
 /** Clients may stop reading for a while, to ask where a file goes. */
 const graceMs = 30 * secondMs;
 
 /** Limits the memory of large answers: a client that does not read makes this process keep them. */
 export class Downloads {
   readonly #budget: TransferBudget;
-  /** Downloads by holder. */
-  readonly #active = new Map<string, number>();
+  readonly #active = new Shares({ ...shares.largeDownloads, max: Number.POSITIVE_INFINITY });
   readonly #ends = new WeakMap<Socket, Set<() => void>>();
 
   constructor(config: Pick<Config, "maxAnswerBytesInFlight" | "minUploadBytesPerSecond">) {
     this.#budget = new TransferBudget({
       maxBytes: config.maxAnswerBytesInFlight,
+      shares: shares.downloads.shares,
       minBytesPerSecond: config.minUploadBytesPerSecond,
       graceMs,
     });
@@ -47,14 +46,12 @@ export class Downloads {
   /** @throws Refusal 429, 503 */
   admit(event: H3Event, { holder, organizationId, bytes }: Download): void {
     if (bytes < minDownloadBytes || nodeRequest(event).socket.destroyed) return;
-    const active = this.#active.get(holder) ?? 0;
-    if (active >= maxDownloadsPerHolder) throw tooManyDownloads();
+    if (this.#active.take({ holder })) throw tooManyDownloads();
+    this.#whenEnded(event, () => this.#active.giveBack({ holder }));
     const transfer = this.#open(event, bytes, organizationId);
-    const noRoom = this.#budget.grow(transfer, bytes);
-    if (noRoom) throw noRoom === "share" ? tooManyDownloads() : unavailable(retryAfterSeconds);
+    const full = this.#budget.grow(transfer, bytes);
+    if (full) throw full === "owner" ? tooManyDownloads() : unavailable();
     event.context.download = transfer;
-    this.#active.set(holder, active + 1);
-    this.#whenEnded(event, () => this.#leave(holder));
   }
 
   /** Returns the transfer of a large answer that is about to be sent, admitted or not, if the client is there. */
@@ -65,9 +62,9 @@ export class Downloads {
     return transfer;
   }
 
-  #open(event: H3Event, maxBytes: number, organizationId?: string): Transfer {
+  #open(event: H3Event, maxBytes: number, organization?: string): Transfer {
     const { socket } = nodeRequest(event);
-    const owners = ownersOf(clientIp(event), organizationId === undefined ? {} : { organizationId });
+    const owners = { ...networksOf(clientIp(event)), ...(organization && { organization }) };
     const transfer = new Transfer({ owners, maxBytes, cuttable: { cut: () => socket.destroy() } });
     this.#whenEnded(event, () => this.#budget.remove(transfer));
     return transfer;
@@ -89,16 +86,10 @@ export class Downloads {
       if (ends.delete(end)) end();
     });
   }
-
-  #leave(holder: string): void {
-    const left = (this.#active.get(holder) ?? 0) - 1;
-    if (left > 0) this.#active.set(holder, left);
-    else this.#active.delete(holder);
-  }
 }
 
 function tooManyDownloads() {
-  return tooMany(retryAfterSeconds, "Too many downloads at once. Please wait until one has ended.");
+  return tooMany("Too many downloads at once. Please wait until one has ended.");
 }
 
 /**

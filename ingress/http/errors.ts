@@ -3,14 +3,12 @@ import { DatabaseUnavailable, rootCause, translateError } from "../../shared/db/
 import { oauthErrorBody } from "../../shared/oauth/refusals.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { Refusal, unavailable } from "../../shared/refusal.ts";
-import { TurnRefused } from "../../shared/sharing/turns.ts";
+import { Refusal, retryAfter, unavailable } from "../../shared/refusal.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { isOAuthPath, requestId } from "./request-context.ts";
 import { json, setHeader, setHeaders, stageLength } from "./respond.ts";
 import { ClientDisconnected } from "./transfers/upload.ts";
 
-const retryAfterSeconds = 5;
 /** Paths with JSON errors. */
 const programPaths = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known|healthz|readyz)(\/|$)/;
 
@@ -51,7 +49,7 @@ function jsonError({ status, message, details }: Refusal): HTTPResponse {
 /** Any failure of ours is a 503, so that clients try again. */
 function oauthError({ metrics }: Services, event: H3Event, refusal: Refusal): HTTPResponse {
   const { status } = refusal;
-  if (status >= 500) setHeader(event, "Retry-After", String(retryAfterSeconds));
+  if (status >= 500) setHeaders(event, retryAfter());
   const isPoll = event.url.pathname.startsWith(patterns.token);
   const body = oauthErrorBody(refusal, isPoll);
   metrics.oauthRefused.inc({ error: body.error });
@@ -65,11 +63,12 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
     return new Refusal(499, "Client closed the connection");
   if (!error.unhandled) return routingRefusal(error, event);
 
-  if (rootCause(thrown) instanceof TurnRefused) return unavailable(retryAfterSeconds);
+  const cause = rootCause(thrown);
+  if (cause instanceof Refusal) return cause; // of a query that may not wait for its turn
   const id = requestId(event);
   if (translateError(thrown) instanceof DatabaseUnavailable) {
     services.log.error({ err: thrown, requestId: id }, "the database is unavailable");
-    return unavailable(retryAfterSeconds);
+    return unavailable();
   }
   services.log.error({ err: thrown, requestId: id }, "unexpected error");
   return new Refusal(500, "Something went wrong on our side. The request id helps to find out what.");

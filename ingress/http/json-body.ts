@@ -1,6 +1,7 @@
 import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
 import { type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
+import { turns as bounds } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
@@ -12,8 +13,7 @@ const maxBytes = 1024 * 1024;
 const maxDepth = 100;
 /** Parsing a larger body blocks the event loop for up to 15 ms a megabyte. */
 const maxBytesAtOnce = 64 * 1024;
-/** Bodies that wait stay in memory, within the budget of uploads. */
-const turns = openTurns({ maxRunningPerOwner: 1, restFactor: 2 });
+const turns = openTurns(bounds.jsonBodies);
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 
 export interface JsonBody<T> {
@@ -50,7 +50,7 @@ export async function readJson<T>(
   if (contentType !== null && !(jsonType.test(mediaType(contentType)) && hasUtf8Charset(contentType)))
     throw new Refusal(415, "Content-Type must be application/json");
   const tooLarge = () => new Refusal(413, "Body is larger than 1 MB");
-  using body = await bodies.read(event, maxBytes, tooLarge, { organizationId });
+  using body = await bodies.read(event, maxBytes, tooLarge, { organization: organizationId });
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const check = async () => {
     const given = await parseObject(body.bytes, isOptional);

@@ -1,69 +1,14 @@
 import type { H3Event } from "h3";
 import { hashToken } from "../../shared/crypto/tokens.ts";
-import { hourMs, minuteMs } from "../../shared/durations.ts";
-import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
-import type { CallerNetworks } from "../../shared/sharing/places.ts";
+import { tooMany } from "../../shared/refusal.ts";
+import { type WindowBound, windows } from "../../shared/sharing/bounds.ts";
+import type { CallerNetworks } from "../../shared/sharing/shares.ts";
 import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
 import { networkOf, networksOf, wideNetworkOf } from "./network.ts";
-import { admitAll, admitShown, limitFailures, seconds, showLimit, tooMany } from "./rate-limit.ts";
-
-const guessingMs = 10 * minuteMs;
-/** Agents try again for 45 seconds: a refused call has to come through within them. */
-const metaDataWindows = 5;
-/** A wide network has the limit of this many networks. */
-const wideFactor = 3;
-
-/** Agents that are refused register again ten seconds later. */
-const maxRegistrationsPerMinute = 1000;
-
-/** Agents try again for five minutes. */
-const maxUploadsPerMinute = 60;
-
-interface Limit {
-  max: (config: Config) => number;
-  windowMs: number;
-}
-
-/** By the name in Redis. Each function below throws a 429 over its limit. */
-const limits = {
-  // by access token
-  rest: { max: (config) => config.apiRequestsPerMinute, windowMs: minuteMs },
-  // by build
-  "payload-reads": { max: (config) => config.metaDataReadsPerMinute, windowMs: minuteMs },
-  // by job
-  "meta-data": {
-    max: (config) => Math.floor(config.metaDataCallsPerMinute / metaDataWindows),
-    windowMs: minuteMs / metaDataWindows,
-  },
-  // by job
-  "pipeline-uploads": { max: () => maxUploadsPerMinute, windowMs: minuteMs },
-  // by trigger and network, by trigger and wide network
-  "refused-deliveries": { max: (config) => config.deliveryRefusalsPerMinute, windowMs: minuteMs },
-  "refused-deliveries-wide": {
-    max: (config) => config.deliveryRefusalsPerMinute * wideFactor,
-    windowMs: minuteMs,
-  },
-  // by organization
-  registrations: { max: () => maxRegistrationsPerMinute, windowMs: minuteMs },
-  // by network, by wide network, by application
-  "device-ip": { max: (config) => config.deviceAuthorizationsPerMinute, windowMs: minuteMs },
-  "device-wide": { max: (config) => config.deviceAuthorizationsPerMinute * wideFactor, windowMs: minuteMs },
-  "device-client": { max: (config) => config.deviceAuthorizationsPerMinuteAndClient, windowMs: minuteMs },
-  // by application and network
-  "client-failures": { max: (config) => config.clientFailuresPerMinute, windowMs: minuteMs },
-  // by grant
-  refresh: { max: (config) => config.refreshesPerHour, windowMs: hourMs },
-  // by user, by network
-  "user-code-user": { max: (config) => config.userCodeFailures, windowMs: guessingMs },
-  "user-code-ip": { max: (config) => config.userCodeFailuresPerIp, windowMs: guessingMs },
-  // by email address and network, by network, by wide network
-  "sign-in": { max: (config) => config.signInFailures, windowMs: guessingMs },
-  "sign-in-ip": { max: (config) => config.signInFailuresPerIp, windowMs: guessingMs },
-  "sign-in-wide": { max: (config) => config.signInFailuresPerIp * wideFactor, windowMs: guessingMs },
-} as const satisfies Record<string, Limit>;
+import { admitAll, admitShown, limitFailures, seconds, showLimit } from "./rate-limit.ts";
 
 /** Limits the requests of an access token. */
 export async function limitApiRequests(services: Services, event: H3Event, tokenId: string): Promise<void> {
@@ -72,9 +17,8 @@ export async function limitApiRequests(services: Services, event: H3Event, token
   const { limit, remaining } = state;
   const reset = seconds(state.resetMs);
   throw tooMany(
-    reset,
     `You have exceeded your API rate limit. Please wait ${reset} seconds before making more requests.`,
-    { scope: "rest", limit, current: limit - remaining, reset },
+    { seconds: reset, details: { scope: "rest", limit, current: limit - remaining, reset } },
   );
 }
 
@@ -123,7 +67,7 @@ async function limitJob({ rateLimiter }: Services, limit: RateLimit, calls: stri
   const state = await rateLimiter.admit(limit);
   if (state.admitted) return;
   const wait = seconds(state.resetMs);
-  throw tooMany(wait, `The job makes too many ${calls}. Please wait ${wait} seconds.`);
+  throw tooMany(`The job makes too many ${calls}. Please wait ${wait} seconds.`, { seconds: wait });
 }
 
 /** Limits the agents that an organization registers. */
@@ -136,10 +80,9 @@ export async function limitPayloadReads(services: Services, event: H3Event, buil
   const state = await admitShown(services, event, limitOn(services, "payload-reads", buildId));
   if (state.admitted) return;
   const reset = seconds(state.resetMs);
-  throw tooMany(
-    reset,
-    `The payload can be read ${state.limit} times a minute. Please wait ${reset} seconds.`,
-  );
+  throw tooMany(`The payload can be read ${state.limit} times a minute. Please wait ${reset} seconds.`, {
+    seconds: reset,
+  });
 }
 
 /** Limits the device codes that are issued. */
@@ -201,7 +144,8 @@ export function limitSignInFailures<T>(
   return limitFailures(services, "sign_in", { taken, check: () => check(caller) });
 }
 
-function limitOn({ config }: Services, name: keyof typeof limits, subject: string): RateLimit {
-  const { max, windowMs } = limits[name];
-  return { name, subject, limit: max(config), windowMs };
+function limitOn({ config }: Services, name: keyof typeof windows, subject: string): RateLimit {
+  const { limit, factor = 1, windowMs }: WindowBound = windows[name];
+  const max = typeof limit === "number" ? limit : config[limit];
+  return { name, subject, limit: Math.floor(max * factor), windowMs };
 }

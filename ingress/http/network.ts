@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
-import type { CallerNetworks } from "../../shared/sharing/places.ts";
+import type { CallerNetworks } from "../../shared/sharing/shares.ts";
 
 /** Returns an IPv4 address itself, and the /64 network of an IPv6 address, whose owner has all of it. */
 export function networkOf(ip: string): string {

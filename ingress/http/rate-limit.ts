@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
-import { Refusal } from "../../shared/refusal.ts";
+import { Refusal, tooMany } from "../../shared/refusal.ts";
 import { nodeResponse } from "./node.ts";
 
 /** As metrics name them. */
@@ -42,7 +42,7 @@ export async function admitAll(services: Services, wanted: RateLimit[]): Promise
     if (!state.admitted) {
       await giveBackAll(services, taken);
       const wait = seconds(state.resetMs);
-      throw tooMany(wait, `Too many attempts. Please wait ${wait} seconds, then try again.`);
+      throw tooMany(`Too many attempts. Please wait ${wait} seconds, then try again.`, { seconds: wait });
     }
     taken.push(limit);
   }
@@ -50,14 +50,6 @@ export async function admitAll(services: Services, wanted: RateLimit[]): Promise
 
 async function giveBackAll(services: Services, taken: RateLimit[]): Promise<void> {
   await Promise.all(taken.map((limit) => services.rateLimiter.giveBack(limit)));
-}
-
-export function tooMany(
-  retryAfterSeconds: number,
-  message: string,
-  details: Record<string, unknown> = {},
-): Refusal {
-  return new Refusal(429, message, { headers: { "Retry-After": String(retryAfterSeconds) }, details });
 }
 
 /** Takes a slot and sets the rate-limit headers, old and new (IETF draft). */

@@ -1,6 +1,7 @@
 import { type EventHandler, getRouterParam, type H3, type H3Event } from "h3";
 import { lowerCaseId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { runFor } from "../../shared/sharing/owner.ts";
 import { noContent, setHeaders, stageLength } from "./respond.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -26,7 +27,7 @@ export function route(app: H3, pattern: string, handlers: Handlers, beforeRefusa
     const { method } = event.req;
     const handler = findHandler(handlers, method);
     if (!handler) return refuseMethod(event, allow, beforeRefusal);
-    return method === "HEAD" ? answerHead(event, handler) : handler(event);
+    return runFor(undefined, () => (method === "HEAD" ? answerHead(event, handler) : handler(event)));
   });
 }
 

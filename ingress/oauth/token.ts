@@ -5,6 +5,7 @@ import type { IssuedTokens } from "../../shared/oauth/grants.ts";
 import { refreshTokens, requireRefreshToken } from "../../shared/oauth/refresh.ts";
 import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { turns as bounds } from "../../shared/sharing/bounds.ts";
 import { openTurns, type Turns } from "../../shared/sharing/turns.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp } from "../http/client-address.ts";
@@ -26,8 +27,7 @@ interface Parts {
 
 /** POST /oauth/token: a poll of a device (RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
 export function token(services: Services, bodies: Bodies, { clients, deviceFlow }: Parts) {
-  // Refreshes of a grant lock its row: at once they would take every connection, to wait for each other.
-  const turns = openTurns({ maxRunningPerOwner: 1 });
+  const turns = openTurns(bounds.refreshes);
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
     const application = await clients.require(event, form);

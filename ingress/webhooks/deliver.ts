@@ -100,7 +100,8 @@ class Posting {
     const trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
     this.#trigger = trigger;
     const contentType = requireJson(this.#event.req.headers);
-    const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, trigger);
+    const tenant = { organization: trigger.organizationId, trigger: trigger.id };
+    const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, tenant);
     this.#body = request.bytes;
     request.bytes = noBytes;
     try {

@@ -2,12 +2,14 @@ import type { H3Event } from "h3";
 import { LRUCache } from "lru-cache";
 import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
+import { tooMany } from "../../shared/refusal.ts";
+import { turns } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import type { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { clientIp } from "../http/client-address.ts";
 import { refusedDeliveriesLimits } from "../http/limits.ts";
-import { seconds, tooMany } from "../http/rate-limit.ts";
+import { seconds } from "../http/rate-limit.ts";
 
 /** Faults that need no knowledge but the URL. Later ones count against the organization's limit. */
 const countedCauses: ReadonlySet<RefusalCause> = new Set<RefusalCause>([
@@ -31,7 +33,7 @@ export class RefusedSenders {
   readonly #services: Services;
   /** The times until which senders are over their limits, by limit. */
   readonly #over = new LRUCache<string, number>({ max: maxSenders });
-  readonly #turns = openTurns({ maxRunningPerOwner: 1, restFactor: 2 });
+  readonly #turns = openTurns(turns.signatures);
 
   constructor(services: Services) {
     this.#services = services;
@@ -52,7 +54,7 @@ export class RefusedSenders {
     const over = this.#findOver(limits) ?? (await this.#admit(limits));
     if (!over) return;
     const wait = seconds(this.#leftMs(over));
-    const refusal = tooMany(wait, `Too many refused deliveries. Please wait ${wait} seconds.`);
+    const refusal = tooMany(`Too many refused deliveries. Please wait ${wait} seconds.`, { seconds: wait });
     throw Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
   }
 

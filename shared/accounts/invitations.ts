@@ -5,7 +5,7 @@ import { isId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.ts";
 import { atOnce, expiring } from "../retention/expiring.ts";
-import type { CallerNetworks } from "../sharing/places.ts";
+import type { CallerNetworks } from "../sharing/shares.ts";
 import { problemsOf, requiredText } from "../validation.ts";
 import type { Role } from "../vocabulary.ts";
 import { type Actor, audit } from "./audit.ts";

@@ -5,7 +5,7 @@ import { dayMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import type { Problem } from "../refusal.ts";
 import { atOnce, expiring } from "../retention/expiring.ts";
-import type { CallerNetworks } from "../sharing/places.ts";
+import type { CallerNetworks } from "../sharing/shares.ts";
 import { isKnownBrowser } from "./known-browser.ts";
 import {
   deleteExpiredSessions,

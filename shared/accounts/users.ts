@@ -4,7 +4,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
-import type { CallerNetworks } from "../sharing/places.ts";
+import type { CallerNetworks } from "../sharing/shares.ts";
 import type { Role } from "../vocabulary.ts";
 import { insertMember, listMemberships } from "./member-store.ts";
 import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";

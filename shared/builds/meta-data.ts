@@ -3,6 +3,7 @@ import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import { excerpt, Refusal } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
 import { isStorable } from "../validation.ts";
 import { leasedJobStates } from "../vocabulary.ts";
 import { buildTopics } from "./create.ts";
@@ -19,8 +20,7 @@ import { type Build, type Job, resolveCommitIfStill } from "./store.ts";
 /** Postgres refuses index keys over 2,704 bytes. */
 const maxKeyBytes = 1024;
 const maxValueBytes = 100 * 1024;
-/** The limit of a build, whose pages and answers have all of its meta-data. */
-const maxTotal = { keys: 1000, bytes: 2 * 1024 * 1024 };
+const maxTotal = stored.metaData.max;
 /** SHA-1 or SHA-256. */
 const fullCommit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 

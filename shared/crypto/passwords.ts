@@ -1,7 +1,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { Refusal, unavailable } from "../refusal.ts";
-import type { CallerNetworks, NoPlace } from "../sharing/places.ts";
+import { type Refusal, tooMany, unavailable } from "../refusal.ts";
+import { shares, turns } from "../sharing/bounds.ts";
+import type { CallerNetworks } from "../sharing/shares.ts";
+import type { ResourceFull } from "../sharing/turns.ts";
 import { type WaitingCaller, WaitingPlaces } from "../sharing/waiting-places.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
@@ -12,16 +14,8 @@ const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const saltBytes = 16;
 const keyBytes = 32;
 
-/**
- * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
- * leaves a core to others.
- */
-const turns = { maxRunning: 2, maxRunningPerOwner: 1 };
-/** Running and waiting. The last waits three seconds on two cores. */
-const bounds = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
 /** Besides: strangers cannot keep out a browser of an earlier sign-in. */
 const maxKept = 4;
-const retryAfterSeconds = 5;
 
 /** Nobody shares the places of a command. */
 export const operatorNetworks: CallerNetworks = { network: "operator", wideNetwork: "operator" };
@@ -45,7 +39,7 @@ export interface Passwords {
 export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyBytes));
 
 export function createPasswords(): Passwords {
-  const places = new WaitingPlaces({ bounds, turns, maxKept, refusalOf });
+  const places = new WaitingPlaces({ shares: shares.passwords, turns: turns.passwords, maxKept, refusalOf });
 
   return {
     async hash(password, caller) {
@@ -69,10 +63,9 @@ export function createPasswords(): Passwords {
   };
 }
 
-function refusalOf(noPlace: NoPlace): Refusal {
-  if (noPlace === "full") return unavailable(retryAfterSeconds);
-  const message = `Your network sends too many passwords at once. Please wait ${retryAfterSeconds} seconds, then try again.`;
-  return new Refusal(429, message, { headers: { "Retry-After": String(retryAfterSeconds) } });
+function refusalOf(bound: ResourceFull): Refusal {
+  if (bound === "all") return unavailable();
+  return tooMany("Your network sends too many passwords at once. Please wait 5 seconds, then try again.");
 }
 
 function asText(salt: Buffer, key: Buffer): string {

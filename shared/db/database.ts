@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { Outage } from "../sharing/batcher.ts";
 import type { Dialect } from "./columns.ts";
 import type { Tables } from "./schema.ts";
 
@@ -62,7 +63,7 @@ export interface DatabaseSize {
 }
 
 /** The same call may succeed later. */
-export class DatabaseUnavailable extends Error {
+export class DatabaseUnavailable extends Outage {
   override readonly name = "DatabaseUnavailable";
 }
 

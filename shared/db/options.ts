@@ -1,8 +1,5 @@
 import type { Clock } from "../process/clock.ts";
 
-/** Queries of an organization that wait for their turn. */
-export const maxWaitingPerOwner = 500;
-
 export interface DatabaseOptions {
   /** `file:<path>` or `postgres://…`. */
   url: string;

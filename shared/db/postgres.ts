@@ -5,6 +5,7 @@ import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../process/clock.ts";
+import { turns as bounds } from "../sharing/bounds.ts";
 import { openTurns, type Turns, takeOwnTurn } from "../sharing/turns.ts";
 import { kits } from "./columns.ts";
 import {
@@ -19,7 +20,7 @@ import {
   translateError,
 } from "./database.ts";
 import { Inserts } from "./inserts.ts";
-import { type DatabaseOptions, maxWaitingPerOwner } from "./options.ts";
+import type { DatabaseOptions } from "./options.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -37,8 +38,6 @@ const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
 /** Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. */
 const retryableCodes = new Set(["40001", "40P01", "23505"]);
 const maxTries = 5;
-/** The limit of reads at once: each takes a core of the server. */
-const maxLongReadsPerOwner = 2;
 /** Keeps prepared statements small. */
 const maxRowsInserted = 64;
 const inserts = new Map<PgTable, Inserts>();
@@ -66,9 +65,9 @@ export function openPostgres(
   pool.on("error", options.onError);
   // Without it, a backend terminated in use ends the process.
   pool.on("connect", (client) => client.on("error", options.onError));
-  // One owner never takes all connections.
-  const turns = openTurns({ maxRunningPerOwner: Math.ceil(options.poolSize / 2), maxWaitingPerOwner });
-  const longTurns = openTurns({ maxRunningPerOwner: maxLongReadsPerOwner, maxWaitingPerOwner });
+  const maxRunningPerOwner = Math.ceil(options.poolSize / 2);
+  const turns = openTurns({ ...bounds.queriesOfPostgres, maxRunningPerOwner });
+  const longTurns = openTurns(bounds.longReadsOfPostgres);
 
   const transactions = new WeakMap<PoolClient, Tx>(); // one per connection, so that prepared queries are kept
   /** The connections whose transaction has a statement that a read-only server refuses. */
@@ -126,7 +125,7 @@ export function openPostgres(
         }
       }
     },
-    sync: async () => {}, // Postgres shows no commit before
+    sync: async () => {}, // it shows no commit before
     readClock: async () => (await pool.query<{ now: Date }>("select now()")).rows[0]?.now as Date,
     measureSize: () => measureSize(pool),
     vacuum: async () => 0, // autovacuum does it
@@ -176,7 +175,7 @@ function transactionOn(client: PoolClient, clock: Clock, onWrite: () => void): T
       return clock.now();
     },
     lock(table: PgTable, where: SQL | undefined, strength: LockStrength) {
-      // Locks rows in one order: otherwise they would deadlock.
+      // One order: locks of several rows would deadlock.
       const rows = queries
         .select()
         .from(table)

@@ -6,7 +6,8 @@ import { fanOutDispatchPauseJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
-import { openRunsByKey, type RunsByKey } from "../sharing/runs-by-key.ts";
+import { turns as bounds } from "../sharing/bounds.ts";
+import { openTasksByKey, type TasksByKey } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
 import {
   findOutdatedMark,
@@ -16,8 +17,7 @@ import {
   setPauseIfWaiting,
 } from "./store.ts";
 
-/** Jobs, and so at most builds, that one transaction of a fan-out changes. 50 lock them for 25 ms on Postgres. */
-export const jobsPerTransaction = 20;
+const { max: jobsPerTransaction } = bounds.fanOuts.each;
 
 type InTurn = <Result>(transaction: () => Promise<Result>) => Promise<Result>;
 
@@ -51,9 +51,9 @@ export async function fanOutDispatchPause(
  * transactions, so that one with many waiting jobs does not delay the others. `requeueDispatchPauses` repeats a run
  * that `close` aborts.
  */
-export function openFanOuts(services: Services): RunsByKey {
-  const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1 });
-  return openRunsByKey(
+export function openFanOuts(services: Services): TasksByKey {
+  const turns = openTurns(bounds.fanOuts);
+  return openTasksByKey(
     async (queueId, signal) => {
       const owner = await findOwnerOfQueue(services.db, queueId);
       if (owner === undefined) return;

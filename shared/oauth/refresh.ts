@@ -4,6 +4,7 @@ import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
+import { stored } from "../sharing/bounds.ts";
 import type { Application } from "./application-store.ts";
 import {
   deleteGrant,
@@ -30,8 +31,8 @@ import { OAuthRefusal } from "./refusals.ts";
  */
 const parallelUseMs = 30 * secondMs;
 
-/** Current refresh tokens of a grant. One more deletes the oldest: parallel clients keep only some of theirs. */
-export const maxCurrentTokens = 50;
+/** One more deletes the oldest: parallel clients keep only some of theirs. */
+export const { tokens: maxCurrentTokens } = stored.refreshTokens.max;
 
 /** A refresh token that a client presents. */
 export interface PresentedToken {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { stored } from "../sharing/bounds.ts";
 import { optionalText, text } from "../validation.ts";
 import { type CommandStep, isCommandStep, type Step, type WaitStep } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
@@ -17,10 +18,8 @@ import {
 
 const maxSteps = 100;
 const maxStepsOfUpload = 500;
-/** The limit of a build, uploaded steps included. */
-export const maxJobsOfBuild = 2000;
-/** The limit of a build, uploaded steps included. Each parallel job has a copy of its step. */
-export const maxJobBytes = 16 * 1024 * 1024;
+/** Limits of a build, uploaded steps included. Each parallel job has a copy of its step. */
+export const { jobs: maxJobsOfBuild, bytes: maxJobBytes } = stored.jobs.max;
 const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;
 const maxParallelism = 100;

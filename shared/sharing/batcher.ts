@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { DatabaseUnavailable } from "../db/database.ts";
+import { runFor } from "./owner.ts";
+import { Tasks } from "./tasks.ts";
 
 export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>;
@@ -19,9 +20,14 @@ export interface BatcherOptions<Item, Result> {
   overlaps?: boolean;
   /** Rejects items that have waited longer when their turn comes. */
   maxWait?: { ms: number; error: () => Error };
+  /** Runs the flushes for this owner. Default: for nobody, as callers may differ. */
+  owner?: string;
   /** Called when nothing waits any more. */
   onIdle?: () => void;
 }
+
+/** Something is away that every item of a batch needs. */
+export class Outage extends Error {}
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -42,13 +48,13 @@ export async function gatherWhileGrowing(countWaiting: () => number, from = 0): 
 }
 
 /**
- * Batches grow with the load. After a failed flush each item is tried alone, so only the bad one fails;
- * DatabaseUnavailable fails all.
+ * Batches grow with the load. After a failed flush each item is tried alone, so only the bad one fails. An outage fails
+ * all.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { flush, gather = gatherWhileGrowing, overlaps = false, maxWait } = options;
   const waiting: Waiting<Item, Result>[] = [];
-  const running = new Set<Promise<void>>();
+  const tasks = new Tasks();
   let isRunning = false;
 
   const flushAll = async (batch: Waiting<Item, Result>[]) => {
@@ -65,8 +71,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       try {
         await flushAll([entry]);
       } catch (error) {
-        if (error instanceof DatabaseUnavailable)
-          return fail([...batch.slice(index), ...waiting.splice(0)], error);
+        if (error instanceof Outage) return fail([...batch.slice(index), ...waiting.splice(0)], error);
         entry.reject(error);
       }
     }
@@ -77,7 +82,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     try {
       await flushAll(batch);
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) fail([...batch, ...waiting.splice(0)], error);
+      if (error instanceof Outage) fail([...batch, ...waiting.splice(0)], error);
       else if (batch.length === 1) fail(batch, error);
       else await flushOneByOne(batch);
     }
@@ -89,7 +94,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       await gather(() => waiting.length);
       rejectLate();
       const settled = settle(waiting.splice(0, batchSize(waiting, options)));
-      if (overlaps) track(settled);
+      if (overlaps) tasks.add(settled);
       else await settled;
     }
     isRunning = false;
@@ -104,31 +109,24 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     for (const entry of late) entry.reject(maxWait.error());
   };
 
-  const track = (task: Promise<void>) => {
-    running.add(task);
-    void task.finally(() => running.delete(task));
-  };
-
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, addedAt: performance.now(), resolve, reject });
-        if (!isRunning) track(run());
+        if (!isRunning) tasks.add(runFor(options.owner, run));
       }),
-    async idle() {
-      while (running.size > 0) await Promise.all(running);
-    },
+    idle: () => tasks.idle(),
   };
 }
 
 /** Batches of one owner each, one at a time: an owner whose batch waits for a lock holds up no other. */
 export function createBatchers<Item, Result>(
   ownerOf: (item: Item) => string,
-  options: Omit<BatcherOptions<Item, Result>, "onIdle">,
+  options: Omit<BatcherOptions<Item, Result>, "owner" | "onIdle">,
 ): Pick<Batcher<Item, Result>, "add"> {
   const batchers = new Map<string, Batcher<Item, Result>>();
   const open = (owner: string) => {
-    const batcher = createBatcher({ ...options, onIdle: () => batchers.delete(owner) });
+    const batcher = createBatcher({ ...options, owner, onIdle: () => batchers.delete(owner) });
     batchers.set(owner, batcher);
     return batcher;
   };

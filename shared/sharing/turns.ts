@@ -1,12 +1,12 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { secondMs } from "../durations.ts";
-import { ErrorWithoutStack } from "../refusal.ts";
+import { unavailable } from "../refusal.ts";
+import { presentOwner } from "./owner.ts";
 
 /** Runs tasks of many owners: owners take turns, and each one's tasks run in order. */
 export interface Turns {
   /**
    * Runs the task when its turn comes. The signal ends the wait; a running task has to watch it itself.
-   * @throws TurnRefused when too many wait; the signal's reason
+   * @throws the refusal when too many wait; the signal's reason
    */
   take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
@@ -24,35 +24,23 @@ export interface TurnBounds {
   maxWaitingPerOwner?: number;
 }
 
-/** An outcome that callers turn into a refusal. */
-export class TurnRefused extends ErrorWithoutStack {
-  override readonly name = "TurnRefused";
-  /** `owner`: this owner has too many tasks waiting. `all`: all owners together have. */
-  readonly bound: "owner" | "all";
-
-  constructor(bound: "owner" | "all") {
-    super("Too many tasks wait for their turn.");
-    this.bound = bound;
-  }
-}
+/** `owner`: this owner is at its bound. `all`: all owners together are. */
+export type ResourceFull = "owner" | "all";
 
 /** A task seems long if the process was stopped meanwhile. */
 const maxRestMs = 5 * secondMs;
 
-export function openTurns(bounds: TurnBounds): Turns {
-  return new RoundRobin(bounds);
+/** @param refuse makes the error of a task that may not wait. Default: 503 */
+export function openTurns(
+  bounds: TurnBounds,
+  refuse: (bound: ResourceFull) => Error = () => unavailable(),
+): Turns {
+  return new RoundRobin(bounds, refuse);
 }
 
-const owners = new AsyncLocalStorage<string>();
-
-/** Runs the work for an owner, whose turns its shared reads then take. */
-export function onBehalfOf<Result>(owner: string, work: () => Result): Result {
-  return owners.run(owner, work);
-}
-
-/** Runs the task in a turn of the present owner. Work of the program itself runs at once. @throws TurnRefused */
+/** Runs the task in a turn of the present owner; at once if it is the program's own. @throws the refusal of the turns */
 export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): Promise<Result> {
-  const owner = owners.getStore();
+  const owner = presentOwner();
   return owner === undefined ? task() : turns.take(owner, task);
 }
 
@@ -64,12 +52,14 @@ interface OwnerTasks {
 
 class RoundRobin implements Turns {
   readonly #bounds: Required<TurnBounds>;
+  readonly #refuse: (bound: ResourceFull) => Error;
   /** Least recently served first. Only owners with tasks. */
   readonly #owners = new Map<string, OwnerTasks>();
   #running = 0;
   #waiting = 0;
 
-  constructor(bounds: TurnBounds) {
+  constructor(bounds: TurnBounds, refuse: (bound: ResourceFull) => Error) {
+    this.#refuse = refuse;
     const unbounded = Number.POSITIVE_INFINITY;
     this.#bounds = {
       maxRunning: unbounded,
@@ -103,7 +93,7 @@ class RoundRobin implements Turns {
     return tasks;
   }
 
-  /** No waiting task can start, so a new one overtakes none. */
+  /** Tasks that wait cannot start, so this one overtakes none. */
   #canStart({ running, waiting }: OwnerTasks): boolean {
     const { maxRunning, maxRunningPerOwner } = this.#bounds;
     return waiting.size === 0 && this.#running < maxRunning && running < maxRunningPerOwner;
@@ -125,7 +115,7 @@ class RoundRobin implements Turns {
     const isOwnerFull = tasks.waiting.size >= maxWaitingPerOwner;
     if (isOwnerFull || this.#waiting >= maxWaiting) {
       this.#removeIfIdle(owner, tasks);
-      throw new TurnRefused(isOwnerFull ? "owner" : "all");
+      throw this.#refuse(isOwnerFull ? "owner" : "all");
     }
     return new Promise((resolve, reject) => {
       const leave = () => {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { minuteMs } from "../durations.ts";
-import { type CallerNetworks, type NoPlace, type PlaceBounds, Places } from "./places.ts";
-import { openTurns, type TurnBounds } from "./turns.ts";
+import { type CallerNetworks, type ShareBound, Shares } from "./shares.ts";
+import { openTurns, type ResourceFull, type TurnBounds } from "./turns.ts";
 
 export interface WaitingCaller extends CallerNetworks {
   /** The user that this browser has signed in as before. */
@@ -9,12 +9,12 @@ export interface WaitingCaller extends CallerNetworks {
 }
 
 export interface WaitingPlacesOptions {
-  bounds: PlaceBounds;
-  turns: Required<Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner">>;
+  shares: { max: number; shares: readonly ShareBound[] };
+  turns: Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner">;
   /** Additional places for known users, one each. */
   maxKept: number;
   /** Makes the error of a caller that gets no place, or loses its own. */
-  refusalOf: (noPlace: NoPlace) => Error;
+  refusalOf: (bound: ResourceFull) => Error;
 }
 
 const maxWrongNetworks = 10_000;
@@ -32,7 +32,7 @@ interface Waiting {
  */
 export class WaitingPlaces {
   readonly #options: WaitingPlacesOptions;
-  readonly #places: Places;
+  readonly #places: Shares;
   readonly #turns: ReturnType<typeof openTurns>;
   /** Oldest first. Without kept places. */
   readonly #waiting = new Set<Waiting>();
@@ -42,7 +42,7 @@ export class WaitingPlaces {
 
   constructor(options: WaitingPlacesOptions) {
     this.#options = options;
-    this.#places = new Places(options.bounds);
+    this.#places = new Shares(options.shares);
     this.#turns = openTurns(options.turns);
   }
 
@@ -64,7 +64,7 @@ export class WaitingPlaces {
   async #runKept<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
     this.#keptFor.add(userId);
     try {
-      // A known user has turns of its own: strangers may fill those of its network.
+      // Its own turns: strangers may fill those of its network.
       return await this.#turns.take(`known ${userId}`, work);
     } finally {
       this.#keptFor.delete(userId);
@@ -88,9 +88,9 @@ export class WaitingPlaces {
   }
 
   #takePlace(caller: WaitingCaller): void {
-    let noPlace = this.#places.take(caller);
-    if (noPlace === "full" && this.#displaceFor(caller)) noPlace = this.#places.take(caller);
-    if (noPlace) throw this.#options.refusalOf(noPlace);
+    let full = this.#places.take(caller);
+    if (full?.bound === "all" && this.#displaceFor(caller)) full = this.#places.take(caller);
+    if (full) throw this.#options.refusalOf(full.bound);
   }
 
   /** @returns false on a tie */
@@ -107,12 +107,12 @@ export class WaitingPlaces {
     if (!loser) return false;
     this.#waiting.delete(loser);
     this.#places.giveBack(loser.caller);
-    loser.leave.abort(this.#options.refusalOf("full"));
+    loser.leave.abort(this.#options.refusalOf("all"));
     return true;
   }
 
   #rank({ wideNetwork }: WaitingCaller, more: 0 | 1): Rank {
-    return [this.#places.takenByWide(wideNetwork) + more, this.#wrongOf(wideNetwork)];
+    return [this.#places.heldBy("wideNetwork", wideNetwork) + more, this.#wrongOf(wideNetwork)];
   }
 
   #wrongOf(wideNetwork: string): number {

@@ -3,10 +3,12 @@ import { after, before, it } from "node:test";
 import { sql } from "drizzle-orm";
 import { type Db, rootCause } from "../../shared/db/database.ts";
 import { openDatabase } from "../../shared/db/open.ts";
-import { maxWaitingPerOwner } from "../../shared/db/options.ts";
-import { onBehalfOf, TurnRefused } from "../../shared/sharing/turns.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { turns } from "../../shared/sharing/bounds.ts";
+import { nameOwner, runFor } from "../../shared/sharing/owner.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 
+const isUnavailable = (error: unknown) => error instanceof Refusal && error.status === 503;
 const poolSize = 4;
 const count = 40;
 
@@ -30,7 +32,7 @@ describeOnBothDatabases("reads of organizations", (database) => {
   const read = async (owner: string, ended: string[], steps = 20_000) => {
     const counted = sql<number>`(with recursive counted(n) as
       (select 1 union all select n + 1 from counted where n < ${sql.raw(String(steps))}) select count(*) from counted)`;
-    await onBehalfOf(owner, async () => db.offLoop.select({ counted }).from(db.tables.settings).limit(1));
+    await runFor(owner, async () => db.offLoop.select({ counted }).from(db.tables.settings).limit(1));
     ended.push(owner);
   };
 
@@ -52,7 +54,7 @@ describeOnBothDatabases("reads of organizations", (database) => {
     it("leave connections for the queries and transactions of others", async () => {
       const ended: string[] = [];
       const transact = async (owner: string) => {
-        await onBehalfOf(owner, () =>
+        await runFor(owner, () =>
           db.transaction((tx) => tx.select({ slept: sql`pg_sleep(0.02)` }).from(tx.tables.settings).limit(1)),
         );
         ended.push(owner);
@@ -60,7 +62,7 @@ describeOnBothDatabases("reads of organizations", (database) => {
       const many = Array.from({ length: count }, () => transact("greedy"));
       await Promise.all([
         transact("other"),
-        onBehalfOf("third", async () => db.select().from(db.tables.settings)),
+        runFor("third", async () => db.select().from(db.tables.settings)),
       ]);
       const before = ended.length;
       await Promise.all(many);
@@ -70,14 +72,28 @@ describeOnBothDatabases("reads of organizations", (database) => {
 
   it("are refused when too many of one organization wait, while another's run", async () => {
     const ended: string[] = [];
-    const tooMany = maxWaitingPerOwner + 2 * poolSize;
+    const tooMany = turns.longReadsOfPostgres.maxWaitingPerOwner + 2 * poolSize;
     const settling = Promise.allSettled(Array.from({ length: tooMany }, () => read("greedy", ended, 1000)));
     await read("other", ended);
     const refused = (await settling).filter((outcome) => outcome.status === "rejected");
 
     assert.ok(refused.length > 0);
-    for (const { reason } of refused) assert.ok(rootCause(reason) instanceof TurnRefused, String(reason));
+    for (const { reason } of refused) assert.ok(isUnavailable(rootCause(reason)), String(reason));
     assert.equal(ended.length, tooMany - refused.length + 1);
+  });
+
+  it("are of the owner that is named once their caller is known", async () => {
+    const ended: string[] = [];
+    const many = Array.from({ length: count }, () => read("greedy", ended));
+    await runFor(undefined, async () => {
+      await db.select().from(db.tables.settings).limit(1);
+      nameOwner("greedy");
+      await db.offLoop.select().from(db.tables.settings).limit(1);
+    });
+    const before = ended.length;
+    await Promise.all(many);
+
+    assert.ok(before >= count - poolSize, `${before} of ${count} came first`);
   });
 
   it("of the program itself wait for nobody's turn", async () => {

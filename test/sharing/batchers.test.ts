@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createBatchers } from "../../shared/sharing/batcher.ts";
+import { createBatcher, createBatchers } from "../../shared/sharing/batcher.ts";
+import { presentOwner, runFor } from "../../shared/sharing/owner.ts";
 
 describe("batchers of owners", () => {
   const open = () => {
@@ -49,5 +50,22 @@ describe("batchers of owners", () => {
         ["a3", "a4"],
       ],
     );
+  });
+});
+
+describe("the owner of a batch", () => {
+  const flush = async (items: string[]) => items.map(presentOwner);
+  /** Adds an item for each of these callers at once. */
+  const addAll = (callers: string[], add: (item: string) => Promise<string | undefined>) =>
+    Promise.all(callers.map((caller) => runFor(caller, () => add(caller))));
+
+  it("is nobody if its callers may differ, so that none pays for the others", async () => {
+    const batcher = createBatcher({ flush });
+    assert.deepEqual(await addAll(["a", "b"], batcher.add), [undefined, undefined]);
+  });
+
+  it("is theirs if they are of one", async () => {
+    const batchers = createBatchers((item: string) => item, { flush });
+    assert.deepEqual(await addAll(["a", "b", "a"], batchers.add), ["a", "b", "a"]);
   });
 });

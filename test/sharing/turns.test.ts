@@ -5,7 +5,7 @@ import { openTurns, type TurnBounds } from "../../shared/sharing/turns.ts";
 
 /** Tasks run until they are ended by name. */
 function open(bounds: TurnBounds) {
-  const turns = openTurns(bounds);
+  const turns = openTurns(bounds, (bound) => new Error(`refused: ${bound}`));
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -20,7 +20,7 @@ function open(bounds: TurnBounds) {
           },
           signal,
         )
-        .catch((error: Error & { bound?: string }) => `${error.name} ${error.bound ?? ""}`.trim()),
+        .catch((error: Error) => (error.name === "Error" ? error.message : error.name)),
     async end(name: string) {
       ends.get(name)?.();
       await nextTurn();
@@ -54,10 +54,10 @@ describe("turns", () => {
     const { run, end, started } = open({ maxRunning: 1, maxWaitingPerOwner: 2, maxWaiting: 3 });
     const first = ["a1", "a2", "a3"].map((name) => run("a", name));
 
-    assert.equal(await run("a", "a4"), "TurnRefused owner");
+    assert.equal(await run("a", "a4"), "refused: owner");
     void run("b", "b1");
-    assert.equal(await run("b", "b2"), "TurnRefused all");
-    assert.equal(await run("c", "c1"), "TurnRefused all");
+    assert.equal(await run("b", "b2"), "refused: all");
+    assert.equal(await run("c", "c1"), "refused: all");
 
     for (const name of ["a1", "b1", "a2", "a3"]) await end(name);
     assert.deepEqual(await Promise.all(first), ["a1", "a2", "a3"]);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { shares, turns } from "../../shared/sharing/bounds.ts";
 import { WaitingPlaces } from "../../shared/sharing/waiting-places.ts";
 
 class NoPlace extends Error {}
 
-const bounds = { max: 24, maxPerNetwork: 3, maxPerWideNetwork: 6 };
 const callerOf = (index: number) => ({
   network: `10.${index >> 8}.${index & 255}.1`,
   wideNetwork: `10.${index >> 8}.${index & 255}.0/24`,
@@ -21,8 +21,8 @@ describe("places for passwords", () => {
     works = [];
     const refusalOf = (reason: string) => new NoPlace(reason);
     places = new WaitingPlaces({
-      bounds,
-      turns: { maxRunning: 2, maxRunningPerOwner: 1 },
+      shares: shares.passwords,
+      turns: turns.passwords,
       maxKept: 4,
       refusalOf,
     });
@@ -38,7 +38,7 @@ describe("places for passwords", () => {
       () => "checked",
       (error) => (error instanceof NoPlace ? `refused: ${error.message}` : Promise.reject(error)),
     );
-  const refused = "refused: full";
+  const refused = "refused: all";
 
   /** Each address always has `each` wrong passwords on their way. */
   const attack = (addresses: number, each: number) => {

@@ -60,7 +60,7 @@ describe("the check of a body", () => {
   });
 
   it("answers 503 beyond the bounds of waiting bodies, naming the organization's own", async () => {
-    const { check } = open({ maxWaiting: 2, maxWaitingPerOrganization: 1 });
+    const { check } = open({ bound: { maxWaiting: 2, maxWaitingPerOwner: 1 } });
     const waiting = ["a", "a"].map((owner) => check(owner, large));
 
     assert.equal(await check("a", large), "503 too_many_large");
@@ -70,7 +70,7 @@ describe("the check of a body", () => {
   });
 
   it("answers 503 after the deadline, and gives up when its caller disconnects", async () => {
-    const { check } = open({ maxWaitMs: 0 });
+    const { check } = open({ bound: { maxWaitMs: 0 } });
     const gone = new AbortController();
     const running = ["a", "b"].map((owner) => check(owner, large));
     const waiting = [check("a", large), check("a", large, gone.signal)];

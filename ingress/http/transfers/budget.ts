@@ -1,113 +1,80 @@
 import { secondMs } from "../../../shared/durations.ts";
-import type { Account, Owner } from "./owners.ts";
+import { ownerOf, type ShareBound, Shares } from "../../../shared/sharing/shares.ts";
+import type { ResourceFull } from "../../../shared/sharing/turns.ts";
 import type { Transfer } from "./transfer.ts";
 
 export interface BudgetOptions {
   maxBytes: number;
+  shares: readonly ShareBound[];
   minBytesPerSecond: number;
   /** A transfer that is slow for longer is cut. */
   graceMs: number;
 }
 
-/** `share`: an owner has its share already. `full`: nobody has room. */
-export type NoRoom = "share" | "full";
-
 const measureEveryMs = secondMs;
 
-/**
- * Limits the bytes of bodies in memory, and what each owner may use of them. Most shares bind only while over half is
- * used, because a single proxy may bring all callers. Slow transfers lose first.
- */
+/** Limits the bytes of bodies in memory, and what each owner may use of them. Slow transfers lose first. */
 export class TransferBudget {
   readonly #options: BudgetOptions;
+  readonly #shares: Shares;
   readonly #transfers = new Set<Transfer>();
-  /** Has only owners with transfers. */
-  readonly #accounts = new Map<string, Account>();
-  #used = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
+    this.#shares = new Shares({ max: options.maxBytes, shares: options.shares });
   }
 
   get usedBytes(): number {
-    return this.#used;
+    return this.#shares.total;
   }
 
   /** Adds a body that came whole, which nobody can stall. Returns false without room. */
   take(bytes: number): boolean {
-    if (this.#used + bytes > this.#options.maxBytes && !this.#makeRoom(bytes)) return false;
-    this.#used += bytes;
+    while (this.#shares.take({}, bytes)) if (!this.#cutSlowest(() => true)) return false;
     return true;
   }
 
   giveBack(bytes: number): void {
-    this.#used -= bytes;
+    this.#shares.giveBack({}, bytes);
   }
 
-  /** Adds bytes of a transfer, if there is room. */
-  grow(transfer: Transfer, bytes: number): NoRoom | undefined {
+  /** Adds bytes of a transfer. Returns the bound in the way, if there is no room. */
+  grow(transfer: Transfer, bytes: number): ResourceFull | undefined {
     this.#enter(transfer);
-    if (!this.#makeRoomInShares(transfer, bytes)) return "share";
-    if (this.#used + bytes > this.#options.maxBytes && !this.#makeRoom(bytes, transfer)) return "full";
-    this.#change(transfer, bytes);
+    for (;;) {
+      const full = this.#shares.take(transfer.owners, bytes, transfer.maxBytes);
+      if (!full) break;
+      const isInTheWay = ({ owners }: Transfer) =>
+        this.#options.shares.some(({ kind }) => ownerOf(kind, owners) === full.owner);
+      const isCandidate = full.bound === "all" ? () => true : isInTheWay;
+      if (!this.#cutSlowest((other) => other !== transfer && isCandidate(other))) return full.bound;
+    }
+    transfer.bytes += bytes;
     return undefined;
   }
 
   /** Adds bytes that are in memory already, after slow transfers have lost. */
   force(transfer: Transfer, bytes: number): void {
     this.#enter(transfer);
-    if (this.#used + bytes > this.#options.maxBytes) this.#makeRoom(bytes, transfer);
-    this.#change(transfer, bytes);
+    while (this.usedBytes + bytes > this.#options.maxBytes)
+      if (!this.#cutSlowest((other) => other !== transfer)) break;
+    this.#shares.force(transfer.owners, bytes);
+    transfer.bytes += bytes;
   }
 
   /** Returns the bytes of a transfer. Does nothing the second time. */
   remove(transfer: Transfer): void {
     if (!this.#transfers.delete(transfer)) return;
-    this.#change(transfer, -transfer.bytes);
-    for (const account of transfer.accounts)
-      if (--account.transfers === 0) this.#accounts.delete(account.owner.key);
+    this.#shares.giveBack(transfer.owners, transfer.bytes);
   }
 
   /** Does nothing the second time. */
   #enter(transfer: Transfer): void {
-    if (transfer.accounts.length > 0) return;
+    if (transfer.isCounted) return;
+    transfer.isCounted = true;
     this.#transfers.add(transfer);
-    transfer.accounts = transfer.owners.map((owner) => this.#openAccount(owner));
     this.#timer ??= setInterval(() => this.#measure(), measureEveryMs).unref();
-  }
-
-  #openAccount(owner: Owner): Account {
-    const account = this.#accounts.get(owner.key) ?? { owner, bytes: 0, transfers: 0 };
-    account.transfers++;
-    this.#accounts.set(owner.key, account);
-    return account;
-  }
-
-  #change(transfer: Transfer, bytes: number): void {
-    this.#used += bytes;
-    transfer.bytes += bytes;
-    for (const account of transfer.accounts) account.bytes += bytes;
-  }
-
-  #makeRoomInShares(transfer: Transfer, bytes: number): boolean {
-    const { maxBytes } = this.#options;
-    const isOverHalf = this.#used + bytes > maxBytes / 2;
-    for (const account of transfer.accounts) {
-      const { share, bindsAlways } = account.owner;
-      if (!isOverHalf && !bindsAlways) continue;
-      const max = Math.max(share * maxBytes, transfer.maxBytes);
-      while (account.bytes + bytes > max)
-        if (!this.#cutSlowest((other) => other !== transfer && other.accounts.includes(account)))
-          return false;
-    }
-    return true;
-  }
-
-  #makeRoom(bytes: number, transfer?: Transfer): boolean {
-    while (this.#used + bytes > this.#options.maxBytes)
-      if (!this.#cutSlowest((other) => other !== transfer)) return false;
-    return true;
   }
 
   /** Returns false if none of them is slow. */

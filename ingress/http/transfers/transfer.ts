@@ -1,5 +1,5 @@
 import { secondMs } from "../../../shared/durations.ts";
-import type { Account, Owner } from "./owners.ts";
+import type { Owners } from "../../../shared/sharing/shares.ts";
 
 /** A transfer may pause for a second before it counts as slow. */
 const minSlowMs = secondMs;
@@ -11,19 +11,19 @@ export interface Cuttable {
 
 /** A body that comes in or goes out. Its speed counts from its mark, so that a fast start does not excuse a stall. */
 export class Transfer {
-  readonly owners: readonly Owner[];
+  readonly owners: Owners;
   /** Each owner may always have one transfer of this size. */
   readonly maxBytes: number;
   readonly #cuttable: Cuttable;
   /** Its bytes in memory. */
   bytes = 0;
-  /** The accounts of its owners. Empty while the transfer is in no budget. */
-  accounts: readonly Account[] = [];
+  /** A budget has counted it once. */
+  isCounted = false;
   /** Undefined while the other side has nothing to do. */
   #markedAt: number | undefined;
   #movedSinceMark = 0;
 
-  constructor(options: { owners: readonly Owner[]; maxBytes: number; cuttable: Cuttable }) {
+  constructor(options: { owners: Owners; maxBytes: number; cuttable: Cuttable }) {
     this.owners = options.owners;
     this.maxBytes = options.maxBytes;
     this.#cuttable = options.cuttable;

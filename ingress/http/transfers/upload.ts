@@ -2,12 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
+import { turns } from "../../../shared/sharing/bounds.ts";
+import type { Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { openLoopTurns } from "../loop-turn.ts";
-import { wideNetworkOf } from "../network.ts";
+import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
 import type { TransferBudget } from "./budget.ts";
-import { ownersOf, type Tenant } from "./owners.ts";
 import { type Cuttable, Transfer } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
@@ -37,12 +38,14 @@ const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
 /** A socket is read for up to two megabytes in one turn of the event loop. */
 const pauseBytes = 64 * 1024;
-/** One pause ends at a time, so all bodies of an owner take a quarter of the event loop, as a single one does. */
-const pauseTurn = openLoopTurns({ maxRunningPerOwner: 1, restFactor: 3 });
+const pauseTurn = openLoopTurns(turns.uploadPauses);
+
+export type Tenant = Pick<Owners, "organization" | "trigger">;
 
 export interface UploadOptions {
   event: H3Event;
-  tenant: Tenant | undefined;
+  /** The organization that the body is for, and the trigger of a delivery. */
+  tenant: Tenant;
   maxBytes: number;
   tooLarge: () => Refusal;
   budget: TransferBudget;
@@ -141,7 +144,7 @@ export class Upload implements RequestBody, Cuttable {
     this.#request.pause();
     this.#transfer?.stop();
     this.#wait = new AbortController();
-    const owner = tenant?.organizationId ?? wideNetworkOf(clientIp(event));
+    const owner = tenant.organization ?? wideNetworkOf(clientIp(event));
     pauseTurn(owner, this.#wait.signal).then(
       () => this.#resume(),
       () => undefined, // it has failed
@@ -164,13 +167,13 @@ export class Upload implements RequestBody, Cuttable {
     this.#transfer ??= this.#openTransfer();
     this.#transfer.move(bytes);
     const noRoom = budget.grow(this.#transfer, bytes);
-    if (noRoom) return noRoom === "share" ? refusals.tooMany() : refusals.overloaded();
+    if (noRoom) return noRoom === "owner" ? refusals.tooMany() : refusals.overloaded();
     return undefined;
   }
 
   #openTransfer(): Transfer {
     const { event, tenant, maxBytes } = this.#options;
-    const owners = ownersOf(clientIp(event), tenant);
+    const owners = { ...networksOf(clientIp(event)), ...tenant };
     const transfer = new Transfer({ owners, maxBytes, cuttable: this });
     transfer.start();
     return transfer;

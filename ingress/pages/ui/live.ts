@@ -6,18 +6,13 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
-import { Refusal, unavailable } from "../../../shared/refusal.ts";
-import { type CallerNetworks, Places } from "../../../shared/sharing/places.ts";
+import { Refusal, tooMany, unavailable } from "../../../shared/refusal.ts";
+import { shares } from "../../../shared/sharing/bounds.ts";
+import { Shares } from "../../../shared/sharing/shares.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { networksOf } from "../../http/network.ts";
-import { tooMany } from "../../http/rate-limit.ts";
 
-/** Networks have a share: an organization can invite any number of users. */
-const bounds = { max: 1000, maxPerNetwork: 125, maxPerWideNetwork: 250 };
-const maxStreamsOfUser = 100;
-/** The next one is refused: a browser whose oldest stream ended would connect again, and end the next oldest. */
-const maxStreamsOfSession = 20;
 /** Less than a closing process gives its clients. */
 const heartbeatMs = 250;
 /** Proxies close connections after a silent minute. */
@@ -52,7 +47,7 @@ export function eventsPath(
  */
 export function liveEvents(services: Services, isClosing: () => boolean) {
   const streams = new Set<Stream>();
-  const places = new Places(bounds);
+  const open = new Shares(shares.eventStreams);
   sendHeartbeats(streams, isClosing);
 
   return defineHandler(async (event) => {
@@ -64,13 +59,14 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     if (!visitor.user || !isOfSession || !(await isMember(services, visitor.user, organizationIds)))
       throw new Refusal(403, "Load the page again: its events are those of another session.");
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
-    const caller = networksOf(clientIp(event));
     const reader = { services, token: visitor.token, userId: visitor.user.id, organizationIds };
-    takePlace(places, caller, { streams, reader });
+    const owners = { ...networksOf(clientIp(event)), session: reader.token, user: reader.userId };
+    const full = open.take(owners);
+    if (full) throw full.bound === "owner" ? tooManyStreams() : unavailable(retryAfterSeconds);
     services.metrics.eventStreams.inc();
     const leave = () => {
       services.metrics.eventStreams.dec();
-      places.giveBack(caller);
+      open.giveBack(owners);
     };
     const stream = new Stream(streams, { ...reader, leave }, given.topics.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
@@ -92,19 +88,9 @@ async function isMember({ db }: Services, { id }: User, organizationIds: string[
   return true;
 }
 
-/** @throws Refusal 429, 503 */
-function takePlace(
-  places: Places,
-  caller: CallerNetworks,
-  { streams, reader }: { streams: ReadonlySet<Stream>; reader: Pick<Reader, "token" | "userId"> },
-): void {
-  const ofUser = [...streams].filter((stream) => stream.reader.userId === reader.userId);
-  const ofSession = ofUser.filter((stream) => stream.reader.token === reader.token);
-  const hasShare = ofUser.length >= maxStreamsOfUser || ofSession.length >= maxStreamsOfSession;
-  const reason = hasShare ? "share" : places.take(caller);
-  if (reason === "full") throw unavailable(retryAfterSeconds);
-  if (reason === "share")
-    throw tooMany(retryAfterSeconds, "Too many pages are open. This one does not refresh itself.");
+function tooManyStreams(): Refusal {
+  const message = "Too many pages are open. This one does not refresh itself.";
+  return tooMany(message, { seconds: retryAfterSeconds });
 }
 
 function sendHeartbeats(streams: Set<Stream>, isClosing: () => boolean): void {

@@ -4,7 +4,7 @@ import { findMembership, listMemberships } from "../../../shared/accounts/member
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
-import { onBehalfOf } from "../../../shared/sharing/turns.ts";
+import { nameOwner } from "../../../shared/sharing/owner.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import type { Bodies } from "../../http/body.ts";
 import { pathParameter } from "../../http/routing.ts";
@@ -34,10 +34,7 @@ export function memberPage(
   services: Services,
   show: (request: MemberRequest) => Promise<PageContent | HTTPResponse>,
 ): EventHandler {
-  return signedInPage(services, async (signedIn) => {
-    const request = await requireMember(services, signedIn);
-    return onBehalfOf(request.organization.id, () => show(request));
-  });
+  return signedInPage(services, async (signedIn) => show(await requireMember(services, signedIn)));
 }
 
 /** A form for members. */
@@ -50,10 +47,7 @@ export function memberAction(
   return signedInAction(
     services,
     bodies,
-    async (signedIn, form) => {
-      const request = await requireMember(services, signedIn);
-      return onBehalfOf(request.organization.id, () => run(request, form));
-    },
+    async (signedIn, form) => run(await requireMember(services, signedIn), form),
     options,
   );
 }
@@ -82,6 +76,7 @@ async function requireMember({ db }: Services, request: SignedInRequest): Promis
   const slug = parameter("org");
   const membership = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
   if (!membership) throw notFound("organization");
+  nameOwner(membership.organization.id);
   const memberships = await listMemberships(db, request.user.id, maxSwitched);
   Object.assign(pageContextOf(request.event), { membership, memberships });
   const actor = { organization: membership.organization, userId: request.user.id };

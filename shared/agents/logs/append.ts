@@ -1,7 +1,8 @@
 import type { Services } from "../../process/services.ts";
-import { notFound, unavailable } from "../../refusal.ts";
+import { notFound } from "../../refusal.ts";
 import { createBatchers } from "../../sharing/batcher.ts";
-import { openTurns, TurnRefused } from "../../sharing/turns.ts";
+import { turns } from "../../sharing/bounds.ts";
+import { openTurns } from "../../sharing/turns.ts";
 import { chunkTooLarge, deflateChunk, inflateReceived, maxChunkBytes } from "./codec.ts";
 import { openLogEvents } from "./events.ts";
 import { countLineFeeds } from "./lines.ts";
@@ -28,19 +29,11 @@ export interface LogIntake {
 
 const maxGroupItems = 200;
 const maxGroupBytes = 8 * 1024 * 1024;
-/** Inflating takes one of four threads for up to 1 ms. Waiting chunks stay in memory, within the budget of bodies. */
-const inflating = { maxRunning: 4, maxRunningPerOwner: 2, maxWaiting: 4000, maxWaitingPerOwner: 1500 };
-/**
- * Overlapping chunks of a log go one after the other: together, each would find again and again that others stored its
- * bytes.
- */
-const overlapping = { maxRunningPerOwner: 1, maxWaiting: 4000, maxWaitingPerOwner: 1500 };
-const retryAfterSeconds = 5;
 
 export function openLogIntake(services: Services): LogIntake {
   const { config } = services;
-  const inflatings = openTurns(inflating);
-  const overlaps = openTurns(overlapping);
+  const inflatings = openTurns(turns.logChunks);
+  const overlaps = openTurns(turns.overlappingChunks);
   const events = openLogEvents(services.events);
   const writer = openChunkWriter(services);
   const groups = createBatchers<NewChunk, Outcome>(({ lease }) => lease.organizationId, {
@@ -59,16 +52,12 @@ export function openLogIntake(services: Services): LogIntake {
 
   return {
     async append(lease, received) {
-      try {
-        let outcome = await store(lease, received, { start: 0, end: config.jobLogBytes });
-        if (typeof outcome === "object") {
-          const rest = outcome;
-          outcome = await overlaps.take(nameOf(lease), () => storeRest(lease, received, rest));
-        }
-        if (outcome === "ended") throw notFound("running job");
-      } catch (error) {
-        throw error instanceof TurnRefused ? unavailable(retryAfterSeconds) : error;
+      let outcome = await store(lease, received, { start: 0, end: config.jobLogBytes });
+      if (typeof outcome === "object") {
+        const rest = outcome;
+        outcome = await overlaps.take(nameOf(lease), () => storeRest(lease, received, rest));
       }
+      if (outcome === "ended") throw notFound("running job");
       events.publish(lease.jobId);
     },
   };

@@ -13,6 +13,7 @@ import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../../refusal.ts";
 import { afterDays, expiring } from "../../retention/expiring.ts";
+import { stored } from "../../sharing/bounds.ts";
 import type { BulkRebuildFilter } from "../../vocabulary.ts";
 import { findReplayedDelivery, keysOf } from "../deliveries/accept.ts";
 import type { DeliverySearch } from "../deliveries/list.ts";
@@ -29,7 +30,7 @@ import {
 } from "./store.ts";
 
 const maxDeliveries = 10_000;
-const maxRunningOfOrganization = 3;
+const { triggers: maxRunningOfOrganization } = stored.bulkRebuilds.max;
 
 export function stateOf({ canceledAt, finishedAt }: BulkRebuild): "running" | "finished" | "canceled" {
   if (canceledAt) return "canceled";

@@ -9,7 +9,8 @@ import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import { lockPipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
-import { openRunsByKey, type RunsByKey } from "../../sharing/runs-by-key.ts";
+import { turns as turnBounds } from "../../sharing/bounds.ts";
+import { openTasksByKey, type TasksByKey } from "../../sharing/tasks.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import { listDeliveryIdsAfter, lockDeliveries } from "../deliveries/store.ts";
 import { listKeptPayloads } from "../payloads/store.ts";
@@ -25,21 +26,20 @@ import {
   setProgress,
 } from "./store.ts";
 
-/** Deliveries that one transaction builds; it locks the pipeline meanwhile. */
-export const deliveriesPerTransaction = 20;
+export const { max: deliveriesPerTransaction } = turnBounds.bulkRebuilds.each;
 const maxRequeued = 1000;
 
 /**
  * Runs a bulk rebuild once at a time. Organizations take turns with transactions, and each rests as long as its
  * transaction took. `requeueBulkRebuilds` repeats a run that `close` aborts.
  */
-export function openBulkRebuilds(services: Services): RunsByKey {
-  const turns = openTurns({ maxRunning: 2, maxRunningPerOwner: 1, restFactor: 1 });
-  return openRunsByKey(
+export function openBulkRebuilds(services: Services): TasksByKey {
+  const turns = openTurns(turnBounds.bulkRebuilds);
+  return openTasksByKey(
     async (id, signal) => {
       const owner = await findOwnerOfBulkRebuild(services.db, id);
       if (owner === undefined) return;
-      let limit = deliveriesPerTransaction;
+      let limit: number = deliveriesPerTransaction;
       for (let isOver = false; !isOver; ) {
         ({ isOver, limit } = await turns.take(owner, () => rebuildNext(services, id, limit), signal));
         if (!isOver) await restBetweenTransactions();

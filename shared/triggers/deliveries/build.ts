@@ -5,6 +5,8 @@ import { secondsBetween } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
 import { createBatcher } from "../../sharing/batcher.ts";
+import { turns as bounds } from "../../sharing/bounds.ts";
+import { Tasks } from "../../sharing/tasks.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
@@ -65,10 +67,9 @@ interface LargeGroups {
 
 /** Builds deliveries whose builds have thousands of jobs: organizations take turns, so that others' need not wait. */
 function openLargeGroups(services: Services, build: (group: Evaluated[]) => Promise<unknown>): LargeGroups {
-  const turns = openTurns({ maxRunning: 1, maxRunningPerOwner: 1, restFactor: 1 });
+  const turns = openTurns(bounds.largeGroups);
   const waiting = new Set<string>();
-  const running = new Set<Promise<void>>();
-  const closing = new AbortController();
+  const tasks = new Tasks();
 
   const buildInTurn = async (organizationId: string, group: Evaluated[]) => {
     try {
@@ -78,34 +79,25 @@ function openLargeGroups(services: Services, build: (group: Evaluated[]) => Prom
           for (const { id } of group) waiting.delete(id);
           return build(group);
         },
-        closing.signal,
+        tasks.signal,
       );
     } catch (error) {
-      if (!closing.signal.aborted)
+      if (!tasks.signal.aborted)
         services.log.warn({ err: error, deliveries: group.length }, "could not build; will be requeued");
     } finally {
       for (const { id } of group) waiting.delete(id);
     }
   };
-  const idle = async () => {
-    while (running.size > 0) await Promise.all(running);
-  };
-
   return {
     add(organizationId, group) {
       // The other deliveries wait already: their background jobs were sent again.
       const added = group.filter(({ id }) => !waiting.has(id));
       if (added.length === 0) return;
       for (const { id } of added) waiting.add(id);
-      const task = buildInTurn(organizationId, added);
-      running.add(task);
-      void task.finally(() => running.delete(task));
+      tasks.add(buildInTurn(organizationId, added));
     },
-    idle,
-    async close() {
-      closing.abort();
-      await idle();
-    },
+    idle: () => tasks.idle(),
+    close: () => tasks.close(),
   };
 }
 

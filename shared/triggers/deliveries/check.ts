@@ -1,5 +1,5 @@
-import { secondMs } from "../../durations.ts";
-import { openTurns, TurnRefused } from "../../sharing/turns.ts";
+import { type TurnsBound, turns as turnBounds } from "../../sharing/bounds.ts";
+import { openTurns } from "../../sharing/turns.ts";
 import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
 import { findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
 import { busy, DeliveryRefusal, tooManyLarge } from "./refusals.ts";
@@ -16,16 +16,9 @@ export type BodyCheck = (
 
 export interface BodyCheckOptions {
   maxDepth: number;
-  /** The large bodies that may wait: they stay in memory. */
-  maxWaiting?: number;
-  maxWaitingPerOrganization?: number;
-  maxWaitMs?: number;
+  /** Of large bodies. */
+  bound?: Pick<TurnsBound, "maxWaiting" | "maxWaitingPerOwner" | "maxWaitMs">;
 }
-
-/** The limit of all checks: three of libuv's four threads, which also deflate small bodies. */
-const maxAtOnce = 3;
-/** The limit of an organization: a second check would take another core from others, to save 40 ms. */
-const maxAtOncePerOrganization = 1;
 
 /** @throws DeliveryRefusal 400 */
 export async function checkBody(body: Buffer, maxDepth: number): Promise<EncodedBody> {
@@ -35,29 +28,17 @@ export async function checkBody(body: Buffer, maxDepth: number): Promise<Encoded
 }
 
 /** Checks small bodies at once. Organizations take turns with bodies of more than one slice. */
-export function openBodyCheck({
-  maxDepth,
-  maxWaiting = 400,
-  maxWaitingPerOrganization = 100,
-  maxWaitMs = 5 * secondMs,
-}: BodyCheckOptions): BodyCheck {
-  const turns = openTurns({
-    maxRunning: maxAtOnce,
-    maxRunningPerOwner: maxAtOncePerOrganization,
-    restFactor: 1,
-    maxWaiting,
-    maxWaitingPerOwner: maxWaitingPerOrganization,
-  });
+export function openBodyCheck({ maxDepth, bound }: BodyCheckOptions): BodyCheck {
+  const bounds = { ...turnBounds.payloads, ...bound };
+  const turns = openTurns(bounds, (full) => (full === "owner" ? tooManyLarge() : busy()));
 
   const checkInTurn: BodyCheck = async (organizationId, body, request) => {
-    const deadline = AbortSignal.timeout(maxWaitMs);
+    const deadline = AbortSignal.timeout(bounds.maxWaitMs);
     try {
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
       return await turns.take(organizationId, () => checkBody(body, maxDepth), signal);
     } catch (error) {
-      if (deadline.aborted && error === deadline.reason) throw busy();
-      if (!(error instanceof TurnRefused)) throw error;
-      throw error.bound === "owner" ? tooManyLarge() : busy();
+      throw deadline.aborted && error === deadline.reason ? busy() : error;
     }
   };
 

@@ -1,7 +1,9 @@
 import type { Organization } from "../../accounts/organization-store.ts";
-import { hourMs, secondMs } from "../../durations.ts";
+import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
+import { retryAfter } from "../../refusal.ts";
+import { windows } from "../../sharing/bounds.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
 /** All triggers of an organization share the limit. */
@@ -10,7 +12,7 @@ export function deliveriesLimit(organization: {
   deliveriesPerHour: number;
 }): RateLimit {
   const { organizationId: subject, deliveriesPerHour: limit } = organization;
-  return { name: "deliveries", subject, limit, windowMs: hourMs };
+  return { name: "deliveries", subject, limit, windowMs: windows.deliveries.windowMs };
 }
 
 export function deliveriesUsed(
@@ -26,6 +28,6 @@ export function requireAdmitted({ admitted, limit, resetMs }: RateLimitState): v
   const reset = Math.max(1, Math.ceil(resetMs / secondMs));
   throw new DeliveryRefusal("rate_limited", {
     message: `The organization has reached its limit of ${limit} deliveries an hour. Please wait ${reset} seconds.`,
-    headers: { "Retry-After": String(reset) },
+    headers: retryAfter(reset),
   });
 }

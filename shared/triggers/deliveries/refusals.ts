@@ -1,4 +1,4 @@
-import { exactSize, Refusal } from "../../refusal.ts";
+import { exactSize, Refusal, retryAfter } from "../../refusal.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 
 /** See ingress/README.md, "Posting a delivery". */
@@ -54,13 +54,13 @@ export function payloadTooLarge(maxBytes: number): DeliveryRefusal {
   return new DeliveryRefusal("too_large", { message: `Payload is larger than ${exactSize(maxBytes)}` });
 }
 
-const retryLater = { "Retry-After": "10" };
+const busySeconds = 10;
 
 /** Refuses a delivery that has waited too long, or that too many wait before. */
 export function busy(): DeliveryRefusal {
-  return new DeliveryRefusal("busy", { headers: retryLater });
+  return new DeliveryRefusal("busy", { headers: retryAfter(busySeconds) });
 }
 
 export function tooManyLarge(): DeliveryRefusal {
-  return new DeliveryRefusal("too_many_large", { headers: retryLater });
+  return new DeliveryRefusal("too_many_large", { headers: retryAfter(busySeconds) });
 }

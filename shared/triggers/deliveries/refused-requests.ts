@@ -4,6 +4,7 @@ import { isId, newId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
 import { expiring } from "../../retention/expiring.ts";
+import { stored } from "../../sharing/bounds.ts";
 import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
 import type { RefusedTrigger } from "./refusals.ts";
@@ -17,8 +18,6 @@ import {
 } from "./refused-requests-store.ts";
 
 const flushEveryMs = 5 * secondMs;
-/** The limit until they are stored, at about 8 KB each. Organizations share it. */
-const maxInMemory = 200;
 const maxTriggersAndCauses = 10_000;
 const maxBodyBytes = 4096;
 /** The limit of all headers together. */
@@ -47,7 +46,7 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
   const added = new LRUCache<string, true>({ max: maxTriggersAndCauses, ttl: flushEveryMs });
   const requests = createPeriodicFlush<{ organizationId: string; row: RefusedRequest }>({
     everyMs: flushEveryMs,
-    maxItems: maxInMemory,
+    maxItems: stored.refusedRequests.max["in all"],
     whenFull: { ownerOf: ({ organizationId }) => organizationId },
     merge: (earlier) => earlier,
     store: async (taken) => {

@@ -1,6 +1,7 @@
 import { hourMs, secondMs } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
+import { Tasks } from "../../sharing/tasks.ts";
 import type { FilteredDelivery } from "../deliveries/store.ts";
 import { isBackingOff } from "./back-off.ts";
 import type { FilterLanes } from "./lanes.ts";
@@ -50,7 +51,7 @@ class Backlog implements FilterBacklog {
   readonly #leases: ReturnType<typeof openLeases>;
   /** By organization id, oldest delivery first. */
   readonly #queues = new Map<string, Waiting[]>();
-  readonly #tasks = new Set<Promise<void>>();
+  readonly #tasks = new Tasks();
   #isClosing = false;
 
   constructor(services: Services, lanes: FilterLanes, decide: (evaluated: Evaluated[]) => Promise<unknown>) {
@@ -81,8 +82,8 @@ class Backlog implements FilterBacklog {
       this.#enqueue(organizationId, own);
   }
 
-  async idle(): Promise<void> {
-    while (this.#tasks.size > 0) await Promise.all(this.#tasks);
+  idle(): Promise<void> {
+    return this.#tasks.idle();
   }
 
   async close(): Promise<void> {
@@ -165,10 +166,7 @@ class Backlog implements FilterBacklog {
   }
 
   #track(task: Promise<void>): void {
-    const logged = task
-      .catch((error: unknown) => this.#logFailure(error))
-      .finally(() => this.#tasks.delete(logged));
-    this.#tasks.add(logged);
+    this.#tasks.add(task.catch((error: unknown) => this.#logFailure(error)));
   }
 
   #logFailure(error: unknown): undefined {

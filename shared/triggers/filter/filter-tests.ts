@@ -1,7 +1,8 @@
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
-import { Refusal, unavailable } from "../../refusal.ts";
-import { openTurns, TurnRefused } from "../../sharing/turns.ts";
+import { Refusal, tooMany, unavailable } from "../../refusal.ts";
+import { turns as bounds } from "../../sharing/bounds.ts";
+import { openTurns } from "../../sharing/turns.ts";
 import { type Delivery, listDeliveriesPage } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
@@ -44,9 +45,6 @@ export interface FilterTests {
 }
 
 export const maxLatestToTry = 20;
-const maxWaitingPerOrganization = 2;
-const maxWaiting = 100;
-const retryAfterSeconds = 5;
 
 /** Runs one test of an organization at a time. One payload of it is in memory, and only while it is tried. */
 export function openFilterTests(
@@ -57,11 +55,7 @@ export function openFilterTests(
     latestDeadlineMs = 10 * secondMs,
   }: FilterTestOptions = {},
 ): FilterTests {
-  const turns = openTurns({
-    maxRunningPerOwner: 1,
-    maxWaitingPerOwner: maxWaitingPerOrganization,
-    maxWaiting,
-  });
+  const turns = openTurns(bounds.filterTests, (full) => (full === "owner" ? tooManyTests() : unavailable()));
 
   /** Undefined if the payload is gone. */
   const evaluate = ({ organizationId, expression }: FilterTest, delivery: Delivery, signal: AbortSignal) =>
@@ -109,29 +103,18 @@ export function openFilterTests(
     return { chosen, latest };
   };
 
-  const inTurn = async <Result>(
-    { organizationId }: FilterTest,
-    run: () => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result> => {
-    try {
-      return await turns.take(organizationId, run, signal);
-    } catch (error) {
-      throw error instanceof TurnRefused ? refusalOf(error) : error;
-    }
-  };
-
   return {
-    run: (test, signal) => inTurn(test, () => tryChosen(test, signal), signal),
+    run: (test, signal) => turns.take(test.organizationId, () => tryChosen(test, signal), signal),
     runOnLatest: (test, signal) =>
-      inTurn(test, async () => tryLatest(test, await tryChosen(test, signal), signal), signal),
+      turns.take(
+        test.organizationId,
+        async () => tryLatest(test, await tryChosen(test, signal), signal),
+        signal,
+      ),
     close: lanes.close,
   };
 }
 
-function refusalOf({ bound }: TurnRefused): Refusal {
-  if (bound === "all") return unavailable(retryAfterSeconds);
-  return new Refusal(429, "The organization has too many filter tests at once. Please try again later.", {
-    headers: { "Retry-After": String(retryAfterSeconds) },
-  });
+function tooManyTests(): Refusal {
+  return tooMany("The organization has too many filter tests at once. Please try again later.");
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { openTurns } from "../../sharing/turns.ts";
+import { turns } from "../../sharing/bounds.ts";
+import { openTurns, type TurnBounds } from "../../sharing/turns.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
 
 /**
@@ -31,16 +32,13 @@ const initialMs = 5;
 /** A missed deadline makes an organization slow at once, and thirty quick evaluations make it quick again. */
 const weights = { slower: 0.25, quicker: 0.05 };
 const maxOrganizations = 10_000;
-/** While one loads payloads, another evaluates. */
-const maxQuickTurns = 2;
-const maxSlowTurns = 1;
 
 const moved = Symbol("moved");
 
 export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilterEvaluator): FilterLanes {
   const averages = new LRUCache<string, number>({ max: maxOrganizations });
-  const quick = openLane(openEvaluator(), maxQuickTurns);
-  const slow = openLane(openEvaluator(), maxSlowTurns);
+  const quick = openLane(openEvaluator(), turns.quickFilters);
+  const slow = openLane(openEvaluator(), turns.slowFilters);
 
   const averageMs = (organizationId: string) => averages.get(organizationId) ?? initialMs;
   const isSlow = (organizationId: string) => averageMs(organizationId) > slowMs;
@@ -79,6 +77,6 @@ export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilte
 
 type Lane = ReturnType<typeof openLane>;
 
-function openLane(evaluator: FilterEvaluator, maxRunning: number) {
-  return { evaluator, turns: openTurns({ maxRunning, maxRunningPerOwner: 1 }) };
+function openLane(evaluator: FilterEvaluator, bound: TurnBounds) {
+  return { evaluator, turns: openTurns(bound) };
 }

@@ -1,39 +1,39 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openRunsByKey } from "../../shared/sharing/runs-by-key.ts";
+import { openTasksByKey } from "../../shared/sharing/tasks.ts";
 
-describe("runs by key", () => {
+describe("tasks by key", () => {
   const failures: unknown[] = [];
   const onFailure = (_: string, error: unknown) => failures.push(error);
 
-  it("repeat a run once, however often it is asked for meanwhile, and run other keys beside it", async () => {
+  it("repeat a task once, however often it is asked for meanwhile, and run other keys beside it", async () => {
     const events: string[] = [];
     const first = Promise.withResolvers<void>();
-    const runs = openRunsByKey(async (key) => {
+    const tasks = openTasksByKey(async (key) => {
       events.push(`${key} starts`);
       if (key === "a") await first.promise;
       events.push(`${key} ends`);
     }, onFailure);
 
-    for (const key of ["a", "b", "a", "a"]) runs.add(key);
+    for (const key of ["a", "b", "a", "a"]) tasks.add(key);
     first.resolve();
-    await runs.idle();
+    await tasks.idle();
 
     assert.deepEqual(events, ["a starts", "b starts", "b ends", "a ends", "a starts", "a ends"]);
   });
 
-  it("report a failed run, and run its key again", async () => {
+  it("report a failed task, and run its key again", async () => {
     const failure = new Error("failed");
     let started = 0;
-    const runs = openRunsByKey(async () => {
+    const tasks = openTasksByKey(async () => {
       started++;
       throw failure;
     }, onFailure);
 
-    runs.add("a");
-    await runs.idle();
-    runs.add("a");
-    await runs.idle();
+    tasks.add("a");
+    await tasks.idle();
+    tasks.add("a");
+    await tasks.idle();
 
     assert.equal(started, 2);
     assert.deepEqual(failures.splice(0), [failure, failure]);
@@ -41,16 +41,16 @@ describe("runs by key", () => {
 
   it("are aborted by the close, which reports no failure and lets nothing start", async () => {
     let started = 0;
-    const runs = openRunsByKey((_, signal) => {
+    const tasks = openTasksByKey((_, signal) => {
       started++;
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     }, onFailure);
 
-    runs.add("a");
-    runs.add("a");
-    await runs.close();
-    runs.add("b");
-    await runs.idle();
+    tasks.add("a");
+    tasks.add("a");
+    await tasks.close();
+    tasks.add("b");
+    await tasks.idle();
 
     assert.equal(started, 1);
     assert.deepEqual(failures, []);

@@ -1,0 +1,408 @@
+import { hourMs, minuteMs, secondMs } from "../durations.ts";
+import type { Config } from "../process/config.ts";
+import type { ShareBound } from "./shares.ts";
+import type { TurnBounds } from "./turns.ts";
+
+// Every bound of what callers share. `npm run settings` writes the tables of README.md from it.
+
+const mb = 1024 * 1024;
+
+/** A row of the table. */
+interface Resource {
+  resource: string;
+  /** Default: organization. */
+  owner?: string;
+  /** The file that shares it. */
+  file: string;
+  /** The status of an answer to a caller at its bound. Absent: the caller waits. */
+  refusal?: number;
+  also?: string;
+}
+
+/** Work that runs at once, in turns. */
+export interface TurnsBound extends Resource, TurnBounds {
+  maxWaitMs?: number;
+  /** The work of a turn. */
+  each?: { max: number; unit: string };
+}
+
+/** Things that are held at once. The setting, or a part of it, is their maximum. */
+export interface SharesBound extends Resource {
+  max?: number;
+  setting?: keyof Config;
+  shares: readonly ShareBound[];
+}
+
+/** Requests that are admitted within any such time, by all processes together. */
+export interface WindowBound {
+  resource: string;
+  owner: string;
+  /** A number, or the setting that has it. */
+  limit: number | NumericSetting;
+  /** Default: 1. */
+  factor?: number;
+  windowMs: number;
+}
+
+type NumericSetting = { [Name in keyof Config]: Config[Name] extends number ? Name : never }[keyof Config];
+
+/** Things that are kept. */
+export interface StoredBound extends Resource {
+  max: Readonly<Record<string, number | keyof Config>>;
+}
+
+export const turns = {
+  /** A request's own work takes about a millisecond. */
+  beginnings: {
+    resource: "requests that begin in a turn of the event loop",
+    owner: "organization; wide network for pages and refreshes",
+    file: "ingress/http/loop-turn.ts",
+    maxRunningPerOwner: 2,
+  },
+  /** All bodies of an owner take a quarter of the event loop, as a single one does. */
+  uploadPauses: {
+    resource: "reading on of uploads, after each 64 KB",
+    owner: "organization, else wide network",
+    file: "ingress/http/transfers/upload.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 3,
+  },
+  /** Bodies that wait stay in memory, within the budget of uploads. */
+  jsonBodies: {
+    resource: "parsing of large JSON bodies",
+    file: "ingress/http/json-body.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+  },
+  /**
+   * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
+   * leaves a core to others.
+   */
+  passwords: {
+    resource: "checks of passwords",
+    owner: "wide network",
+    file: "shared/crypto/passwords.ts",
+    maxRunning: 2,
+    maxRunningPerOwner: 1,
+  },
+  signatures: {
+    resource: "checks of signatures, over the limit of refused deliveries",
+    owner: "trigger and network, trigger and wide network",
+    file: "ingress/webhooks/refused-senders.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+  },
+  /**
+   * Takes three of libuv's four threads, which also deflate small bodies. A second body of an organization would take
+   * another core, and slow others more than it helps: a payload takes 40 ms. Those that wait stay in memory.
+   */
+  payloads: {
+    resource: "checks of large payloads",
+    file: "shared/triggers/deliveries/check.ts",
+    maxRunning: 3,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+    maxWaiting: 400,
+    maxWaitingPerOwner: 100,
+    maxWaitMs: 5 * secondMs,
+    refusal: 503,
+  },
+  /** While one organization loads payloads, another evaluates. */
+  quickFilters: {
+    resource: "evaluation of filters",
+    file: "shared/triggers/filter/lanes.ts",
+    maxRunning: 2,
+    maxRunningPerOwner: 1,
+    each: { max: 100, unit: "ms" },
+  },
+  slowFilters: {
+    resource: "evaluation of slow filters, in a thread of their own",
+    file: "shared/triggers/filter/lanes.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+    each: { max: 100, unit: "ms" },
+  },
+  filterTests: {
+    resource: "filter tests",
+    file: "shared/triggers/filter/filter-tests.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 100,
+    maxWaitingPerOwner: 2,
+    refusal: 429,
+  },
+  /** While the read of one owner runs, that of another waits in the thread. */
+  longReadsOfSqlite: {
+    resource: "long reads of SQLite, in a thread",
+    file: "shared/db/sqlite/off-loop.ts",
+    maxRunning: 2,
+    maxRunningPerOwner: 1,
+    maxWaitingPerOwner: 500,
+    refusal: 503,
+  },
+  /** They take a core of the server each. */
+  longReadsOfPostgres: {
+    resource: "long reads of Postgres",
+    file: "shared/db/postgres.ts",
+    maxRunningPerOwner: 2,
+    maxWaitingPerOwner: 500,
+    refusal: 503,
+  },
+  /** Others always find a connection, however much one owner asks for. */
+  queriesOfPostgres: {
+    resource: "other queries on Postgres of REST, pages and agents",
+    file: "shared/db/postgres.ts",
+    maxWaitingPerOwner: 500,
+    refusal: 503,
+    also: "half of `DATABASE_POOL_SIZE` at once",
+  },
+  /** Storing thousands of jobs may take a second, in which others must get to the database. */
+  newJobs: {
+    resource: "storing of new jobs: uploads, builds, retries",
+    file: "shared/builds/store-in-turn.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+    maxWaitingPerOwner: 50,
+    refusal: 503,
+  },
+  largeGroups: {
+    resource: "groups of builds with too many jobs for one transaction",
+    file: "shared/triggers/deliveries/build.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+  },
+  /** A transaction locks the pipeline. */
+  bulkRebuilds: {
+    resource: "bulk rebuilds",
+    file: "shared/triggers/bulk-rebuilds/run.ts",
+    maxRunning: 2,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+    each: { max: 20, unit: "deliveries" },
+  },
+  /** A transaction changes as many builds at most. 50 lock them for 25 ms on Postgres. */
+  fanOuts: {
+    resource: "fan-outs of pauses",
+    file: "shared/dispatch/fan-out.ts",
+    maxRunning: 2,
+    maxRunningPerOwner: 1,
+    each: { max: 20, unit: "jobs" },
+  },
+  /** Each may wait for a lock, with a connection to the database. */
+  acquiring: {
+    resource: "jobs that agents acquire by id",
+    file: "ingress/agent/jobs.ts",
+    maxRunningPerOwner: 3,
+  },
+  /** Inflating takes a thread of four for up to 1 ms. Chunks that wait stay in memory, within the budget of bodies. */
+  logChunks: {
+    resource: "inflating of log chunks",
+    file: "shared/agents/logs/append.ts",
+    maxRunning: 4,
+    maxRunningPerOwner: 2,
+    maxWaiting: 4000,
+    maxWaitingPerOwner: 1500,
+    refusal: 503,
+  },
+  /** Together, chunks of a log that overlap would find again and again that others stored their bytes. */
+  overlappingChunks: {
+    resource: "storing of log chunks that overlap stored ones",
+    owner: "log",
+    file: "shared/agents/logs/append.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 4000,
+    maxWaitingPerOwner: 1500,
+    refusal: 503,
+  },
+  /** They lock the row of their grant: at once they would take every connection, to wait for each other. */
+  refreshes: {
+    resource: "refreshes",
+    owner: "grant",
+    file: "ingress/oauth/token.ts",
+    maxRunningPerOwner: 1,
+  },
+} as const satisfies Record<string, TurnsBound>;
+
+const ofTransfers = [
+  { kind: "network", part: 1 / 8 },
+  { kind: "wideNetwork", part: 1 / 4 },
+  { kind: "organization", part: 3 / 8 },
+] as const;
+
+export const shares = {
+  connections: {
+    resource: "connections",
+    file: "ingress/http/connections.ts",
+    setting: "maxConnections",
+    shares: [
+      { kind: "network", part: 1 / 8 },
+      { kind: "wideNetwork", part: 1 / 4 },
+    ],
+    refusal: 503,
+  },
+  /** Anybody may know the URL of a trigger: its share always binds, and leaves room for the organization's others. */
+  uploads: {
+    resource: "bytes of uploads in memory, by kind of body",
+    file: "ingress/http/transfers/budget.ts",
+    setting: "maxBodyBytesInFlight",
+    shares: [...ofTransfers, { kind: "trigger", part: 1 / 4, bindsAlways: true }],
+    also: "slow uploads lose first",
+  },
+  downloads: {
+    resource: "bytes of downloads in memory",
+    file: "ingress/http/downloads.ts",
+    setting: "maxAnswerBytesInFlight",
+    shares: ofTransfers,
+    also: "slow downloads lose first",
+  },
+  largeDownloads: {
+    resource: "downloads of 256 KB or more",
+    file: "ingress/http/downloads.ts",
+    shares: [{ kind: "holder", max: 4, bindsAlways: true }],
+  },
+  /** Networks have a share: an organization can invite any number of users. */
+  eventStreams: {
+    resource: "event streams",
+    file: "ingress/pages/ui/live.ts",
+    max: 1000,
+    shares: [
+      // The next one is refused: a browser whose oldest stream ended would connect again, and end the next oldest.
+      { kind: "session", max: 20, bindsAlways: true },
+      { kind: "user", max: 100, bindsAlways: true },
+      { kind: "network", max: 125 },
+      { kind: "wideNetwork", max: 250 },
+    ],
+  },
+  /** The last of these waits three seconds on two cores. */
+  passwords: {
+    resource: "checks of passwords that run or wait",
+    file: "shared/crypto/passwords.ts",
+    max: 24,
+    shares: [
+      { kind: "network", max: 3 },
+      { kind: "wideNetwork", max: 6 },
+    ],
+    also: "when all are taken, a newcomer displaces the newest of the wide network that holds most; 4 more are for browsers of an earlier sign-in, one of a user",
+  },
+  heldReads: {
+    resource: "reads of a payload that are held for 6 seconds",
+    file: "ingress/agent/payload-reads.ts",
+    max: 200,
+    shares: [{ kind: "build", max: 2, bindsAlways: true }],
+    refusal: 429,
+  },
+} as const satisfies Record<string, SharesBound>;
+
+type Window = Omit<WindowBound, "resource" | "windowMs">;
+const inAny = (windowMs: number) => (resource: string, window: Window) => ({ resource, ...window, windowMs });
+const inAnyMinute = inAny(minuteMs);
+const inAnyHour = inAny(hourMs);
+const inAnyTenMinutes = inAny(10 * minuteMs);
+/** A wide network has the limit of this many networks. */
+const factor = 3;
+
+/** By the name in Redis. */
+export const windows = {
+  rest: inAnyMinute("REST requests", { owner: "access token", limit: "apiRequestsPerMinute" }),
+  /** The setting is for new organizations: each has its own limit. */
+  deliveries: inAnyHour("deliveries", { owner: "organization", limit: "deliveriesPerHour" }),
+  "refused-deliveries": inAnyMinute("refused deliveries", {
+    owner: "trigger and network",
+    limit: "deliveryRefusalsPerMinute",
+  }),
+  "refused-deliveries-wide": inAnyMinute("refused deliveries", {
+    owner: "trigger and wide network",
+    limit: "deliveryRefusalsPerMinute",
+    factor,
+  }),
+  "payload-reads": inAnyMinute("payload reads", { owner: "build", limit: "metaDataReadsPerMinute" }),
+  /** A fifth at a time. Agents try again for 45 seconds: a refused call has to come through within them. */
+  "meta-data": inAny(minuteMs / 5)("calls for meta-data", {
+    owner: "job",
+    limit: "metaDataCallsPerMinute",
+    factor: 1 / 5,
+  }),
+  /** Agents try again for five minutes. */
+  "pipeline-uploads": inAnyMinute("pipeline uploads", { owner: "job", limit: 60 }),
+  /** Agents that are refused register again ten seconds later. */
+  registrations: inAnyMinute("registrations of agents", { owner: "organization", limit: 1000 }),
+  "device-ip": inAnyMinute("device codes", { owner: "network", limit: "deviceAuthorizationsPerMinute" }),
+  "device-wide": inAnyMinute("device codes", {
+    owner: "wide network",
+    limit: "deviceAuthorizationsPerMinute",
+    factor,
+  }),
+  "device-client": inAnyMinute("device codes", {
+    owner: "application",
+    limit: "deviceAuthorizationsPerMinuteAndClient",
+  }),
+  "client-failures": inAnyMinute("wrong client secrets", {
+    owner: "application and network",
+    limit: "clientFailuresPerMinute",
+  }),
+  refresh: inAnyHour("refreshes", { owner: "grant", limit: "refreshesPerHour" }),
+  "user-code-user": inAnyTenMinutes("wrong user codes", { owner: "user", limit: "userCodeFailures" }),
+  "user-code-ip": inAnyTenMinutes("wrong user codes", { owner: "network", limit: "userCodeFailuresPerIp" }),
+  "sign-in": inAnyTenMinutes("wrong passwords", {
+    owner: "email address and network",
+    limit: "signInFailures",
+  }),
+  "sign-in-ip": inAnyTenMinutes("wrong passwords", { owner: "network", limit: "signInFailuresPerIp" }),
+  "sign-in-wide": inAnyTenMinutes("wrong passwords", {
+    owner: "wide network",
+    limit: "signInFailuresPerIp",
+    factor,
+  }),
+} as const satisfies Record<string, WindowBound>;
+
+export const stored = {
+  payloads: {
+    resource: "payloads",
+    file: "shared/triggers/payloads/payloads.ts",
+    max: { bytes: "payloadBytesPerOrganization" },
+    also: "the oldest are evicted",
+  },
+  logs: {
+    resource: "logs",
+    file: "shared/agents/logs/evict.ts",
+    max: { bytes: "logBytesPerOrganization" },
+    also: "the oldest are evicted",
+  },
+  /** Pages and answers of a build have all of its meta-data. */
+  metaData: {
+    resource: "meta-data",
+    owner: "build",
+    file: "shared/builds/meta-data.ts",
+    max: { keys: 1000, bytes: 2 * mb },
+    refusal: 422,
+  },
+  /** With retries a build may have twice as much; then rules retry no job. */
+  jobs: {
+    resource: "jobs and their steps",
+    owner: "build",
+    file: "shared/pipelines/steps.ts",
+    max: { jobs: 2000, bytes: 16 * mb },
+    refusal: 422,
+    also: "twice as much with retries",
+  },
+  bulkRebuilds: {
+    resource: "bulk rebuilds that run, one of a trigger",
+    file: "shared/triggers/bulk-rebuilds/ask.ts",
+    max: { triggers: 3 },
+    refusal: 422,
+  },
+  refreshTokens: {
+    resource: "unused refresh tokens",
+    owner: "grant",
+    file: "shared/oauth/refresh.ts",
+    max: { tokens: 50 },
+    also: "the oldest is deleted",
+  },
+  /** At about 8 KB each, until they are stored. */
+  refusedRequests: {
+    resource: "samples of refused requests, in memory for 5 seconds",
+    file: "shared/triggers/deliveries/refused-requests.ts",
+    max: { "in all": 200 },
+    also: "the organization with most loses its newest",
+  },
+} as const satisfies Record<string, StoredBound>;

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { shares, stored, turns } from "../../shared/sharing/bounds.ts";
+import { withBounds } from "../../shared/sharing/table.ts";
+
+describe("the bounds", () => {
+  it("are described in shared/sharing/README.md, which `npm run settings` writes", () => {
+    const page = readFileSync("shared/sharing/README.md", "utf8");
+    assert.equal(page, withBounds(page));
+  });
+
+  it("are used in the file that they name", () => {
+    const uploads = "ingress/http/transfers/budget.ts"; // gets its bound from ingress/http/body.ts
+    const evicting = new Set<string>([stored.payloads.file, stored.logs.file]); // by the setting
+    for (const { file } of [turns, shares, stored].flatMap((each) => Object.values(each)))
+      if (file !== uploads && !evicting.has(file))
+        assert.match(readFileSync(file, "utf8"), /sharing\/bounds\.ts"/, file);
+  });
+});
