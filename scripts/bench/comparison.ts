@@ -6,23 +6,20 @@ import { formatNumber } from "./table.ts";
 /** By contestant. */
 export type Round<Name extends string, Result> = Partial<Record<Name, Result>>;
 
-/**
- * Lets contestants take turns: a change of the machine's speed affects all.
- * @param what printed on stderr before each turn
- */
+/** Lets contestants take turns: a change of the machine's speed affects all. A first round is for warming up. */
 export async function interleave<Name extends string, Contestant extends { name: Name }, Result>(
   contestants: readonly Contestant[],
-  { rounds, what }: { rounds: number; what: string },
-  turn: (contestant: Contestant) => Promise<Result>,
+  { rounds, title }: { rounds: number; title: string },
+  turn: (contestant: Contestant, isWarmUp: boolean) => Promise<Result>,
 ): Promise<Round<Name, Result>[]> {
   const found: Round<Name, Result>[] = [];
-  for (let at = 1; at <= rounds; at++) {
+  for (let at = 0; at <= rounds; at++) {
     const round: Round<Name, Result> = {};
     for (const contestant of contestants) {
-      step(`${what}, ${at} of ${rounds}: ${contestant.name}`);
-      round[contestant.name] = await turn(contestant);
+      step(`${title}, ${at === 0 ? "warming up" : `${at} of ${rounds}`}: ${contestant.name}`);
+      round[contestant.name] = await turn(contestant, at === 0);
     }
-    found.push(round);
+    if (at > 0) found.push(round);
   }
   return found;
 }

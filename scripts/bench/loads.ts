@@ -1,47 +1,61 @@
-import { type Line, lineOf, type Round } from "./comparison.ts";
-import type { LoadResult } from "./load/generator.ts";
+import type { Options } from "./bench.ts";
+import { interleave, type Line, lineOf, type Round } from "./comparison.ts";
+import type { Load } from "./load/generator.ts";
+import type { Generator } from "./load/load.ts";
 import { type CpuTimes, cpuPerRequest, type Pids } from "./machine/cpu.ts";
+import type { Fsync, ScratchRedis } from "./redis.ts";
 
-/** CPU microseconds are of one accepted request. */
-export interface Measured extends LoadResult {
-  cpu: CpuTimes;
+/** A server that takes requests. */
+export interface Contestant<Name extends string> {
+  name: Name;
+  fsync: Fsync;
+  /** Its processes, whose CPU time counts. */
+  pids: Pids;
 }
 
-/** Half of the saturation rate: queueing hides no latency. */
-export interface BothLoads {
-  full: Measured;
-  half: Measured;
+export interface Track<Server> {
+  redis: ScratchRedis;
+  servers: Server[];
+  generator: Generator;
 }
 
-/** @param send sends at this rate; undefined: as fast as answers come */
-export async function measureBothLoads(
-  pids: Pids,
-  { prepare, send }: { prepare: () => Promise<void>; send: (perSecond?: number) => Promise<LoadResult> },
-): Promise<BothLoads> {
-  const measure = async (perSecond?: number) => {
-    await prepare();
-    return cpuPerRequest(pids, () => send(perSecond));
+interface Course<Name extends string, Server> {
+  title: string;
+  load(server: Server, seconds: number, isPaced: boolean): Load | Promise<Load>;
+  /** Of the saturation rate and of the p99 at half load, on SQLite. */
+  aims: { rate?: Line<Name>["aims"]; p99?: Line<Name>["aims"] };
+}
+
+/** V8 reaches full speed after seconds of load. */
+const maxWarmUpSeconds = 3;
+
+/** Measures servers in turns: at saturation, then at half of that rate, where queueing hides no latency. */
+export async function measureLoads<Name extends string, Server extends Contestant<Name>>(
+  { redis, servers, generator }: Track<Server>,
+  { title, load, aims }: Course<Name, Server>,
+  { rounds, seconds, postgres }: Options,
+): Promise<Line<Name>[]> {
+  const measure = async (server: Server, turnSeconds: number, perSecond?: number) => {
+    const sent = { ...(await load(server, turnSeconds, perSecond !== undefined)), perSecond };
+    await redis.prepare(server.fsync);
+    return cpuPerRequest(server.pids, () => generator(sent));
   };
-  const full = await measure();
-  return { full, half: await measure(full.perSecond / 2) };
-}
-
-/** @param aims of the saturation rate, and of the p99 at half load */
-export function linesOfBothLoads<Name extends string>(
-  title: string,
-  rounds: Round<Name, BothLoads>[],
-  aims: { rate?: Line<Name>["aims"]; p99?: Line<Name>["aims"] } = {},
-): Line<Name>[] {
+  const found = await interleave(servers, { rounds, title }, async (server, isWarmUp) => {
+    const turnSeconds = isWarmUp ? Math.min(maxWarmUpSeconds, seconds) : seconds;
+    const full = await measure(server, turnSeconds);
+    return { full, half: await measure(server, turnSeconds, full.perSecond / 2) };
+  });
   const half = "  at half load: ";
-  const resets = lineOf("  connections reset", rounds, ({ full, half }) => full.resets + half.resets);
+  const resets = lineOf("  connections reset", found, ({ full, half }) => full.resets + half.resets);
+  const { rate, p99 } = postgres ? {} : aims;
   return [
-    lineOf(`${title}/s`, rounds, ({ full }) => full.perSecond, aims.rate),
-    lineOf("  p50 ms", rounds, ({ full }) => full.p50),
-    lineOf("  p99 ms", rounds, ({ full }) => full.p99),
-    ...cpuLines("  ", rounds, ({ full }) => full.cpu),
-    lineOf(`${half}p50 ms`, rounds, ({ half }) => half.p50),
-    lineOf(`${half}p99 ms`, rounds, ({ half }) => half.p99, aims.p99),
-    ...cpuLines(half, rounds, ({ half }) => half.cpu),
+    lineOf(`${title}/s`, found, ({ full }) => full.perSecond, rate),
+    lineOf("  p50 ms", found, ({ full }) => full.p50),
+    lineOf("  p99 ms", found, ({ full }) => full.p99),
+    ...cpuLines("  ", found, ({ full }) => full.cpu),
+    lineOf(`${half}p50 ms`, found, ({ half }) => half.p50),
+    lineOf(`${half}p99 ms`, found, ({ half }) => half.p99, p99),
+    ...cpuLines(half, found, ({ half }) => half.cpu),
     ...(resets.rounds.some((round) => Object.values(round).some(Boolean)) ? [resets] : []),
   ];
 }

@@ -1,6 +1,6 @@
-import type { ChildProcess } from "node:child_process";
+import type { Services } from "../../shared/process/services.ts";
 import { createDatabase } from "../scratch/databases.ts";
-import { type Installation, install } from "../scratch/installation.ts";
+import { type Installation, install, withServices } from "../scratch/installation.ts";
 import { freePort, untilListening } from "../scratch/ports.ts";
 import type { Scratch } from "../scratch/scratch.ts";
 import { findPostgres, type Pids, pidsOf } from "./machine/cpu.ts";
@@ -21,51 +21,47 @@ export interface Signalbox<Seed> extends Installation {
 
 /** Out of reach: the benches measure work, not limits. */
 const unlimited = "1000000";
-export const limits = {
+const limits = {
   API_REQUESTS_PER_MINUTE: unlimited,
   DEVICE_AUTHORIZATIONS_PER_MINUTE: unlimited,
   DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: unlimited,
 };
 
-/** @param seed makes the rows, before the ingress starts */
+/** @param options.seed makes the rows, before the ingress starts */
 export async function startSignalbox<Seed>(
   scratch: Scratch,
   redis: ScratchRedis,
-  {
-    name,
-    postgres,
-    settings = limits,
-    seed: makeSeed,
-  }: {
+  options: {
     name: string;
     postgres: string | undefined;
     settings?: Record<string, string>;
-    seed: (installation: Installation) => Promise<Seed>;
+    seed: (services: Services, installation: Installation) => Promise<Seed>;
   },
 ): Promise<Signalbox<Seed>> {
+  const { name, postgres, settings } = options;
   const DATABASE_URL = await createDatabase(scratch, name, postgres);
-  const installation = await install(scratch, redis, { ...settings, DATABASE_URL, REDIS_PREFIX: name });
-  const seed = await makeSeed(installation);
-  const start = async (kind: string, args: string[], ports: number[]): Promise<[ChildProcess, number]> => {
+  const given = { ...limits, ...settings, DATABASE_URL, REDIS_PREFIX: name };
+  const installation = await install(scratch, redis, given);
+  const seed = await withServices(installation, (services) => options.seed(services, installation));
+  const start = async (kind: "ingress" | "workers", args: string[], ...ports: number[]) => {
     const metricsPort = await freePort();
     const env = { ...installation.env, METRICS_PORT: String(metricsPort) };
-    const file = `${kind === "ingress" ? "ingress" : "workers"}/main.ts`;
-    const child = scratch.startScript(`${kind}-${name}`, file, { args, env });
+    const child = scratch.startScript(`${kind}-${name}`, `${kind}/main.ts`, { args, env });
     await Promise.all([...ports, metricsPort].map(untilListening));
-    return [child, metricsPort];
+    return { child, metricsPort };
   };
-  const [server, metricsPort] = await start("ingress", [], [installation.port]);
+  const { child: server, metricsPort } = await start("ingress", [], installation.port);
   const pids = { ...pidsOf({ server, Redis: redis }), ...(await findPostgres(postgres)) };
   return {
     ...installation,
-    url: `http://127.0.0.1:${installation.port}`,
+    url: installation.env.PUBLIC_URL ?? "",
     seed,
     pids,
     metricsPort,
     async startWorker(...queues) {
-      const [worker, port] = await start("worker", queues, []);
+      const { child: worker, metricsPort } = await start("workers", queues);
       Object.assign(pids, pidsOf({ worker }));
-      return port;
+      return metricsPort;
     },
   };
 }

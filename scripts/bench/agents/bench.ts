@@ -6,7 +6,7 @@ import { compare, interleave, type Line, lineOf } from "../comparison.ts";
 import { cpuLines } from "../loads.ts";
 import { cpuPerRequest, type Pids, pidsOf } from "../machine/cpu.ts";
 import { type Player, startPlayer } from "../player.ts";
-import { ScratchRedis } from "../redis.ts";
+import { type ScratchRedis, startRedis } from "../redis.ts";
 import { percentile } from "../statistics.ts";
 import { writeFiles } from "./log-chunks.ts";
 import { type BullMq, type Ours, startBullMq, startOurs } from "./servers.ts";
@@ -47,7 +47,7 @@ export const agents: Bench<keyof typeof measures> = {
   rounds: 3,
   measure: (options, wanted) =>
     withScratch(async (scratch) => {
-      const redis = await ScratchRedis.start(scratch);
+      const redis = await startRedis(scratch);
       const signalbox = await startOurs(scratch, redis, options.postgres);
       const track: Track = {
         dir: scratch.dir,
@@ -104,17 +104,13 @@ async function measureHandOuts(
         take: () => agents.takeJobs(count, jobs),
       },
     ];
-    const turn = async ({ pids, add, take }: (typeof contestants)[number]) => {
+    const title = `${text} agents: jobs/s`;
+    const { rounds } = options;
+    const found = await interleave(contestants, { rounds, title }, async ({ pids, add, take }) => {
       await add(jobs);
       return cpuPerRequest(pids, take);
-    };
-    await interleave(contestants, { rounds: 1, what: `${count} agents, warming up` }, turn);
-    const rounds = await interleave(
-      contestants,
-      { rounds: options.rounds, what: `${count} agents, round` },
-      turn,
-    );
-    lines.push(...rateLines(`${text} agents: jobs/s`, rounds, text === "200" ? { bullmq: "≥ 0.2" } : {}));
+    });
+    lines.push(...rateLines(title, found, text === "200" ? { bullmq: "≥ 0.2" } : {}));
   }
   return lines;
 }
@@ -137,9 +133,9 @@ async function measureDelays({ agents, signalbox }: Track, options: Options): Pr
 
 async function measureIdle({ agents, signalbox }: Track, options: Options): Promise<Lines> {
   const { agents: count, idleSeconds } = sizesOf(options);
-  const what = `${count} idle agents, round`;
-  const rounds = await interleave([{ name: "signalbox" as const }], { rounds: options.rounds, what }, () =>
-    cpuPerRequest(signalbox.pids, () => agents.idle(count, idleSeconds)),
+  const course = { rounds: options.rounds, title: `${count} idle agents` };
+  const rounds = await interleave([{ name: "signalbox" as const }], course, (_, isWarmUp) =>
+    cpuPerRequest(signalbox.pids, () => agents.idle(count, isWarmUp ? 1 : idleSeconds)),
   );
   const share = ({ cpu, accepted, seconds }: { cpu: Pids; accepted: number; seconds: number }) =>
     (100 * (cpu.server ?? Number.NaN) * accepted) / 1e6 / seconds;
@@ -163,13 +159,14 @@ async function measureLogs({ dir, agents, signalbox }: Track, options: Options):
       },
     },
   ];
-  const turn = ({ pid, take }: (typeof contestants)[number]) =>
+  const title = "logs: MB/s";
+  const found = await interleave(contestants, { rounds, title }, ({ pid, take }) =>
     cpuPerRequest({ "MB: server or writer": pid }, async () => {
       const { bytes, seconds } = await take();
       return { accepted: bytes / megabyte, seconds };
-    });
-  await interleave(contestants, { rounds: 1, what: "Logs, warming up" }, turn);
-  return rateLines("logs: MB/s", await interleave(contestants, { rounds, what: "Logs, round" }, turn));
+    }),
+  );
+  return rateLines(title, found);
 }
 
 function legendOf(options: Options): string[] {

@@ -45,8 +45,7 @@ export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres:
   const started = await startSignalbox(scratch, redis, {
     name: "agents",
     postgres,
-    settings: {},
-    seed: (installation) => withServices(installation, createSeed),
+    seed: createSeed,
   });
   await started.startWorker();
   return {

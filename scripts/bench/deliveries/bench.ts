@@ -1,15 +1,32 @@
-import { withScratch } from "../../scratch/scratch.ts";
+import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
+import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import { compare, type Line } from "../comparison.ts";
-import { measureAccepted, measureNeighbor, openTrack, type SizeName } from "./accepted.ts";
+import { startGenerator } from "../load/load.ts";
+import { postJson } from "../load/request.ts";
+import { measureLoads } from "../loads.ts";
+import { startRedis } from "../redis.ts";
 import { deliveriesOf, measureBuilds } from "./builds.ts";
-import { type ContestantName, columns } from "./servers.ts";
+import { type ContestantName, columns, type Server, startBare, startBuilders } from "./servers.ts";
 
-const sizeNames: SizeName[] = ["1KB", "20KB", "1MB"];
+const p99 = { everysec: "≤ 1" };
+const sizes = {
+  "1KB": {
+    ...{ title: "1 KB", bytes: kilobyte, connections: 50, minSeconds: 0 },
+    aims: { rate: { bare: "≥ 0.4", everysec: "≥ 1.2" }, p99 },
+  },
+  "20KB": {
+    ...{ title: "20 KB", bytes: 20 * kilobyte, connections: 50, minSeconds: 0 },
+    aims: { rate: { bare: "≥ 0.2", everysec: "≥ 1.3" }, p99 },
+  },
+  // On a busy machine the hand-made server takes a second for its first answer.
+  "1MB": { title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2, aims: {} },
+};
+type SizeName = keyof typeof sizes;
+const sizeNames = Object.keys(sizes) as SizeName[];
 const courseNames = ["builds", "filtered"] as const;
-type Part = SizeName | "neighbor" | (typeof courseNames)[number];
 
-export const deliveries: Bench<Part> = {
+export const deliveries: Bench<SizeName | (typeof courseNames)[number]> = {
   name: "deliveries",
   summary: "webhooks accepted and built a second, beside bare h3 and a hand-made server",
   description: [
@@ -20,28 +37,50 @@ export const deliveries: Bench<Part> = {
       "second (an accident loses that second) and with one that syncs before each answer (nothing is lost).",
     "Signalbox loses nothing either, by its database; its Redis syncs once a second.",
   ],
-  parts: [...sizeNames, "neighbor", ...courseNames],
+  parts: [...sizeNames, ...courseNames],
   seconds: 2.5,
   rounds: 3,
   async measure(options, wanted) {
-    const lines = wanted.some((part) => part === "neighbor" || isSize(part))
-      ? await withScratch(async (scratch) => {
-          const track = await openTrack(scratch, options);
-          const found: Line<ContestantName>[] = [];
-          for (const size of wanted.filter(isSize))
-            found.push(...(await measureAccepted(track, size, options)));
-          if (wanted.includes("neighbor")) found.push(...(await measureNeighbor(track, options)));
-          return found;
-        })
-      : [];
+    const wantedSizes = sizeNames.filter((name) => wanted.includes(name));
+    const lines =
+      wantedSizes.length > 0
+        ? await withScratch((scratch) => measureAccepted(scratch, wantedSizes, options))
+        : [];
     for (const course of courseNames)
       if (wanted.includes(course)) lines.push(...(await measureBuilds(course, options)));
     return { tables: [compare(columns, lines)], legend: legendOf(options) };
   },
 };
 
-function isSize(part: Part): part is SizeName {
-  return sizeNames.some((name) => name === part);
+/** Measures servers without workers. */
+async function measureAccepted(
+  scratch: Scratch,
+  names: SizeName[],
+  options: Options,
+): Promise<Line<ContestantName>[]> {
+  const redis = await startRedis(scratch);
+  const builders = await startBuilders(scratch, redis, { workers: false, postgres: options.postgres });
+  const servers: Server[] = [await startBare(scratch), ...builders];
+  const track = { redis, servers, generator: startGenerator(scratch, options) };
+  const lines: Line<ContestantName>[] = [];
+  for (const name of names) {
+    const { title, bytes, connections, minSeconds, aims } = sizes[name];
+    const body = pushPayload(bytes);
+    const load = ({ name, url }: Server, seconds: number) => ({
+      requests: [postJson(url, body)],
+      connections,
+      wanted: { status: name === "bare" ? 200 : 201 },
+      until: { seconds: Math.max(seconds, minSeconds) },
+    });
+    lines.push(
+      ...(await measureLoads<ContestantName, Server>(
+        track,
+        { title: `${title}: accepted`, load, aims },
+        options,
+      )),
+    );
+  }
+  return lines;
 }
 
 function legendOf(options: Options): string[] {

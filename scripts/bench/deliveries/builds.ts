@@ -1,15 +1,15 @@
 import { RunFailed, withScratch } from "../../scratch/scratch.ts";
 import type { Options } from "../bench.ts";
-import { kilobyte } from "../bodies.ts";
+import { kilobyte, pushPayload } from "../bodies.ts";
 import { interleave, type Line, lineOf } from "../comparison.ts";
 import { openCounter } from "../counter.ts";
-import type { LoadResult } from "../load/generator.ts";
+import type { Load, LoadResult } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
+import { postJson } from "../load/request.ts";
 import { cpuLines } from "../loads.ts";
 import { cpuPerRequest } from "../machine/cpu.ts";
-import { ScratchRedis } from "../redis.ts";
+import { startRedis } from "../redis.ts";
 import { percentile } from "../statistics.ts";
-import { posts } from "./accepted.ts";
 import { type Builder, type ContestantName, startBuilders } from "./servers.ts";
 
 const courses = {
@@ -32,20 +32,19 @@ export function measureBuilds(
   const { title, filter } = courses[course];
   const { seconds, rounds, postgres } = options;
   return withScratch(async (scratch) => {
-    const redis = await ScratchRedis.start(scratch);
+    const redis = await startRedis(scratch);
     const builders = await startBuilders(scratch, redis, { workers: true, filter, postgres });
-    const post = posts(startGenerator(scratch, options), { bytes: kilobyte, connections: 50 });
+    const generator = startGenerator(scratch, options);
+    const body = pushPayload(kilobyte);
 
-    const turn = async (builder: Builder) => {
-      const { url, fsync } = builder;
-      await redis.setFsync(fsync);
-      const requests = deliveriesOf(options);
-      const full = await build(builder, () => post(url, 201, { until: { requests } }));
-      const paced = { perSecond: full.perSecond / 2, until: { seconds } };
-      return { full, half: await build(builder, () => post(url, 201, paced)) };
-    };
-    await interleave(builders, { rounds: 1, what: `${course}, warming up` }, turn);
-    const results = await interleave(builders, { rounds, what: `${course}, round` }, turn);
+    const results = await interleave(builders, { rounds, title }, async (builder) => {
+      await redis.setFsync(builder.fsync);
+      const requests = [postJson(builder.url, body)];
+      const post = (load: Pick<Load, "perSecond" | "until">) =>
+        build(builder, () => generator({ requests, connections: 50, wanted: { status: 201 }, ...load }));
+      const full = await post({ until: { requests: deliveriesOf(options) } });
+      return { full, half: await post({ perSecond: full.perSecond / 2, until: { seconds } }) };
+    });
     const half = "  at half load: ";
     const aims = postgres || filter ? {} : { everysec: "≥ 3" };
     return [

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
-import { withServices } from "../../scratch/installation.ts";
 import { createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
 import { freePort, untilListening } from "../../scratch/ports.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
-import { type Pids, pidsOf } from "../machine/cpu.ts";
-import type { Fsync, ScratchRedis } from "../redis.ts";
+import type { Contestant } from "../loads.ts";
+import { pidsOf } from "../machine/cpu.ts";
+import type { ScratchRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
 import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
 
@@ -19,12 +19,8 @@ export const columns = {
 };
 export type ContestantName = keyof typeof columns;
 
-export interface Server {
-  name: ContestantName;
+export interface Server extends Contestant<ContestantName> {
   url: string;
-  fsync: Fsync;
-  /** Its processes, whose CPU time counts. */
-  pids: Pids;
 }
 
 /** A server whose worker makes builds. */
@@ -96,11 +92,10 @@ async function startOurs(
   const started = await startSignalbox(scratch, redis, {
     name: "deliveries",
     postgres,
-    seed: (installation) =>
-      withServices(installation, async (services) => {
-        const { operator, cluster } = await createFilteringOrganization(services, "bench");
-        return createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench", filter });
-      }),
+    seed: async (services) => {
+      const { operator, cluster } = await createFilteringOrganization(services, "bench");
+      return createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench", filter });
+    },
   });
   if (workers) await started.startWorker();
   const { pids, databaseUrl, seed } = started;

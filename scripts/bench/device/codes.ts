@@ -51,36 +51,44 @@ export async function createSeed(services: Services, organizationId: string): Pr
 /** Inserts the rows of `authorizeDevice` and `approve`. */
 export async function makeCodes(
   { db, clock, cipher }: Services,
-  { applicationId, organizationId, userId }: Seed,
+  seed: Seed,
   { progress, count }: { progress: Progress; count: number },
 ): Promise<string[]> {
   const createdAt = clock.now();
   const deviceCodes = Array.from({ length: count }, () => issueToken("deviceCode"));
-  const isApproved = progress === "approved";
-  const rows = deviceCodes.map(
-    (deviceCode): DeviceCode => ({
-      id: newId(createdAt),
-      deviceCodeHash: hashToken(deviceCode),
-      userCodeMac: cipher.macs(newUserCode())[0] as string,
-      applicationId,
-      scopes: client.scopes,
-      state: progress,
-      preselectedOrganizationId: null,
-      requestIp: "127.0.0.1",
-      requestUserAgent: null,
-      createdAt,
-      expiresAt: new Date(createdAt.getTime() + deviceCodeSeconds * 1000),
-      cameByLink: false,
-      claimedById: isApproved ? userId : null,
-      decidedAt: isApproved ? createdAt : null,
-      organizationId: isApproved ? organizationId : null,
-      grantedScopes: isApproved ? client.scopes : null,
-      approvedUserAgent: isApproved ? "bench" : null,
-      approvedIp: isApproved ? "127.0.0.1" : null,
-    }),
-  );
+  const rows = deviceCodes.map((deviceCode) => ({
+    ...newCode(seed, { state: progress, createdAt }),
+    deviceCodeHash: hashToken(deviceCode),
+    userCodeMac: cipher.macs(newUserCode())[0] as string,
+  }));
   await db.transaction((tx) => tx.insertMany(tx.tables.deviceCodes, rows));
   return deviceCodes;
+}
+
+/** A row without its secrets. */
+export function newCode(
+  { applicationId, organizationId, userId }: Seed,
+  { state, createdAt }: { state: Progress | "used"; createdAt: Date },
+): Omit<DeviceCode, "deviceCodeHash" | "userCodeMac"> {
+  const isDecided = state !== "pending";
+  return {
+    id: newId(createdAt),
+    applicationId,
+    scopes: client.scopes,
+    state,
+    preselectedOrganizationId: null,
+    requestIp: "127.0.0.1",
+    requestUserAgent: null,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + deviceCodeSeconds * 1000),
+    cameByLink: false,
+    claimedById: isDecided ? userId : null,
+    decidedAt: isDecided ? createdAt : null,
+    organizationId: isDecided ? organizationId : null,
+    grantedScopes: isDecided ? client.scopes : null,
+    approvedUserAgent: isDecided ? "bench" : null,
+    approvedIp: isDecided ? "127.0.0.1" : null,
+  };
 }
 
 export function authorization(url: string): PlainRequest {

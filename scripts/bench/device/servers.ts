@@ -2,22 +2,20 @@ import { withServices } from "../../scratch/installation.ts";
 import { createScratchOrganization } from "../../scratch/organization.ts";
 import { freePort, untilListening } from "../../scratch/ports.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
-import { type Pids, pidsOf } from "../machine/cpu.ts";
+import type { Contestant } from "../loads.ts";
+import { pidsOf } from "../machine/cpu.ts";
 import { startPlayer } from "../player.ts";
 import type { ScratchRedis } from "../redis.ts";
-import { limits, startSignalbox } from "../signalbox.ts";
+import { startSignalbox } from "../signalbox.ts";
 import { createSeed, deviceCodeSeconds, deviceUrls, makeCodes, type Progress } from "./codes.ts";
 
 /** In the order of the table. */
 export const columns = { oidcProvider: "oidc-provider", signalbox: "Signalbox" };
 export type ContestantName = keyof typeof columns;
 
-export interface Server {
-  name: ContestantName;
+export interface Server extends Contestant<ContestantName> {
   authorizationUrl: string;
   tokenUrl: string;
-  /** Its processes, whose CPU time counts. */
-  pids: Pids;
   /** Sends no requests. */
   makeCodes(progress: Progress, count: number): Promise<string[]>;
 }
@@ -32,6 +30,7 @@ export async function startOidcProvider(scratch: Scratch): Promise<Server> {
   await untilListening(port);
   return {
     name: "oidcProvider",
+    fsync: "everysec",
     pids: pidsOf({ server: player }),
     authorizationUrl: `http://127.0.0.1:${port}/device/auth`,
     tokenUrl: `http://127.0.0.1:${port}/token`,
@@ -47,15 +46,15 @@ export async function startOurs(
   const started = await startSignalbox(scratch, redis, {
     name: "device",
     postgres,
-    settings: { ...limits, DEVICE_CODE_SECONDS: String(deviceCodeSeconds) },
-    seed: (installation) =>
-      withServices(installation, async (services) => {
-        const { organization } = await createScratchOrganization(services, "bench");
-        return createSeed(services, organization.id);
-      }),
+    settings: { DEVICE_CODE_SECONDS: String(deviceCodeSeconds) },
+    seed: async (services) => {
+      const { organization } = await createScratchOrganization(services, "bench");
+      return createSeed(services, organization.id);
+    },
   });
   return {
     name: "signalbox",
+    fsync: "everysec",
     pids: started.pids,
     ...deviceUrls(started.url),
     makeCodes: (progress, count) =>

@@ -3,7 +3,6 @@ import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { withServices } from "../../scratch/installation.ts";
 import {
   addTrigger,
   createAdmin,
@@ -13,7 +12,7 @@ import {
 import type { Scratch } from "../../scratch/scratch.ts";
 import { makeCodes } from "../device/codes.ts";
 import { newBuild } from "../growth/rows.ts";
-import { ScratchRedis } from "../redis.ts";
+import { startRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
@@ -46,8 +45,6 @@ export const clientId = "bench-refresh";
 export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
 
 const slug = "web";
-/** Rate limits are out of reach: the bench measures how work is shared. */
-const settings = { API_REQUESTS_PER_MINUTE: "1000000", TRUSTED_PROXIES: "127.0.0.1" };
 const buildsAtOnce = 1000;
 const resources = ["builds", "pipelines", "clusters"];
 const scopes = resources.flatMap((resource) => [`read_${resource}`, `write_${resource}`]);
@@ -60,42 +57,27 @@ export async function startTenants(
   scratch: Scratch,
   { postgres, oldBuilds }: { postgres: string | undefined; oldBuilds: number },
 ): Promise<Tenants> {
-  const { seed, databaseUrl, startWorker } = await startSignalbox(
-    scratch,
-    await ScratchRedis.start(scratch),
-    {
-      name: "fairness",
-      postgres,
-      settings,
-      seed: (installation) =>
-        withServices(installation, async (services) => {
-          const { application } = await createApplication(services, {
-            name: "Bench",
-            clientId,
-            confidential: false,
-            deviceFlow: true,
-            refreshTokens: true,
-          });
-          const url = `http://127.0.0.1:${installation.port}`;
-          const create = (org: string, oldBuilds: number) =>
-            createTenant(services, { org, url, applicationId: application.id, oldBuilds });
-          return { victim: await create("victim", 0), attacker: await create("attacker", oldBuilds) };
-        }),
+  const { seed, databaseUrl, startWorker } = await startSignalbox(scratch, await startRedis(scratch), {
+    name: "fairness",
+    postgres,
+    settings: { TRUSTED_PROXIES: "127.0.0.1" },
+    async seed(services) {
+      const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
+      const { application } = await createApplication(services, { name: "Bench", clientId, ...flags });
+      const create = (org: string, oldBuilds: number) =>
+        createTenant(services, { org, applicationId: application.id, oldBuilds });
+      return { victim: await create("victim", 0), attacker: await create("attacker", oldBuilds) };
     },
-  );
+  });
   await startWorker();
   return { databaseUrl, ...seed };
 }
 
 async function createTenant(
   services: Services,
-  {
-    org,
-    url,
-    applicationId,
-    oldBuilds,
-  }: Record<"org" | "url" | "applicationId", string> & { oldBuilds: number },
+  { org, applicationId, oldBuilds }: { org: string; applicationId: string; oldBuilds: number },
 ): Promise<Tenant> {
+  const url = `http://127.0.0.1:${services.config.port}`;
   const { organization, operator, cluster } = await createFilteringOrganization(services, org);
   const owner = { operator, clusterId: cluster.id };
   const { pipeline, trigger, deliveryUrl } = await createEndpoint(services, owner, { slug });

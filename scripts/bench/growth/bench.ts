@@ -1,7 +1,7 @@
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench } from "../bench.ts";
 import { compare } from "../comparison.ts";
-import { ScratchRedis } from "../redis.ts";
+import { startRedis } from "../redis.ts";
 import type { Table } from "../results.ts";
 import { type CaseGroup, hotPaths, lists, pages } from "./cases.ts";
 import { measureLargeWrites } from "./large-writes.ts";
@@ -25,7 +25,7 @@ export const growth: Bench<GroupName | "writes"> = {
   rounds: 4,
   measure: ({ rows, rounds, seconds, quick, postgres }, wanted) =>
     withScratch(async (scratch) => {
-      const redis = await ScratchRedis.start(scratch);
+      const redis = await startRedis(scratch);
       const servers: Server[] = [];
       for (const each of rows) servers.push(await startServer(scratch, redis, { rows: each, postgres }));
       const names = servers.map(({ name }) => name);

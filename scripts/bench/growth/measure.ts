@@ -87,13 +87,10 @@ async function inTurns(
   { rounds, requests }: Lengths,
   turn: (server: Server, count: number) => Promise<Turn>,
 ): Promise<CaseResult> {
-  const turnOf = (count: number) => (server: Server) => turn(server, count);
-  await interleave(
-    servers,
-    { rounds: 1, what: `${title}, warming up` },
-    turnOf(Math.min(maxWarmUpRequests, requests)),
+  const counts = { warmUp: Math.min(maxWarmUpRequests, requests), turn: Math.ceil(requests / rounds) };
+  const found = await interleave(servers, { rounds, title }, (server, isWarmUp) =>
+    turn(server, isWarmUp ? counts.warmUp : counts.turn),
   );
-  const found = await interleave(servers, { rounds, what: title }, turnOf(Math.ceil(requests / rounds)));
   return { title, rounds: found };
 }
 

@@ -1,14 +1,16 @@
 import { randomBytes } from "node:crypto";
+import { eq } from "drizzle-orm";
 import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
 import type { Build, Job } from "../../../shared/builds/store.ts";
+import type { Tx } from "../../../shared/db/database.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { figureRetentionMs } from "../../../shared/figures/fold.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import { newId } from "../../../shared/ids.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { BuildState, FigureName, JobState } from "../../../shared/vocabulary.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { client } from "../device/codes.ts";
-import type { Bulk } from "./bulk.ts";
+import { client, newCode } from "../device/codes.ts";
 
 /** Found by the filters of the bench, whatever the number of rows. */
 export const rareBranch = "release/1.0";
@@ -46,11 +48,11 @@ export interface Inserted {
  * Inserts this many deliveries, builds, jobs and grants, with the rows that belong to them. Half of the builds are of
  * the first pipeline. Nearly all are finished.
  */
-export async function insertRows(bulk: Bulk, base: Base, count: number): Promise<Inserted> {
-  const { tables, insert } = bulk;
+export async function insertRows({ db }: Services, base: Base, count: number): Promise<Inserted> {
   const { organizationId } = base;
   const now = Date.now();
   const timeOf = (index: number) => new Date(now - minuteMs - ((count - index) / count) * days * dayMs);
+  const isKept = ({ receivedAt }: { receivedAt: Date }) => now - receivedAt.getTime() < payloadDays * dayMs;
   const lastBuildNumbers = base.pipelines.map(() => 0);
   let deliveryId = "";
 
@@ -60,40 +62,46 @@ export async function insertRows(bulk: Bulk, base: Base, count: number): Promise
       newBuild(base, lastBuildNumbers, { index, count, time: timeOf(index) }),
     );
     const deliveries = builds.map((build) => newDelivery(base, build));
-    const isKept = ({ receivedAt }: { receivedAt: Date }) => now - receivedAt.getTime() < payloadDays * dayMs;
-    const ofFirst = builds.findLast(({ pipelineId }) => pipelineId === base.pipelines[0]);
-    deliveryId = ofFirst?.deliveryId ?? deliveryId;
-    await insert(tables.deliveries, deliveries);
-    await insert(
-      tables.payloads,
-      deliveries.filter(isKept).map(({ id }) => newPayload(organizationId, id)),
-    );
-    await insert(tables.builds, builds);
-    await insert(
-      tables.jobs,
-      builds.map((build) => newJob(base, build)),
-    );
+    const payloads = deliveries.filter(isKept).map(({ id }) => newPayload(organizationId, id));
+    const jobs = builds.map((build) => newJob(base, build));
     const users = indexes
       .filter((index) => index % grantsPerUser === 0)
       .map((index) => newUser(index, timeOf(index)));
-    await insert(tables.users, users);
-    await insert(
-      tables.members,
-      users.map(({ id, createdAt }) => ({ organizationId, userId: id, role: "member" as const, createdAt })),
-    );
-    await insertGrants(bulk, base, users);
-    await insert(
-      tables.auditEvents,
-      users.map((user) => newAuditEvent(base, user)),
-    );
-    await insert(
-      tables.deviceCodes,
-      users.map((user) => newUsedCode(base, user)),
-    );
+    deliveryId =
+      builds.findLast(({ pipelineId }) => pipelineId === base.pipelines[0])?.deliveryId ?? deliveryId;
+    await db.transaction(async (tx) => {
+      const { tables } = tx;
+      await tx.insertMany(tables.deliveries, deliveries);
+      await tx.insertMany(tables.payloads, payloads);
+      await tx.insertMany(tables.builds, builds);
+      await tx.insertMany(tables.jobs, jobs);
+      await tx.insertMany(tables.users, users);
+      await tx.insertMany(
+        tables.members,
+        users.map(({ id: userId, createdAt }) => ({ organizationId, userId, role: "member", createdAt })),
+      );
+      await insertGrants(tx, base, users);
+      await tx.insertMany(
+        tables.auditEvents,
+        users.map((user) => newAuditEvent(base, user)),
+      );
+      await tx.insertMany(
+        tables.deviceCodes,
+        users.map((user) => newUsedCode(base, user)),
+      );
+    });
   }
-  // The visitor has as many grants, however many others have.
-  await insertGrants(bulk, base, [{ id: base.visitorId, createdAt: new Date(now) }]);
-  await insertFigures(bulk, base, now);
+  await db.transaction(async (tx) => {
+    // The visitor has as many grants, however many others have.
+    await insertGrants(tx, base, [{ id: base.visitorId, createdAt: new Date(now) }]);
+    await insertFigures(tx, base, now);
+    const { pipelines } = tx.tables;
+    for (const [place, id] of base.pipelines.entries())
+      await tx
+        .update(pipelines)
+        .set({ lastBuildNumber: lastBuildNumbers[place] })
+        .where(eq(pipelines.id, id));
+  });
   return { lastBuildNumbers, deliveryId };
 }
 
@@ -204,7 +212,7 @@ function newUser(index: number, createdAt: Date) {
   return { id: newId(createdAt), email, name: `User ${index}`, ...nothing, createdAt };
 }
 
-async function insertGrants({ tables, insert }: Bulk, base: Base, users: User[]): Promise<void> {
+async function insertGrants(tx: Tx, base: Base, users: User[]): Promise<void> {
   const { applicationId, organizationId } = base;
   const owner = { organizationId, scopes: client.scopes };
   const approval = { approvedUserAgent: "bench", approvedIp: "127.0.0.1" };
@@ -215,9 +223,9 @@ async function insertGrants({ tables, insert }: Bulk, base: Base, users: User[])
       ...{ ...owner, ...approval, ...unused },
     })),
   );
-  await insert(tables.grants, grants);
-  await insert(
-    tables.accessTokens,
+  await tx.insertMany(tx.tables.grants, grants);
+  await tx.insertMany(
+    tx.tables.accessTokens,
     grants.map(({ id: grantId, userId, createdAt }) => ({
       ...{ id: newId(createdAt), tokenHash: randomHash(), userId, grantId, createdAt, ...owner },
       description: "Bench",
@@ -233,27 +241,9 @@ function newAuditEvent({ organizationId, applicationId }: Base, { id: actorId, c
   return { id: newId(createdAt), organizationId, actorId, action: "authorized", ...subject, createdAt };
 }
 
-function newUsedCode({ applicationId, organizationId }: Base, { id, createdAt }: User) {
-  return {
-    id: newId(createdAt),
-    deviceCodeHash: randomHash(),
-    userCodeMac: randomHash(),
-    applicationId,
-    scopes: client.scopes,
-    state: "used" as const,
-    preselectedOrganizationId: null,
-    requestIp: "127.0.0.1",
-    requestUserAgent: null,
-    createdAt,
-    expiresAt: new Date(createdAt.getTime() + hourMs),
-    claimedById: id,
-    cameByLink: false,
-    decidedAt: createdAt,
-    organizationId,
-    grantedScopes: client.scopes,
-    approvedUserAgent: "bench",
-    approvedIp: "127.0.0.1",
-  };
+function newUsedCode(base: Base, { id: userId, createdAt }: User) {
+  const code = newCode({ ...base, userId }, { state: "used", createdAt });
+  return { ...code, deviceCodeHash: randomHash(), userCodeMac: randomHash() };
 }
 
 const triggerFigures = ["deliveries_built", "deliveries_filtered", "deliveries_failed"] as const;
@@ -262,7 +252,7 @@ const queueFigures = [...sampledFigures, "waited_1", "waited_60"] as const;
 const sampledHours = 24;
 
 /** Inserts what the charts of pages show: each hour that is kept has all figures, however many rows there are. */
-async function insertFigures({ tables, insert }: Bulk, base: Base, now: number): Promise<void> {
+async function insertFigures(tx: Tx, base: Base, now: number): Promise<void> {
   const thisHour = hourOf(new Date(now)).getTime();
   const add = (subjectId: string, figures: readonly FigureName[], minutes: number, from: number) => {
     const count = Math.floor((thisHour - from) / (minutes * minuteMs));
@@ -270,7 +260,7 @@ async function insertFigures({ tables, insert }: Bulk, base: Base, now: number):
     const rows = times.flatMap((time, index) =>
       figures.map((figure) => ({ subjectId, time, figure, minutes, value: 1 + (index % 20) })),
     );
-    return insert(tables.figures, rows);
+    return tx.insertMany(tx.tables.figures, rows);
   };
   const first = hourOf(new Date(now - figureRetentionMs)).getTime() + hourMs;
   await add(base.organizationId, ["builds_created"], 60, first);

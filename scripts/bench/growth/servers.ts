@@ -1,16 +1,14 @@
-import { eq } from "drizzle-orm";
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
-import { withServices } from "../../scratch/installation.ts";
+import { onServer } from "../../scratch/databases.ts";
 import { createAdmin, createEndpoint, createScratchOrganization } from "../../scratch/organization.ts";
 import { step } from "../../scratch/progress.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { createSeed, type Seed } from "../device/codes.ts";
 import type { ScratchRedis } from "../redis.ts";
-import { limits, type Signalbox, startSignalbox } from "../signalbox.ts";
-import { insertInBulk } from "./bulk.ts";
+import { type Signalbox, startSignalbox } from "../signalbox.ts";
 import { type Inserted, insertRows } from "./rows.ts";
 
 /** An organization without builds: as many pipelines and queues, however many rows come. */
@@ -55,12 +53,11 @@ export async function startServer(
   const started = await startSignalbox(scratch, redis, {
     name: `rows_${rows}`,
     postgres,
-    settings: limits,
-    async seed(installation) {
-      const base = await withServices(installation, createBase);
+    async seed(services, { databaseUrl }) {
+      const base = await createBase(services);
       step(`Making ${rows.toLocaleString("en")} rows`);
-      const inserted = await insertInBulk(installation.databaseUrl, (bulk) => insertRows(bulk, base, rows));
-      await withServices(installation, (services) => setLastNumbers(services, base, inserted));
+      const inserted = await insertRows(services, base, rows);
+      if (postgres) await onServer(databaseUrl, (client) => client.query("vacuum analyze"));
       return { ...base, ...inserted };
     },
   });
@@ -103,16 +100,6 @@ async function createBase(services: Services): Promise<Base> {
     apiToken,
     sessionToken: (await startSession(services, user, "")) ?? "",
   };
-}
-
-async function setLastNumbers({ db }: Services, base: Base, inserted: Inserted): Promise<void> {
-  await db.transaction(async (tx) => {
-    const { pipelines } = tx.tables;
-    for (const [place, id] of base.pipelines.entries()) {
-      const lastBuildNumber = inserted.lastBuildNumbers[place] ?? 0;
-      await tx.update(pipelines).set({ lastBuildNumber }).where(eq(pipelines.id, id));
-    }
-  });
 }
 
 export async function readMetrics(port: number): Promise<string> {
