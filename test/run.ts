@@ -4,11 +4,12 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { copyFileSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { endGroup } from "../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";
 import { groupTests, recordedDurations } from "./servers/group-tests.ts";
+import { loaders } from "./servers/loaders.ts";
 import { acquirePostgres } from "./servers/postgres.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
 import { makeScratchFolder } from "./servers/scratch-folder.ts";
@@ -50,7 +51,8 @@ function finish(exitCode: number): Promise<never> {
 
 /** More of them end closer together, but each loads the program. */
 const processes = { quick: 6, all: 12 };
-const compileCache = "node_modules/.cache/compile";
+/** Absolute: some programs run in another folder. */
+const compileCache = resolve("node_modules/.cache/compile");
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => void finish(128 + constants.signals[signal]));
@@ -147,7 +149,7 @@ function hostOf(url: string): string {
 async function runTests(options: string[], files: string[], env: NodeJS.ProcessEnv): Promise<number> {
   let started: ChildProcess | undefined;
   opened.defer(() => started && endGroup(started));
-  const tests = spawn(process.execPath, ["--import", "tsx", "--test", ...options, ...files], {
+  const tests = spawn(process.execPath, [...loaders, "--test", ...options, ...files], {
     stdio: ["ignore", "inherit", "inherit"],
     detached: true,
     env,

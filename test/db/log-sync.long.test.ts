@@ -7,7 +7,8 @@ import { after, before, describe, it } from "node:test";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openLogSync } from "../../shared/db/sqlite/log-sync.ts";
-import { straceMissing, trace } from "../helpers/disk/faults.ts";
+import { followQuickly, straceMissing, trace } from "../helpers/disk/faults.ts";
+import { loaders } from "../servers/loaders.ts";
 
 const commits = 20;
 const program = `
@@ -35,8 +36,8 @@ describe("the log of a SQLite database", () => {
     const url = `file:${join(folder, `${name}.db`)}`;
     const trace = join(folder, name);
     await migrate(url);
-    const strace = ["-f", "-o", trace, "-e", "trace=pwrite64,fdatasync,write", ...options];
-    const node = [process.execPath, "--import", "tsx", "--input-type=module", "-e", program, url];
+    const strace = [...followQuickly, "-o", trace, "-e", "trace=pwrite64,fdatasync,write", ...options];
+    const node = [process.execPath, ...loaders, "--input-type=module", "-e", program, url];
     const { status, stderr } = spawnSync("strace", [...strace, ...node], { encoding: "utf8" });
     assert.equal(status, 0, stderr);
     const calls = readFileSync(trace, "utf8").matchAll(/(committed|pwrite64\(|fdatasync[^<\n]*= 0)/g);

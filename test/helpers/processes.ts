@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { freePort } from "../../scripts/scratch/ports.ts";
+import { loaders } from "../servers/loaders.ts";
 import { eventually } from "./http.ts";
 import { secretKey, type World } from "./world.ts";
 
@@ -18,7 +19,7 @@ export interface Running {
 export function run(args: string[], settings: Record<string, string>, limit = "", cwd?: string): Running {
   const child = spawn(
     "sh",
-    ["-c", `${limit && `ulimit ${limit};`} exec "$0" "$@"`, process.execPath, "--import", "tsx", ...args],
+    ["-c", `${limit && `ulimit ${limit};`} exec "$0" "$@"`, process.execPath, ...loaders, ...args],
     {
       cwd,
       env: { ...process.env, HOST: "127.0.0.1", SECRET_KEY: secretKey, ...settings },

@@ -13,9 +13,8 @@ describe("npm run prove", () => {
     ["postgres", redisServerMissing || skipPostgres],
   ] as const)
     it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
-      const script = ["--import", "./shared/process/drizzle-modules.ts", "scripts/prove/main.ts"];
       const options = ["--minutes", "0.15", "--seed", "1", "--database", database];
-      const proving = run([...script, ...options], {});
+      const proving = run(["scripts/prove/main.ts", ...options], {});
       const [exitCode] = await once(proving.process, "exit");
 
       context.diagnostic(proving.output());
@@ -27,9 +26,8 @@ describe("npm run prove", () => {
   }, async (context) => {
     const logs = mkdtempSync(join(tmpdir(), "signalbox-prove-"));
     context.after(() => rmSync(logs, { recursive: true }));
-    const script = ["--import", "./shared/process/drizzle-modules.ts", "scripts/prove/main.ts"];
     const options = ["--faults", "none", "--minutes", "0.05", "--database", "postgres", "--logs", logs];
-    const proving = run([...script, ...options], {});
+    const proving = run(["scripts/prove/main.ts", ...options], {});
     const [exitCode] = await once(proving.process, "exit");
 
     assert.equal(exitCode, 0, proving.output());

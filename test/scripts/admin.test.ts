@@ -15,6 +15,7 @@ import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
 import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
+import { loaders } from "../servers/loaders.ts";
 
 async function run(env: Record<string, string>, args: string[], input = "") {
   let [stdout, stderr] = ["", ""];
@@ -425,7 +426,7 @@ describe("npm run -s admin", () => {
   it("prints JSON on stdout and errors on stderr, and sets the exit code", async () => {
     const world = await startWorld(sqlite);
     const start = async (...args: string[]) => {
-      const child = spawn(process.execPath, ["--import", "tsx", "scripts/admin.ts", ...args], {
+      const child = spawn(process.execPath, [...loaders, "scripts/admin.ts", ...args], {
         env: { ...process.env, SECRET_KEY: secretKey, DATABASE_URL: world.config.databaseUrl },
       });
       const code = new Promise((resolve) => child.on("close", resolve));

@@ -3,10 +3,14 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { loaders } from "../../servers/loaders.ts";
 
 /** Why tests that make system calls fail are skipped. */
 export const straceMissing = spawnSync("strace", ["-V"]).status === 0 ? false : "strace is not installed";
 if (straceMissing && process.env.TEST_REQUIRE === "all") throw new Error(straceMissing);
+
+/** Stops the program at the traced system calls alone, not at each. */
+export const followQuickly = ["-f", "--seccomp-bpf"];
 
 export interface Traced {
   output(): string;
@@ -24,15 +28,14 @@ export function trace(
   const strace = spawn(
     "strace",
     [
-      "-f",
+      ...followQuickly,
       "-o",
       file,
       "-e",
       "trace=fdatasync,fsync",
       ...options,
       process.execPath,
-      "--import",
-      "tsx",
+      ...loaders,
       ...args,
     ],
     { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] },

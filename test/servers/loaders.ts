@@ -1,0 +1,4 @@
+import { resolve } from "node:path";
+
+/** The options of node that programs start with. The path is absolute: some run in another folder. */
+export const loaders = ["--import", "tsx", "--import", resolve("shared/process/drizzle-modules.ts")];
